@@ -21,7 +21,7 @@ UNSAFE_PLAN ?= examples/dinner/stove-left-alone.plan
 
 VSCODE := editors/vscode
 
-.PHONY: vscode help setup demo test test-all lint types layers unit slow fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test recipes
+.PHONY: vscode help setup demo test test-all checks lint types layers editor unit slow fuzz bench bench-worlds build lock clean align-setup align-test reproduce docs ray-setup ray-test recipes
 
 help:
 	@echo "make demo    audit two shipped plans, a safe one and an unsafe one"
@@ -55,7 +55,11 @@ demo: setup
 	@echo
 	$(BIN)/safecheck $(UNSAFE_PLAN) || test $$? -eq 1
 
-test: lint types layers unit
+# The checks and the tests of the editor use one core each, so they run next to the other tests.
+test: setup
+	$(MAKE) --jobs=2 checks unit
+
+checks: lint types layers editor
 
 test-all: test slow
 
@@ -70,9 +74,11 @@ layers: setup
 	$(BIN)/lint-imports
 
 # The tests of the editor are one session with one server, in their order: processes must not share them.
+editor: setup
+	$(BIN)/pytest -q tests/editor/test_session.py
+
 unit: setup
 	$(BIN)/pytest $(PYTEST_FLAGS) --ignore tests/editor/test_session.py
-	$(BIN)/pytest -q tests/editor/test_session.py
 
 slow: setup
 	$(BIN)/pytest $(PYTEST_FLAGS) -m "slow and not whole" --ignore tests/editor/test_session.py

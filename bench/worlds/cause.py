@@ -70,16 +70,12 @@ def measure(name: str, task: Task) -> Row:
     verdict = judge.decide()
     judged = time.process_time()
     assert verdict.safe is not Worlds.ALL, name
-    completions = CompletionSearch(build_decision_problem(encoding), work=WorkBudget(MAX_WORK))
-    cause = find_minimal_cause(
-        build_decision_problem(encoding),
-        world=verdict.inexecutable_world or verdict.unmet_goal_world or verdict.unsafe_world,
-        completions=completions,
-    )
+    search = CompletionSearch(build_decision_problem(encoding), work=WorkBudget(MAX_WORK))
+    cause = find_minimal_cause(search, verdict.failures[0][1] if verdict.failures else None)
     caused = time.process_time()
-    asked = find_question(build_decision_problem(encoding), completions=completions)
+    asked = find_question(search)
     ended = time.process_time()
-    completions.close()
+    search.close()
     judge.close()
     gc.enable()
     found = cause.values

@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import WorldsReport
-from plansafe.verifier.symbolic.refusals import missing_solver
+from plansafe.verifier.symbolic.audit import missing_solver
 
 Run = Callable[..., tuple[int, str, str]]
 

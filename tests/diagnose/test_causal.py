@@ -102,7 +102,7 @@ def test_links_openings_and_threats_of_a_broken_plan() -> None:
     assert Link(1, "(on hob)", 3, "effect") in found.links  # the condition of `cook`, whose effect is used
     assert Link(3, "(warm hob)", 6, "goal") in found.links
     assert Link(2, "(robot-in hall)", 5, "step") in found.links
-    assert found.open == (OpenPrecondition(4, "(robot-in kitchen)", True),)
+    assert found.open_preconditions == (OpenPrecondition(4, "(robot-in kitchen)", True),)
     assert found.threats == (Threat(2, "(robot-in kitchen)", 4),)
     rule = "off-before-leaving for kitchen, hall, hob"
     assert [link for link in found.links if link.kind == "rule" and link.producer] == [
@@ -141,7 +141,7 @@ def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
     doors = {link for link in found.links if link.consumer == 4 and "door" in link.literal}
     assert {(link.producer, link.needed) for link in doors} == {(3, False)}
     found = structure("(open b c) (open a b) (shut b c) (go a c)")
-    assert found.open == (OpenPrecondition(4, "(path a c)", True),)
+    assert found.open_preconditions == (OpenPrecondition(4, "(path a c)", True),)
     assert Threat(3, "(door b c)", 4) in found.threats
 
 
@@ -216,7 +216,7 @@ def test_links_and_threats_are_what_the_kernel_sees() -> None:
             states = drawn.free.states("\n".join(plan))
             found = find_causal_structure(drawn.checker, drawn.checker.read(Source("p", "\n".join(plan))).steps)
             failed = set(drawn.kernel.audit("\n".join(plan)).failed_steps["force"])
-            assert {opening.consumer for opening in found.open} - {found.goal} == failed
+            assert {opening.consumer for opening in found.open_preconditions} - {found.goal} == failed
             for link in found.links:
                 if link.kind == "rule":
                     continue
@@ -229,7 +229,7 @@ def test_links_and_threats_are_what_the_kernel_sees() -> None:
                 assert held[threat.step - 1]
                 assert not any(held[threat.step : threat.consumer])
                 threatened += 1
-            for opening in found.open:
+            for opening in found.open_preconditions:
                 if opening.literal[:2] != "(=" and opening.literal[:7] != "(not (=":
                     assert not holds(states[opening.consumer - 1], opening.literal)
     assert linked > 500

@@ -1,4 +1,4 @@
-"""The graph of a plan: networkx, DOT that no name breaks out of, and phrases for edits."""
+"""The graph of a plan: networkx, and DOT text whose quotes no name can end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import Link, OpenPrecondition, Threat
 from plansafe.verifier.diagnose.causal_structure import CausalStructure, find_causal_structure
-from plansafe.verifier.diagnose.graph import MissingExtraError, dot_text, explain_class, networkx_graph, plan_graph
+from plansafe.verifier.diagnose.graph import MissingExtraError, dot_text, networkx_graph, plan_graph
 from plansafe.verifier.diagnose.model import Diagnosis
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairResult, RepairStatus
 
@@ -131,90 +131,3 @@ def test_the_best_repair_is_marked() -> None:
         ("step 2", "move", f"2 {go} -> place 1"),
         ("step 1", "substitute", f"1 {on} -> (light hall)"),
     }
-
-
-ON, OFF, GO, BACK = "(switch-on hob kitchen)", "(switch-off hob kitchen)", "(go kitchen hall)", "(go hall kitchen)"
-
-
-def test_a_missing_step_fills_an_open_precondition_or_keeps_a_rule() -> None:
-    checker = kitchen()
-    repair = repair_of(checker, [ON, OFF, GO], [0, 1, 2], edit(EditKind.INSERT, 0, 1, "", ON))
-    found = explain_class(checker, structure(checker, f"{OFF} {GO}"), repair)
-    assert found == (f"gives (on hob) to step 1 `{OFF}`, which lacked it",)
-    repair = repair_of(checker, [ON, OFF, GO], [1, 0, 2], edit(EditKind.INSERT, 0, 2, "", OFF))
-    found = explain_class(checker, structure(checker, f"{ON} {GO}"), repair)
-    assert found == ("keeps rule `off-before-leaving` for kitchen, hall, hob",)
-    repair = repair_of(
-        checker,
-        [GO, BACK, ON, OFF, GO],
-        [1, 0, 2, 3, 0],
-        edit(EditKind.INSERT, 0, 2, "", BACK),
-        edit(EditKind.INSERT, 0, 5, "", GO),
-    )
-    found = explain_class(checker, structure(checker, f"{GO} {ON} {OFF}"), repair)
-    first = [f"step 2 `{ON}`, which lacked it", f"step 3 `{OFF}`, which lacked it", f"the inserted `{GO}`"]
-    assert found == (
-        "; ".join([f"gives (robot-in kitchen) to {whom}" for whom in first]),
-        "gives (robot-in hall) to the goal; keeps rule `home`",
-    )
-
-
-def test_a_moved_step_ends_a_threat_or_comes_before_what_needs_it() -> None:
-    checker = kitchen()
-    found = explain_class(
-        checker,
-        structure(checker, f"{GO} (light kitchen)"),
-        repair_of(checker, ["(light kitchen)", GO], [2, 1], edit(EditKind.MOVE, 1, 2, GO, GO)),
-    )
-    assert found == ("undoes (robot-in kitchen), which step 2 `(light kitchen)` needs",)
-    found = explain_class(
-        checker,
-        structure(checker, f"{GO} (light kitchen)"),
-        repair_of(
-            checker, ["(light kitchen)", GO], [2, 1], edit(EditKind.MOVE, 2, 1, "(light kitchen)", "(light kitchen)")
-        ),
-    )
-    assert found == (f"needs (robot-in kitchen), which step 1 `{GO}` undoes",)
-    found = explain_class(
-        checker,
-        structure(checker, f"{OFF} {ON} {GO}"),
-        repair_of(checker, [ON, OFF, GO], [2, 1, 3], edit(EditKind.MOVE, 2, 1, ON, ON)),
-    )
-    assert found[0].startswith(f"gives (on hob) to step 1 `{OFF}`, which lacked it")
-
-
-def test_an_additional_step_is_a_threat_or_redundant() -> None:
-    checker = kitchen()
-    plan = f"{GO} (light kitchen) {BACK} {GO}"
-    repair = repair_of(
-        checker,
-        ["(light kitchen)", GO],
-        [2, 4],
-        edit(EditKind.DELETE, 1, 0, GO, ""),
-        edit(EditKind.DELETE, 3, 0, BACK, ""),
-    )
-    first, second = explain_class(checker, structure(checker, plan), repair)
-    assert first == "undoes (robot-in kitchen), which step 2 `(light kitchen)` needs"
-    assert second == "not needed after the other edits"
-    repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(light kitchen)", ""))
-    found = explain_class(checker, structure(checker, f"(light kitchen) {GO}"), repair)
-    assert found == ("redundant: neither the goal nor a rule needs it",)
-
-
-def test_a_substituted_step_gives_what_the_old_one_did_not() -> None:
-    checker = kitchen(goal="(and (robot-in hall) (lit hall))")
-    old, new = "(light kitchen)", "(light hall)"
-    repair = repair_of(checker, [GO, new], [1, 2], edit(EditKind.SUBSTITUTE, 2, 2, old, new))
-    found = explain_class(checker, structure(checker, f"{GO} {old}"), repair)
-    assert found == (
-        f"gives (lit hall) to the goal, which lacked it; needs (robot-in kitchen), which step 1 `{GO}` undoes",
-    )
-
-
-def test_a_step_that_names_nothing_is_explained_by_that() -> None:
-    checker = kitchen()
-    repair = repair_of(checker, [GO], [2], edit(EditKind.DELETE, 1, 0, "(fly)", ""))
-    assert explain_class(checker, structure(checker, f"(fly) {GO}"), repair) == ("is not a step of this domain",)
-    repair = repair_of(checker, [GO], [1], edit(EditKind.SUBSTITUTE, 1, 1, "(fly)", GO))
-    found = explain_class(checker, structure(checker, "(fly)"), repair)
-    assert found == ("is not a step of this domain; gives (robot-in hall) to the goal, which lacked it",)

@@ -13,7 +13,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
-from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Manner, eai_label
+from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Simulator, eai_label
 from plansafe.verifier.execution.steps import GroundAction
 
 # Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
@@ -67,9 +67,9 @@ def safel(checker: Checker, plan: str) -> tuple[str, int]:
     return found.name, found.step
 
 
-def eai(checker: Checker, plan: str, manner: Manner) -> tuple[str, int]:
-    found = eai_label(checker, Source("plan", plan), manner)
-    assert found.scheme == f"eai-{manner}"
+def eai(checker: Checker, plan: str, simulator: Simulator) -> tuple[str, int]:
+    found = eai_label(checker, Source("plan", plan), simulator)
+    assert found.scheme == f"eai-{simulator}"
     assert found.name in EAI_LABELS
     return found.name, found.step
 
@@ -178,40 +178,42 @@ def test_lenient_types_are_no_mismatch() -> None:
 # -- decided: the Embodied Agent Interface ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
-def test_eai_grammar_is_of_the_whole_plan_and_comes_before_the_execution(kitchen: Checker, manner: Manner) -> None:
-    assert eai(kitchen, "(wash cup) (grasp cup) (fly hall)", manner) == ("hallucination", 3)
-    assert eai(kitchen, "(wash cup) (grasp cup)", manner) == ("argument length", 2)
-    assert eai(kitchen, "(grasp nothing)", manner) == ("hallucination", 1)
+@pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
+def test_eai_grammar_is_of_the_whole_plan_and_comes_before_the_execution(
+    kitchen: Checker, simulator: Simulator
+) -> None:
+    assert eai(kitchen, "(wash cup) (grasp cup) (fly hall)", simulator) == ("hallucination", 3)
+    assert eai(kitchen, "(wash cup) (grasp cup)", simulator) == ("argument length", 2)
+    assert eai(kitchen, "(grasp nothing)", simulator) == ("hallucination", 1)
 
 
-@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
-def test_eai_a_type_mismatch_counts_when_its_turn_comes(kitchen: Checker, manner: Manner) -> None:
-    assert eai(kitchen, "(wash knife) (grasp jar hall)", manner) == ("missing step", 1)
+@pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
+def test_eai_a_type_mismatch_counts_when_its_turn_comes(kitchen: Checker, simulator: Simulator) -> None:
+    assert eai(kitchen, "(wash knife) (grasp jar hall)", simulator) == ("missing step", 1)
 
 
-@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
-def test_eai_goes_on_after_an_additional_step(kitchen: Checker, manner: Manner) -> None:
+@pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
+def test_eai_goes_on_after_an_additional_step(kitchen: Checker, simulator: Simulator) -> None:
     """Its tables count such a plan as executable, as a success, and under Additional as well."""
     doubled = GOLD.replace("(open jar room)", "(open jar room) (open jar room)")
-    found = eai_label(kitchen, Source("plan", doubled), manner)
-    assert found[:3] == (f"eai-{manner}", "additional step", 3)
+    found = eai_label(kitchen, Source("plan", doubled), simulator)
+    assert found[:3] == (f"eai-{simulator}", "additional step", 3)
     assert (found.executable, found.goal, found.additional) == (True, True, (3,))
-    stopped = eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), manner)
+    stopped = eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), simulator)
     assert (stopped.name, stopped.step, stopped.additional) == ("missing step", 3, (2,))
     assert (stopped.executable, stopped.goal) == (False, False)
 
 
-@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
-def test_eai_judges_the_goal_where_the_execution_stopped(kitchen: Checker, manner: Manner) -> None:
-    found = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), manner)
+@pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
+def test_eai_judges_the_goal_where_the_execution_stopped(kitchen: Checker, simulator: Simulator) -> None:
+    found = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), simulator)
     assert (found.name, found.executable, found.goal) == ("missing step", False, True)
 
 
-@pytest.mark.parametrize("manner", ["virtualhome", "behavior"])
-def test_eai_a_full_hand_is_no_additional_step(kitchen: Checker, manner: Manner) -> None:
+@pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
+def test_eai_a_full_hand_is_no_additional_step(kitchen: Checker, simulator: Simulator) -> None:
     """`full` is made true by grasping, but grasping another thing would change something."""
-    assert eai(kitchen, "(grasp cup hall) (go room) (grasp knife room)", manner)[0] != "additional step"
+    assert eai(kitchen, "(grasp cup hall) (go room) (grasp knife room)", simulator)[0] != "additional step"
 
 
 def test_virtualhome_a_closed_container_is_affordance(kitchen: Checker) -> None:
@@ -254,7 +256,7 @@ def test_behavior_placing_is_never_temporal_or_additional(kitchen: Checker) -> N
 def test_wrong_order_needs_an_earlier_state(kitchen: Checker) -> None:
     plan = "(grasp knife room) (go room)"
     assert safel(kitchen, plan)[0] == "wrong temporal order"
-    assert {eai(kitchen, plan, manner)[0] for manner in ("virtualhome", "behavior")} == {"missing step"}
+    assert {eai(kitchen, plan, simulator)[0] for simulator in ("virtualhome", "behavior")} == {"missing step"}
 
 
 def test_raw_names_are_those_of_the_evaluators(kitchen: Checker) -> None:

@@ -10,10 +10,10 @@ from tiny_tasks import calls_allowed, cases, differences, expected
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, default_planners, localise
+from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, localise
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
-from plansafe.verifier.planning.planner_chain import PlannerChain
+from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
 
 PART = 125
 DOMAIN = """

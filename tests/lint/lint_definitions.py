@@ -89,7 +89,7 @@ class Traces:
             unkept = frozenset([names[part] for part, _ in outcome.undecided])
             goal = outcome.goal is True
         else:
-            verdict = self.kernel.audit(text, others=())
+            verdict = self.kernel.audit(text, other_readings=())
             if not verdict.executable:
                 return None
             broken = frozenset([f.rule for f in verdict.findings])

@@ -1,4 +1,4 @@
-"""A small planning task with rules and plans, as data: what is generated, compared, shrunk and printed."""
+"""A small planning task with rules and plans, as data that tests generate, compare, shrink and print."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Plan: TypeAlias = tuple[Step, ...]
 
 
 class Case(NamedTuple):
-    """A task with rules and plans. The name says where it came from: stream, seed and number.
+    """A task with rules and plans. The name gives its origin: stream, seed and number.
 
-    ``objects`` are (name, type); ``constants`` of them are declared in the domain. ``structures`` are the
-    domain's actions and derived predicates. ``constraints`` are those of the problem, ``laws`` those of the domain.
+    ``objects`` are (name, type); the domain declares ``constants``. ``structures`` are the
+    domain's actions and derived predicates. ``constraints`` belong to the problem, ``laws`` to the domain.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Case(NamedTuple):
     plans: tuple[Plan, ...]
 
     def domain_text(self) -> str:
-        """The domain as PDDL. Derived predicates are declared beside the basic ones."""
+        """The domain as PDDL. It declares basic and derived predicates together."""
         lines = [
             "(:types thing agent - object cup pan - thing)",
             f"(:constants {typed(o for o in self.objects if o[0] in self.constants)})",

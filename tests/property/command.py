@@ -11,16 +11,16 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this folder
 
 from case import Case, plan_text
-from compare import RULE_CLASSES, WORLDS, Bound, Seen, Verdict, cautious_rules, differences, kernel_verdicts
+from compare import RULE_CLASSES, WORLDS, Bound, ComparedFinding, Verdict, cautious_rules, differences, kernel_verdicts
 
 from in_process import safecheck
 
-NAMES = {found.value for found in RULE_CLASSES}
+NAMES = {finding_class.value for finding_class in RULE_CLASSES}
 EXITS = {"SAFE": 0, "VALID": 0, "INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3}
 
 
 def command_differences(case: Case) -> list[str]:
-    """Where the command's reports on a case's plans differ from the kernel's judgements; both can read the case."""
+    """Differences between the command's reports on the plans of a case and the kernel's judgements."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "domain.pddl").write_text(case.domain_text())
@@ -53,11 +53,11 @@ def command_differences(case: Case) -> list[str]:
 
 def from_json(report: dict[str, Any]) -> Verdict:
     """A report in JSON as a verdict."""
-    findings: dict[tuple[str, Bound], list[Seen]] = {}
+    findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
     for f in report["findings"]:
         if f["class"] in NAMES:
-            seen = Seen(f["step"], True, f["blame"], frozenset(f["readings"]))
-            findings.setdefault((f["rule"], tuple(sorted(f["binding"].items()))), []).append(seen)
+            finding = ComparedFinding(f["step"], True, f["blame"], frozenset(f["readings"]))
+            findings.setdefault((f["rule"], tuple(sorted(f["binding"].items()))), []).append(finding)
     soft = {rule["name"] for rule in report["rules"] if rule["status"] == "preference violated"}
     return Verdict(
         report["headline"],

@@ -1,4 +1,4 @@
-"""The engine's report and the kernel's judgement on one plan, held against each other."""
+"""The engine's report and the kernel's judgement on one plan, compared."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ OPTIONS = Options(max_findings=1_000_000, replay="never", blame=BLAMES)
 Bound = tuple[tuple[str, str], ...]
 
 
-class Seen(NamedTuple):
-    """A finding as one side sees it. ``blame`` is None where that side cannot tell.
+class ComparedFinding(NamedTuple):
+    """A finding of the engine or of the kernel. ``blame`` is None if that side does not determine it.
 
-    Unless ``exact``, the other side may rightly see it earlier: at a smaller step, unless the plan is ``timed``, where
-    the numbers of steps need not follow the letters.
+    Unless ``exact``, the other side may report the finding earlier: at a smaller step, or at any step if the plan is
+    ``timed``, where step numbers need not be in the order of the letters.
     """
 
     step: int
@@ -48,13 +48,13 @@ class Seen(NamedTuple):
     readings: frozenset[str]
     timed: bool = False
 
-    def known_by(self, other: Seen) -> bool:
-        """Whether the other finding may be this one, seen earlier."""
-        return not self.exact and (self.timed or other.step <= self.step)
+    def may_be_reported_as(self, candidate: ComparedFinding) -> bool:
+        """Whether the other finding may be this one, reported earlier."""
+        return not self.exact and (self.timed or candidate.step <= self.step)
 
 
 class Verdict(NamedTuple):
-    """What is compared, from either side."""
+    """The compared parts of a report of the engine or of a judgement of the kernel."""
 
     headline: str
     executable: bool | None
@@ -62,11 +62,11 @@ class Verdict(NamedTuple):
     safe: bool | None
     ill_formed: frozenset[int]
     failed: frozenset[tuple[str, int]]
-    findings: dict[tuple[str, Bound], list[Seen]]
+    findings: dict[tuple[str, Bound], list[ComparedFinding]]
     undecided: frozenset[str]
     instances: dict[str, int]
     preferences: dict[str, int]
-    blame_known: bool = True  # else the headline hangs on blame that this side cannot tell
+    blame_known: bool = True  # else the headline depends on blame that this side does not determine
 
 
 class Both:
@@ -103,7 +103,7 @@ class Both:
         """Where the two disagree about a plan."""
         report = self.checker.check(Source("random.plan", plan_text(plan)))
         try:
-            theirs = judged(self.kernel, plan)
+            theirs = kernel_verdict(self.kernel, plan)
         except KernelLimit:  # numbers beyond 65,536 bits, in some reading: the kernel has no opinion
             return []
         return differences(from_report(report), theirs, self.cautious)
@@ -112,7 +112,7 @@ class Both:
 def kernel_verdicts(case: Case) -> list[Verdict]:
     """The kernel's verdicts on the plans of a case."""
     kernel = kernel_of(case)
-    return [judged(kernel, plan) for plan in case.plans]
+    return [kernel_verdict(kernel, plan) for plan in case.plans]
 
 
 def cautious_rules(case: Case) -> frozenset[str]:
@@ -138,47 +138,57 @@ def kernel_of(case: Case, criteria: VerdictCriteria = EVERY_VIOLATION) -> Kernel
     return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
 
 
-def judged(kernel: Kernel, plan: Plan) -> Verdict:
+def kernel_verdict(kernel: Kernel, plan: Plan) -> Verdict:
     """The kernel's verdict on a plan."""
     verdict = from_judgement(kernel.audit(plan_text(plan)), any(step.time is not None for step in plan))
     return verdict if verdict.failed or verdict.ill_formed else only_halt(verdict)
 
 
 def only_halt(verdict: Verdict) -> Verdict:
-    """Where no step fails the three readings are one, and the report names the first alone."""
+    """Keep only the reading ``halt``: if no step fails, the three readings agree, and the report names the first."""
     halt = frozenset({"halt"})
-    findings = {key: [seen._replace(readings=halt) for seen in found] for key, found in verdict.findings.items()}
+    findings = {
+        key: [finding._replace(readings=halt) for finding in compared] for key, compared in verdict.findings.items()
+    }
     return verdict._replace(findings=findings)
 
 
 def from_report(report: Report) -> Verdict:
-    """The engine's side."""
-    findings: dict[tuple[str, Bound], list[Seen]] = {}
-    soft = {count.name for count in report.rules if count.status == "preference violated"}
-    for f in (*report.findings, *[f for used in report.verdict_basis.exempted for f in used.findings]):
-        if f.finding_class in RULE_CLASSES and f.rule is not None:
-            seen = Seen(f.step, True, f.blame.value if f.blame else None, frozenset(f.readings))
-            findings.setdefault((f.rule, tuple(sorted(f.binding))), []).append(seen)
-    wrong = [f for f in report.findings if f.finding_class is FindingClass.INEXECUTABLE]
+    """The verdict in a report of the engine."""
+    findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
+    violated_preferences = {count.name for count in report.rules if count.status == "preference violated"}
+    for finding in (
+        *report.findings,
+        *[finding for used in report.verdict_basis.exempted for finding in used.findings],
+    ):
+        if finding.finding_class in RULE_CLASSES and finding.rule is not None:
+            compared = ComparedFinding(
+                finding.step, True, finding.blame.value if finding.blame else None, frozenset(finding.readings)
+            )
+            findings.setdefault((finding.rule, tuple(sorted(finding.binding))), []).append(compared)
+    inexecutable = [finding for finding in report.findings if finding.finding_class is FindingClass.INEXECUTABLE]
     return Verdict(
         report.headline.value if report.headline else "unreadable",
         WORLDS[report.executable.value],
         WORLDS[report.goal.value],
         WORLDS[report.safe.value],
-        frozenset(f.step for f in report.findings if f.finding_class is FindingClass.ILL_FORMED),
-        frozenset((reading, f.step) for f in wrong for reading in f.readings),
+        frozenset(finding.step for finding in report.findings if finding.finding_class is FindingClass.ILL_FORMED),
+        frozenset((reading, finding.step) for finding in inexecutable for reading in finding.readings),
         findings,
-        frozenset(f.rule or "" for f in report.findings if f.finding_class is FindingClass.UNDECIDED) - soft,
+        frozenset(finding.rule or "" for finding in report.findings if finding.finding_class is FindingClass.UNDECIDED)
+        - violated_preferences,
         {count.name: count.instances for count in report.rules},
         {name: count for name, count in report.preferences_violated if count},
     )
 
 
 def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
-    """The kernel's side."""
-    findings: dict[tuple[str, Bound], list[Seen]] = {}
+    """The verdict in a judgement of the kernel."""
+    findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
     for f in judgement.findings:
-        findings.setdefault((f.rule, f.binding), []).append(Seen(f.step, f.exact_step, f.blame, f.readings, timed))
+        findings.setdefault((f.rule, f.binding), []).append(
+            ComparedFinding(f.step, f.exact_step, f.blame, f.readings, timed)
+        )
     return Verdict(
         judgement.headline,
         judgement.executable,
@@ -195,96 +205,98 @@ def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
 
 
 def differences(engine: Verdict, kernel: Verdict, cautious: frozenset[str] = frozenset()) -> list[str]:
-    """One line for each disagreement. ``cautious`` rules may be undecided where the kernel knows their value."""
+    """One line for each disagreement. The engine may leave ``cautious`` rules undecided that the kernel decides."""
     out = []
-    given_up = (engine.undecided - kernel.undecided) & cautious
-    silent = engine.undecided & cautious if not kernel.failed and not kernel.ill_formed else cautious
-    if given_up:
-        engine = excused(engine, kernel)
+    undecided_rules = (engine.undecided - kernel.undecided) & cautious
+    silenced_rules = engine.undecided & cautious if not kernel.failed and not kernel.ill_formed else cautious
+    if undecided_rules:
+        engine = with_kernel_claims(engine, kernel)
     if kernel.ill_formed:
-        # A happening that the plan stops before may hold an ill-formed step and others that fail, too.
+        # A happening that the plan stops before may hold an ill-formed step and others that also fail.
         failed = {(reading, step) for reading, step in engine.failed if reading != "halt"}
         failed |= {(reading, step) for reading, step in kernel.failed if reading == "halt"}
         engine = engine._replace(failed=frozenset(failed))
     for field in ("headline", "executable", "goal", "safe", "ill_formed", "failed", "preferences"):
         ours, theirs = getattr(engine, field), getattr(kernel, field)
-        hangs = not kernel.blame_known and theirs in (None, "UNKNOWN") and ours != "INVALID"
-        if ours != theirs and not hangs:
-            out.append(f"{field}: engine {shown(ours)}, kernel {shown(theirs)}")
+        depends_on_blame = not kernel.blame_known and theirs in (None, "UNKNOWN") and ours != "INVALID"
+        if ours != theirs and not depends_on_blame:
+            out.append(f"{field}: engine {in_order(ours)}, kernel {in_order(theirs)}")
     counts = {name: (engine.instances.get(name), count) for name, count in kernel.instances.items()}
     wrong = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}
     if wrong:
         out.append(f"instances (engine, kernel): {wrong}")
-    apart = {rule for rule, _ in {**engine.findings, **kernel.findings}} | given_up
-    if engine.undecided - apart != kernel.undecided - apart:
-        out.append(f"undecided: engine {shown(engine.undecided)}, kernel {shown(kernel.undecided)}")
+    rules_with_findings = {rule for rule, _ in {**engine.findings, **kernel.findings}} | undecided_rules
+    if engine.undecided - rules_with_findings != kernel.undecided - rules_with_findings:
+        out.append(f"undecided: engine {in_order(engine.undecided)}, kernel {in_order(kernel.undecided)}")
     for key in sorted({*engine.findings, *kernel.findings}):
         ours, theirs = engine.findings.get(key, []), kernel.findings.get(key, [])
-        problem = extra_findings(ours, theirs) if key[0] in silent else compare_findings(ours, theirs)
+        problem = extra_findings(ours, theirs) if key[0] in silenced_rules else compare_findings(ours, theirs)
         if problem:
             out.append(f"findings of {key[0]} {dict(key[1])}: {problem}")
     return out
 
 
-def excused(engine: Verdict, kernel: Verdict) -> Verdict:
-    """The engine's verdict, where it gave up on a rule that the kernel decides, and claims nothing better."""
+def with_kernel_claims(engine: Verdict, kernel: Verdict) -> Verdict:
+    """The engine's verdict with the kernel's claims wherever the engine is only undecided."""
     if engine.headline == "UNKNOWN" and kernel.headline in ("UNSAFE", "SAFE", "VALID"):
         engine = engine._replace(headline=kernel.headline)
     return engine._replace(safe=kernel.safe if engine.safe is None else engine.safe, preferences=kernel.preferences)
 
 
-def extra_findings(ours: list[Seen], theirs: list[Seen]) -> str:
-    """Findings that the engine alone has; where it gave up, it may lack some."""
-    for seen in ours:
-        if not any(seen.step == other.step or other.known_by(seen) for other in theirs):
+def extra_findings(ours: list[ComparedFinding], theirs: list[ComparedFinding]) -> str:
+    """Describe a finding that only the engine has; empty if there is none. The engine may lack findings."""
+    for finding in ours:
+        if not any(finding.step == candidate.step or candidate.may_be_reported_as(finding) for candidate in theirs):
             return f"engine {lines(ours)}, kernel {lines(theirs)}"
     return ""
 
 
-def shown(value: object) -> object:
-    """A value, sets in order."""
+def in_order(value: object) -> object:
+    """The value; a set as a sorted list."""
     return sorted(value, key=str) if isinstance(value, frozenset) else value
 
 
-def compare_findings(ours: list[Seen], theirs: list[Seen]) -> str:
-    """How the findings of one rule under one binding differ; empty if they do not."""
+def compare_findings(ours: list[ComparedFinding], theirs: list[ComparedFinding]) -> str:
+    """Describe how the findings of one rule under one binding differ; empty if they agree."""
     text = f"engine {lines(ours)}, kernel {lines(theirs)}"
-    steps = [seen.step for seen in ours]
+    steps = [finding.step for finding in ours]
     if len(steps) != len(set(steps)):
         return f"one step twice: {text}"
-    exact = {seen.step: seen for seen in theirs if seen.exact}
-    loose = [seen for seen in theirs if not seen.exact]
-    rest = [seen for seen in ours if seen.step not in exact]
-    if not loose:
+    exact = {finding.step: finding for finding in theirs if finding.exact}
+    inexact = [finding for finding in theirs if not finding.exact]
+    unmatched = [finding for finding in ours if finding.step not in exact]
+    if not inexact:
         if {*steps} != {*exact}:
             return text
     else:
-        # The engine may know earlier that a prefix is lost.
-        if not {*exact} <= {*steps} or any(not any(other.known_by(seen) for seen in ours) for other in loose):
+        # The engine may report a violation before the kernel's step.
+        if not {*exact} <= {*steps} or any(
+            not any(same_step.may_be_reported_as(finding) for finding in ours) for same_step in inexact
+        ):
             return text
-        if any(not any(other.known_by(seen) for other in loose) for seen in rest):
+        if any(not any(same_step.may_be_reported_as(finding) for same_step in inexact) for finding in unmatched):
             return text
         if union(ours) != union(theirs):
             return text
-    for seen in ours:
-        other = exact.get(seen.step)
-        if other is not None and not any(unsure.known_by(seen) for unsure in loose):
-            if not loose and seen.readings != other.readings:
+    for finding in ours:
+        same_step = exact.get(finding.step)
+        if same_step is not None and not any(unsure.may_be_reported_as(finding) for unsure in inexact):
+            if not inexact and finding.readings != same_step.readings:
                 return text
-            if other.blame is not None and seen.blame != other.blame:
+            if same_step.blame is not None and finding.blame != same_step.blame:
                 return text
     return ""
 
 
-def union(findings: Iterable[Seen]) -> frozenset[str]:
-    """The readings of any of them."""
-    return frozenset(reading for seen in findings for reading in seen.readings)
+def union(findings: Iterable[ComparedFinding]) -> frozenset[str]:
+    """All readings of the findings."""
+    return frozenset(reading for finding in findings for reading in finding.readings)
 
 
-def lines(findings: list[Seen]) -> str:
+def lines(findings: list[ComparedFinding]) -> str:
     """Findings on one line."""
     parts = []
-    for seen in sorted(findings, key=lambda seen: seen.step):
-        sure = "" if seen.exact else "?"
-        parts.append(f"step {seen.step}{sure} {seen.blame} {'/'.join(sorted(seen.readings))}")
+    for finding in sorted(findings, key=lambda finding: finding.step):
+        mark = "" if finding.exact else "?"
+        parts.append(f"step {finding.step}{mark} {finding.blame} {'/'.join(sorted(finding.readings))}")
     return "; ".join(parts) or "none"

@@ -1,4 +1,4 @@
-"""One random task: compared, and shrunk where something differs."""
+"""Compare engine and kernel on one random task, and shrink the task if they differ."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCri
 
 
 class Examined(NamedTuple):
-    """One task: how many traces and cases were compared, and what differs."""
+    """One task: the number of compared traces and cases, and the differences."""
 
     stream: str
     number: int
@@ -56,7 +56,7 @@ def problems_of(candidate: Case, command: bool = False, criteria: VerdictCriteri
 
 
 def signature(problem: str) -> str:
-    """What must stay the same while a task shrinks: the sort of the problem, names and numbers left out."""
+    """The kind of a problem, without names and numbers; it stays the same while a task shrinks."""
     if problem.startswith("findings"):
         return "findings " + re.sub(r"step \d+\??|\d+", "", problem.partition("}: ")[2])[:120]
     if problem.startswith(("crash", "rejected")):
@@ -65,10 +65,10 @@ def signature(problem: str) -> str:
 
 
 def smallest(candidate: Case, problem: str, criteria: VerdictCriteria = EVERY_VIOLATION) -> str:
-    """The smallest task found with a problem of the same sort, as Markdown."""
-    wanted = signature(problem)
-    small = shrink(candidate, lambda other: any(signature(p) == wanted for p in problems_of(other, criteria=criteria)))
-    words = next((p for p in problems_of(small, criteria=criteria) if signature(p) == wanted), problem)
+    """The smallest task found with a problem of the same kind, as Markdown."""
+    target = signature(problem)
+    small = shrink(candidate, lambda task: any(signature(p) == target for p in problems_of(task, criteria=criteria)))
+    description = next((p for p in problems_of(small, criteria=criteria) if signature(p) == target), problem)
     plans = "\n".join(f"; plan\n{plan_text(plan)}" for plan in small.plans)
     texts = f"{small.domain_text()}{small.problem_text()}{small.safety_text()}{plans}"
-    return f"\n### {small.name}: {words[:400]}\n```lisp\n{texts}```\n"
+    return f"\n### {small.name}: {description[:400]}\n```lisp\n{texts}```\n"

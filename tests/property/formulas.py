@@ -45,19 +45,19 @@ class Style(NamedTuple):
     timed: bool
 
 
-def related(one: str, other: str) -> bool:
-    """Whether two types are the same, or one is below the other; all alternatives of the first count."""
-    return all(other in SUBTYPES[a] or a in SUBTYPES[other] for a in one.split("|"))
+def related(first: str, second: str) -> bool:
+    """Whether two types are the same, or one is a subtype of the other, for all alternatives of the first."""
+    return all(second in SUBTYPES[a] or a in SUBTYPES[second] for a in first.split("|"))
 
 
 def heads(declared: tuple[str, ...]) -> list[str]:
     """The parameter types of a declaration ``(name ?x - t ?y ?z - u)``."""
     types: list[str] = []
-    rest = list(declared[1:])
-    while rest:
-        word = rest.pop(0)
+    remaining = list(declared[1:])
+    while remaining:
+        word = remaining.pop(0)
         if word == "-":
-            kind = rest.pop(0)
+            kind = remaining.pop(0)
             types = [t or kind for t in types]
         else:
             types.append("")
@@ -80,14 +80,14 @@ class Formulas:
 
     def term(self, kind: str, scope: Scope) -> str | None:
         """A variable or object that fits a type; variables are more likely."""
-        variables = [v for v, own in scope.items() if related(own, kind)]
-        objects = [o for o, own in self.objects.items() if own in SUBTYPES[kind]]
+        variables = [v for v, type_name in scope.items() if related(type_name, kind)]
+        objects = [o for o, type_name in self.objects.items() if type_name in SUBTYPES[kind]]
         if variables and (not objects or self.random.random() < 0.8):
             return self.random.choice(variables)
         return self.random.choice(objects) if objects else None
 
     def atom(self, scope: Scope, names: list[str] | None = None) -> Sexp:
-        """An atom; ``(n)`` where nothing fits."""
+        """An atom; ``(n)`` if no variable or object has the type."""
         name = self.random.choice(names or self.names)
         terms = [self.term(kind, scope) for kind in heads(PREDICATES[name])]
         return ("n",) if None in terms else (name, *[t for t in terms if t is not None])

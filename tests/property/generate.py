@@ -115,7 +115,7 @@ class _Generator:
         self.in_domain.actions[name] = types
 
     def actions(self) -> list[Sexp]:
-        """Actions with random preconditions and effects; in timed cases durative ones, too."""
+        """Actions with random preconditions and effects; timed cases also have durative actions."""
         out: list[Sexp] = []
         for name in ("do", "make", "turn")[: self.random.randint(1, 3)]:
             scope, declared = self.parameters(self.random.choice((0, 1, 1, 2)))
@@ -211,8 +211,8 @@ class _Generator:
         out.sort()
         if self.style.numeric:
             fluents = [*[("f", o) for o in self.objects], ("g",)]
-            known = [fluent for fluent in fluents if not self.style.partial or self.random.random() < 0.8]
-            out += [("=", fluent, self.random.choice(("0", "1", "2", "-1", "0.5"))) for fluent in known]
+            defined = [fluent for fluent in fluents if not self.style.partial or self.random.random() < 0.8]
+            out += [("=", fluent, self.random.choice(("0", "1", "2", "-1", "0.5"))) for fluent in defined]
         if self.timed:
             for _ in range(self.random.randint(0, 4)):
                 fact: Sexp = ground.atom({}, ground.basic)
@@ -313,7 +313,9 @@ class _Generator:
             name = self.random.choice(names)
             words = [name]
             for kind in formulas.actions[name]:
-                fitting = [v for v, own in inner.items() if own == kind or (v in scope and related(own, kind))]
+                fitting = [
+                    v for v, declared in inner.items() if declared == kind or (v in scope and related(declared, kind))
+                ]
                 roll = self.random.random()
                 if fitting and roll < 0.55:
                     words.append(self.random.choice(fitting))
@@ -327,14 +329,14 @@ class _Generator:
 
         step = pattern()
         if self.random.random() < 0.15:
-            # The other alternative may name no variable that the first does not bind.
-            known = {*step, *scope}
-            other = pattern()
-            fresh = {word for word in other if isinstance(word, str) and word.startswith("?")} - known
-            if not fresh and step[0] != other[0]:
-                step = ("or", step, other)
+            # The second alternative may only name variables that the first binds.
+            bound = {*step, *scope}
+            alternative = pattern()
+            fresh = {word for word in alternative if isinstance(word, str) and word.startswith("?")} - bound
+            if not fresh and step[0] != alternative[0]:
+                step = ("or", step, alternative)
             else:
-                inner = {v: kind for v, kind in inner.items() if v in known}
+                inner = {v: kind for v, kind in inner.items() if v in bound}
         keys = (":forbid", ":require", ":forbid-after", ":require-after")
         demands = self.demands(inner, self.random.randint(0, 3), keys if key != ":during" else keys[:2])
         return (":process", *head, key, step, *demands)

@@ -16,7 +16,8 @@ from case import Sexp
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.monitors.program import LetterTime, Program
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Number, Or, Task, Temporal
 
@@ -65,9 +66,9 @@ def values(formula: Sexp, times: Times) -> Values:
     g = operands[-1] if operands else []
     match operator:
         case "and":
-            return [every([x[i] for x in operands], top) for i in positions]
+            return [intersection([x[i] for x in operands], top) for i in positions]
         case "or":
-            return [some([x[i] for x in operands]) for i in positions]
+            return [union([x[i] for x in operands]) for i in positions]
         case "not":
             return [top & ~f[i] for i in positions]
         case "imply":
@@ -77,30 +78,30 @@ def values(formula: Sexp, times: Times) -> Values:
         case "weak-yesterday":
             return [f[i - 1] if i > 0 else top for i in positions]
         case "once":
-            return [some(f[: i + 1]) for i in positions]
+            return [union(f[: i + 1]) for i in positions]
         case "historically":
-            return [every(f[: i + 1], top) for i in positions]
+            return [intersection(f[: i + 1], top) for i in positions]
         case "since":
-            return [some([g[j] & every(f[j + 1 : i + 1], top) for j in range(i + 1)]) for i in positions]
+            return [union([g[j] & intersection(f[j + 1 : i + 1], top) for j in range(i + 1)]) for i in positions]
         case "next":
             return [f[i + 1] if i < n else 0 for i in positions]
         case "weak-next":
             return [f[i + 1] if i < n else top for i in positions]
         case "until":
-            return [some([g[j] & every(f[i:j], top) for j in range(i, n + 1)]) for i in positions]
+            return [union([g[j] & intersection(f[i:j], top) for j in range(i, n + 1)]) for i in positions]
         case "release":
             # g up to and including the first f: at every j, g, or an f before it.
-            return [every([g[j] | some(f[i:j]) for j in range(i, n + 1)], top) for i in positions]
+            return [intersection([g[j] | union(f[i:j]) for j in range(i, n + 1)], top) for i in positions]
         case "always":
-            return [every(f[i:], top) for i in positions]
+            return [intersection(f[i:], top) for i in positions]
         case "sometime":
-            return [some(f[i:]) for i in positions]
+            return [union(f[i:]) for i in positions]
         case "sometime-after":
-            return [every([top & ~f[j] | some(g[j:]) for j in range(i, n + 1)], top) for i in positions]
-    return [whole(str(operator), bounds, f, g, times, top)] * (n + 1)
+            return [intersection([top & ~f[j] | union(g[j:]) for j in range(i, n + 1)], top) for i in positions]
+    return [whole_trace_value(str(operator), bounds, f, g, times, top)] * (n + 1)
 
 
-def whole(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Times, top: int) -> int:
+def whole_trace_value(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Times, top: int) -> int:
     """The traces on which an operator that looks at the whole trace holds."""
     n = len(times) - 1
     positions = range(n + 1)
@@ -108,33 +109,33 @@ def whole(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Ti
         case "at-end":
             return f[n]
         case "within":
-            return some([f[i] for i in positions if times[i] <= bounds[0]])
+            return union([f[i] for i in positions if times[i] <= bounds[0]])
         case "at-most-once":
             # No f, later not f, later f again.
             broken = [f[i] & ~f[j] & f[k] for i in positions for j in range(i + 1, n + 1) for k in range(j + 1, n + 1)]
-            return top & ~some(broken)
+            return top & ~union(broken)
         case "sometime-before":
-            return every([top & ~f[i] | some(g[:i]) for i in positions], top)
+            return intersection([top & ~f[i] | union(g[:i]) for i in positions], top)
         case "always-within":
-            answers = [some([g[j] for j in range(i, n + 1) if times[j] - times[i] <= bounds[0]]) for i in positions]
-            return every([top & ~f[i] | answers[i] for i in positions], top)
+            answers = [union([g[j] for j in range(i, n + 1) if times[j] - times[i] <= bounds[0]]) for i in positions]
+            return intersection([top & ~f[i] | answers[i] for i in positions], top)
     if times[n] <= bounds[0]:
         return f[n]
     force = max(i for i in positions if times[i] <= bounds[0])
     if operator == "hold-after":
-        return every(f[force:], top)
-    return f[force] & every([f[i] for i in positions if bounds[0] < times[i] < bounds[1]], top)
+        return intersection(f[force:], top)
+    return f[force] & intersection([f[i] for i in positions if bounds[0] < times[i] < bounds[1]], top)
 
 
-def some(parts: Sequence[int]) -> int:
-    """The traces in any of the sets."""
+def union(parts: Sequence[int]) -> int:
+    """The traces in at least one of the sets."""
     out = 0
     for part in parts:
         out |= part
     return out
 
 
-def every(parts: Sequence[int], top: int) -> int:
+def intersection(parts: Sequence[int], top: int) -> int:
     """The traces in all of the sets."""
     for part in parts:
         top &= part
@@ -240,7 +241,7 @@ def letters_of(w: int, length: int) -> list[int]:
 def check_prefixes(
     formula: Sexp, prefix: Times, continuations: Sequence[Times], *, timed: bool, complete: bool
 ) -> Iterator[str]:
-    """Where the engine's verdict on a prefix with these times is wrong; or, if ``complete``, too cautious."""
+    """Find wrong verdicts of the engine on a prefix with these times; if ``complete``, also weak verdicts."""
     automaton = Automaton(formula, timed)
     for w, (value, can_hold, can_fail) in enumerate(verdicts(formula, prefix, continuations)):
         letters = letters_of(w, len(prefix))

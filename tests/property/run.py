@@ -1,4 +1,4 @@
-"""Hold the engine against the kernel on random cases, and print every difference with the smallest task that shows it.
+"""Compare the engine with the kernel on random cases, and print every difference with the smallest task that shows it.
 
 usage: python tests/property/run.py [--count 100000] [--seed 1] [--jobs 1] [--stream NAME ..] [--command 1000]
 
@@ -25,19 +25,21 @@ from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES, Ve
 
 
 class Tally:
-    """What was examined, and the sorts of differences seen so far."""
+    """The numbers of compared tasks, and the kinds of differences."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.rows: dict[str, Counter[str]] = {}
         self.sorts: Counter[str] = Counter()
 
-    def add(self, found: Examined) -> list[str]:
-        """Count a task; returns its problems of sorts not seen before."""
-        row = self.rows.setdefault(found.stream, Counter())
-        row += Counter({"tasks": 1, "traces": found.traces, "cases": found.cases, "differ": len(found.problems)})
+    def add(self, examined: Examined) -> list[str]:
+        """Count a task; returns its problems of new kinds."""
+        row = self.rows.setdefault(examined.stream, Counter())
+        row += Counter(
+            {"tasks": 1, "traces": examined.traces, "cases": examined.cases, "differ": len(examined.problems)}
+        )
         new = []
-        for problem in found.problems:
+        for problem in examined.problems:
             self.sorts[signature(problem)] += 1
             if self.sorts[signature(problem)] == 1:
                 new.append(problem)
@@ -53,8 +55,8 @@ class Tally:
         return "\n".join(lines)
 
 
-def works(count: int, seed: int, streams: list[str], command: bool, criteria: VerdictCriteria) -> Iterator[Work]:
-    """Tasks of all streams in turn, enough for so many cases."""
+def list_work(count: int, seed: int, streams: list[str], command: bool, criteria: VerdictCriteria) -> Iterator[Work]:
+    """Tasks of all streams in turn, with at least ``count`` cases."""
     tasks = -(-count // (RULES * PLANS))
     for i in range(-(-tasks // len(streams))):
         for stream in streams:
@@ -62,7 +64,7 @@ def works(count: int, seed: int, streams: list[str], command: bool, criteria: Ve
 
 
 def results(work: Iterable[Work], jobs: int) -> Iterator[Examined]:
-    """The work done, in this process or in others."""
+    """Examine the tasks, in this process or in others."""
     if jobs == 1:
         yield from map(examine, work)
         return
@@ -79,13 +81,13 @@ def main() -> int:
         if not count:
             continue
         tally = Tally()
-        shown = 0
-        for found in results(works(count, options.seed, options.stream, command, criteria), options.jobs):
-            for problem in islice(tally.add(found), max(options.show - shown, 0)):
-                shown += 1
-                text = f"{found.stream} {found.number}: {problem}\n"
+        printed_count = 0
+        for examined in results(list_work(count, options.seed, options.stream, command, criteria), options.jobs):
+            for problem in islice(tally.add(examined), max(options.show - printed_count, 0)):
+                printed_count += 1
+                text = f"{examined.stream} {examined.number}: {problem}\n"
                 if not command:
-                    text = smallest(case(found.stream, options.seed, found.number), problem, criteria)
+                    text = smallest(case(examined.stream, options.seed, examined.number), problem, criteria)
                 print(text, flush=True)
                 if options.report:
                     with options.report.open("a") as file:
@@ -97,7 +99,7 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     """Options of the command line."""
-    parser = argparse.ArgumentParser(description="Hold the engine against the kernel on random cases.")
+    parser = argparse.ArgumentParser(description="Compare the engine with the kernel on random cases.")
     parser.add_argument("--count", type=int, default=100_000, help="cases, a rule on a trace each (default 100000)")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")

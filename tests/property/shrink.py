@@ -47,16 +47,16 @@ def with_plan(case: Case, items: Items, number: int) -> Case:
     return with_field(case, (*case.plans[:number], items, *case.plans[number + 1 :]), "plans")
 
 
-def without(case: Case, kept: Items, place: Callable[[Case, Items], Case], good: Shows) -> Case:
-    """The case with as few of the items as ``good`` allows: halves are left out first, then ever smaller pieces."""
-    size = max(len(kept) // 2, 1)
+def without(case: Case, items: Items, place: Callable[[Case, Items], Case], good: Shows) -> Case:
+    """The case with as few of the items as ``good`` allows: removes halves first, then smaller and smaller parts."""
+    size = max(len(items) // 2, 1)
     while size:
         first = 0
-        while first < len(kept):
-            fewer = kept[:first] + kept[first + size :]
+        while first < len(items):
+            fewer = items[:first] + items[first + size :]
             candidate = place(case, fewer)
             if good(candidate):
-                case, kept = candidate, fewer
+                case, items = candidate, fewer
             else:
                 first += size
         size //= 2

@@ -1,4 +1,4 @@
-"""Timed plans: happenings that are apart are taken by generated code, as the general definition would take them."""
+"""Timed plans: generated code executes isolated happenings with the same result as the general definition."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from plansafe.verifier.execution.timed_fast import FastTimedReplay, GroundCode, 
 
 
 def about_states(candidate: Case) -> Case:
-    """The same task with the rules of the problem alone, which do not ask what happens."""
+    """The same task with the rules of the problem alone, which are about states, not steps."""
     return candidate._replace(rules=())
 
 
 def without_rules(candidate: Case) -> Case:
-    """The same task with nothing that watches."""
+    """The same task without rules."""
     return candidate._replace(laws=(), constraints=(), rules=())
 
 
 def stretched(plan: Plan, factor: int) -> Plan:
-    """A plan with more time between its steps, so that more of it is apart."""
+    """A plan with more time between its steps, so that more happenings are isolated."""
     return tuple([step._replace(time=(step.time or Fraction(0)) * factor) for step in plan])
 
 
 def compare(both: Both, plan: Plan) -> None:
-    """All that comes of a plan's readings is the same."""
+    """Both replays of a plan have the same outcome in every reading."""
     read = both.checker.read(Source("p", plan_text(plan)))
     engine = both.checker.engine
     assert read.timed is not None
     for reading in (HALT, SKIP, FORCE):
-        found = []
+        outcomes = []
         for kind in (FastTimedReplay, TimedReplay):
             run = kind(engine, reading, read.timed, both.checker.compiled.tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))
-            found.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]
-        assert found[0] == found[1]
+            outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]
+        assert outcomes[0] == outcomes[1]
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each event that is apart was taken as such, so far."""
+def fast_events(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each isolated event, whether the generated code executed it."""
     out: list[bool] = []
     take = IsolatedEvents._take
 
@@ -62,7 +62,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", ["timed", "clashes"])
-def test_the_same_comes_of_a_plan(stream: str, taken: list[bool]) -> None:
+def test_both_replays_agree(stream: str, fast_events: list[bool]) -> None:
     for number in range(40):
         candidate = without_rules(case(stream, 20, number))
         both = Both(candidate)
@@ -71,16 +71,16 @@ def test_the_same_comes_of_a_plan(stream: str, taken: list[bool]) -> None:
                 compare(both, plan)
                 compare(both, stretched(plan, 3))
                 differences = both.differences(plan)
-                assert [d for d in differences if not d.startswith("safe:")] == []  # there are no rules
-    assert taken.count(True) > 100
-    assert taken.count(False) > 0  # what was not as it should be was left to the general definition
+                assert [d for d in differences if not d.startswith("safe:")] == []  # the case has no rules
+    assert fast_events.count(True) > 100
+    assert fast_events.count(False) > 0  # the general definition executes the others
 
 
-def test_rules_about_states_see_the_same(taken: list[bool]) -> None:
+def test_both_replays_agree_under_rules_about_states(fast_events: list[bool]) -> None:
     for number in range(6):
         candidate = about_states(case("timed", 21, number))
         both = Both(candidate)
         for plan in candidate.plans[:1]:
             if plan and not both.problem:
                 compare(both, stretched(plan, 2))
-    assert taken.count(True) > 20
+    assert fast_events.count(True) > 20

@@ -43,16 +43,16 @@ def formula(draw: st.DrawFn, names: tuple[str, ...] = (), depth: int = 3) -> str
     return f"({head} {' '.join([draw(formula(names, depth - 1)) for _ in range(count)])})"
 
 
-def judged(rules: str, ghost: str, mode: str = "always") -> Report:
-    """The verdict on the plan; SC901 where engine and kernel differ."""
+def audit(rules: str, ghost: str, mode: str = "always") -> Report:
+    """The report on the plan, with SC901 if engine and kernel differ."""
     specs = [Source("s", f"(define (safety s) {VOCABULARY} {rules})"), Source("m", MAPPING.format(ghost))]
     checker = Checker(Source("d", DOMAIN), Source("x", PROBLEM), specs, Options(replay=mode))
     assert checker.ok, checker.diagnostics
     return checker.check(Source("plan", PLAN))
 
 
-def found(report: Report) -> dict[tuple[str | None, str], int]:
-    """The first step of each rule's violations for each object; parts may split into more bindings than that."""
+def first_steps(report: Report) -> dict[tuple[str | None, str], int]:
+    """The first step of each rule's violations for each object; the parts of a rule may have more bindings."""
     first: dict[tuple[str | None, str], int] = {}
     for finding in report.findings:
         key = finding.rule, dict(finding.binding)["?x"]
@@ -68,9 +68,9 @@ def test_an_empty_kind_is_a_kind_without_objects(when: str, demand: str, key: st
       (:process taken :parameters (?x - item) :on (n ?x _) :when {when} {key} {demand})
       (:termination ended :parameters (?x - item) :when {when} {key} {demand})
       (:obligation owed :parameters (?x - item) :when {when} :then {demand})"""
-    empty, without_objects = judged(rules, "ghost"), judged(rules, "ghost nothing")
+    empty, without_objects = audit(rules, "ghost"), audit(rules, "ghost nothing")
     assert not [d for d in empty.diagnostics if d.code == "SC901"]
-    assert found(empty) == found(without_objects)
+    assert first_steps(empty) == first_steps(without_objects)
     applied = {rule.name for rule in empty.rules if rule.status != "not applicable"}
     assert {finding.rule for finding in without_objects.findings} <= applied
 
@@ -78,5 +78,5 @@ def test_an_empty_kind_is_a_kind_without_objects(when: str, demand: str, key: st
 @settings(deadline=None, max_examples=50)
 @given(demand=formula(("?x", "?g")))
 def test_a_parameter_of_an_empty_kind_makes_the_rule_inapplicable(demand: str) -> None:
-    report = judged(f"(:process r :parameters (?x - item ?g - ghost) :forbid {demand})", "ghost")
+    report = audit(f"(:process r :parameters (?x - item ?g - ghost) :forbid {demand})", "ghost")
     assert [rule.status for rule in report.rules] == ["not applicable"]

@@ -27,32 +27,32 @@ TASKS = 3  # for each stream: 8 * 3 tasks of 24 rules and 4 plans are 2,304 case
 @pytest.mark.parametrize("number", range(TASKS))
 @pytest.mark.parametrize("stream", every(6, STREAMS))
 def test_same_verdicts(stream: str, number: int) -> None:
-    found = examine(Work(stream, SEED, number, command=False))
-    if found.problems:
-        pytest.fail(smallest(case(stream, SEED, number), found.problems[0]), pytrace=False)
+    examined = examine(Work(stream, SEED, number, command=False))
+    if examined.problems:
+        pytest.fail(smallest(case(stream, SEED, number), examined.problems[0]), pytrace=False)
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_same_verdicts_whatever_decides(stream: str) -> None:
     criteria = QUESTIONS[list(STREAMS).index(stream) % len(QUESTIONS)]
-    found = examine(Work(stream, SEED, TASKS, command=False, criteria=criteria))
-    if found.problems:
-        name = case(stream, SEED, found.number)
-        pytest.fail(smallest(name, found.problems[0], criteria), pytrace=False)
+    examined = examine(Work(stream, SEED, TASKS, command=False, criteria=criteria))
+    if examined.problems:
+        name = case(stream, SEED, examined.number)
+        pytest.fail(smallest(name, examined.problems[0], criteria), pytrace=False)
 
 
 @pytest.mark.parametrize("criteria", every(5, QUESTIONS), ids=["-".join(criteria[:2]) for criteria in QUESTIONS])
 def test_a_headline_follows_from_what_decides(criteria: VerdictCriteria) -> None:
-    """A valid plan is SAFE iff nothing that decides was found, and nothing that may decide is undecided."""
-    seen = set()
+    """A valid plan is SAFE if and only if it has no deciding finding and no undecided rule that may decide."""
+    headlines = set()
     for stream in STREAMS:
         candidate = case(stream, SEED, TASKS + 1, rules=3)
-        every, some = Both(candidate), Both(candidate, criteria)
+        unrestricted, restricted = Both(candidate), Both(candidate, criteria)
         for plan in candidate.plans:
-            expected = by_hand(reported(every, plan), criteria)
-            assert reported(some, plan).headline is expected, plan_text(plan)
-            seen.add(expected)
-    assert seen >= {Headline.INVALID, Headline.UNSAFE, Headline.SAFE}
+            expected = by_hand(reported(unrestricted, plan), criteria)
+            assert reported(restricted, plan).headline is expected, plan_text(plan)
+            headlines.add(expected)
+    assert headlines >= {Headline.INVALID, Headline.UNSAFE, Headline.SAFE}
 
 
 def reported(both: Both, plan: Plan) -> Report:
@@ -60,13 +60,13 @@ def reported(both: Both, plan: Plan) -> Report:
 
 
 def by_hand(report: Report, criteria: VerdictCriteria) -> Headline | None:
-    """The headline, from the report in which everything decides."""
+    """Compute the headline from a report in which every finding decides."""
     if report.headline in (None, Headline.INVALID):
         return report.headline
     deciding = {rule.name for rule in report.rules if criteria.is_severe_enough(rule.severity)}
-    found = [f for f in report.findings if f.rule in deciding]
-    violated = [f for f in found if f.finding_class is not FindingClass.UNDECIDED]
-    undecided = len(found) - len(violated)
+    decisive = [f for f in report.findings if f.rule in deciding]
+    violated = [f for f in decisive if f.finding_class is not FindingClass.UNDECIDED]
+    undecided = len(decisive) - len(violated)
     violated = [f for f in violated if criteria.find_exemption(f.rule or "", [name for _, name in f.binding]) is None]
     if any(f.blame is not Blame.PRE_EXISTING or not criteria.only_introduced for f in violated):
         return Headline.UNSAFE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from case import plan_text
 from compare import Both
-from evidence import untrue
+from evidence import find_false_evidence
 from generate import STREAMS, case
 
 from plansafe.app.session.audit import Session
@@ -32,7 +32,7 @@ def test_rows_name_the_steps_that_made_the_change(stream: str, number: int) -> N
         text = plan_text(plan)
         report = both.checker.check(Source("p", text))
         try:
-            assert untrue(both.checker, both.kernel, text, report) == []
+            assert find_false_evidence(both.checker, both.kernel, text, report) == []
         except KernelLimit:
             continue  # numbers beyond 65,536 bits: the kernel has no opinion
 
@@ -46,10 +46,10 @@ def prepared(path: Path) -> Prepared:
 
 def check_tables(ready: Prepared, text: str) -> int:
     """Hold the tables of a plan against the kernel; how many rows they have."""
-    kernel = ready.checker.confirmer._load()
+    kernel = ready.checker.confirmer.kernel
     assert kernel is not None
     report = ready.checker.check(Source("p", text))
-    assert untrue(ready.checker, kernel, text, report) == []
+    assert find_false_evidence(ready.checker, kernel, text, report) == []
     return sum(len(finding.table.rows) for finding in report.findings if finding.table is not None)
 
 

@@ -1,4 +1,4 @@
-"""A footprint names all that a ground action may write, and all that what it does may depend on."""
+"""A footprint names everything that a ground action may write, and everything that its effects may depend on."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from plansafe.verifier.model.nodes import Action, And, bind
 from quick import every
 
 
-def done(engine: Engine, state: State, action: Action, objects: tuple[int, ...]) -> object:
-    """What an action does in a state, by definition: whether it can be taken, and its changes."""
+def execute(engine: Engine, state: State, action: Action, objects: tuple[int, ...]) -> object:
+    """Whether an action can be taken in a state, and its changes, by definition."""
     evaluator = Evaluator(engine.task, state.facts, state.fluents)
     binding = bind(action.parameters, objects)
     try:
-        found = interpret_effects(evaluator, action.start, binding)
+        changes = interpret_effects(evaluator, action.start, binding)
     except UndefinedNumber as undefined:
-        found = undefined.text
-    return evaluator.holds(And(action.start.condition), binding), found
+        changes = undefined.text
+    return evaluator.holds(And(action.start.condition), binding), changes
 
 
 def somewhere(engine: Engine, random: Random) -> State:
     """A state with random facts."""
     state = engine.initial()
     for predicate, declared in enumerate(engine.task.predicates):
-        every = product(*[engine.task.domains[d] for d in declared.domains])
-        state.facts[predicate] = {engine.task.encode(objects) for objects in every if random.random() < 0.5}
+        all_objects = product(*[engine.task.domains[d] for d in declared.domains])
+        state.facts[predicate] = {engine.task.encode(objects) for objects in all_objects if random.random() < 0.5}
     return settled(engine, state)
 
 
@@ -60,7 +60,7 @@ def other_than(engine: Engine, state: State, key: StateVariable) -> State:
 def keys(engine: Engine) -> list[StateVariable]:
     """All facts and fluents."""
     declared = [*engine.task.predicates, *engine.task.functions]
-    spaces = [product(*[engine.task.domains[d] for d in one.domains]) for one in declared]
+    spaces = [product(*[engine.task.domains[d] for d in symbol.domains]) for symbol in declared]
     return [(subject, engine.task.encode(objects)) for subject, space in enumerate(spaces) for objects in space]
 
 
@@ -83,34 +83,34 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
                 continue
             space = list(product(*[engine.task.domains[v.domain] for v in action.parameters]))
             for objects in random.sample(space, min(3, len(space))):
-                own = footprints.of_action(action, bind(action.parameters, objects))
+                footprint = footprints.of_action(action, bind(action.parameters, objects))
                 state = somewhere(engine, random)
-                what = done(engine, state, action, objects)
-                if not isinstance(what[1], str):
-                    written += len(what[1].adds)
-                    assert own.adds.issuperset(what[1].adds)
-                    assert own.deletes.issuperset(what[1].deletes)
+                outcome = execute(engine, state, action, objects)
+                if not isinstance(outcome[1], str):
+                    written += len(outcome[1].adds)
+                    assert footprint.adds.issuperset(outcome[1].adds)
+                    assert footprint.deletes.issuperset(outcome[1].deletes)
                     base = len(engine.task.predicates)
-                    assert {(base + u.function, u.code) for u in what[1].updates} <= own.writes.keys()
+                    assert {(base + u.function, u.code) for u in outcome[1].updates} <= footprint.writes.keys()
                 for key in random.sample(mutable, min(25, len(mutable))):
                     needs = (
-                        key in own.reads or key[0] in own.unbounded_reads or key in own.writes
-                    )  # to increase what has a value
+                        key in footprint.reads or key[0] in footprint.unbounded_reads or key in footprint.writes
+                    )  # an increase reads the old value
                     if not needs:
                         unread += 1
-                        assert done(engine, other_than(engine, state, key), action, objects) == what
+                        assert execute(engine, other_than(engine, state, key), action, objects) == outcome
     assert unread > 100
     assert written > 10
 
 
-def test_interference_is_symmetric_but_for_its_name() -> None:
+def test_interference_is_symmetric() -> None:
     for number in range(4):
         both = Both(case("clashes", 6, number, rules=1, plans=1))
         engine = both.checker.engine
-        found = [
+        action_footprints = [
             engine.footprints.of_action(action, bind(action.parameters, objects))
             for action in engine.task.actions.values()
             for objects in list(product(*[engine.task.domains[v.domain] for v in action.parameters]))[:4]
         ]
-        for one, other in product(found, found):
-            assert (find_interference(one, other) is None) is (find_interference(other, one) is None)
+        for first, second in product(action_footprints, repeat=2):
+            assert (find_interference(first, second) is None) is (find_interference(second, first) is None)

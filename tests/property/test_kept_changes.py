@@ -1,4 +1,4 @@
-"""Explanations are the same whether the changes of a reading were kept or the plan is run again for them."""
+"""Explanations are the same if the changes of a reading are stored and if the plan is executed again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("stream", every(6, STREAMS))
 def test_same_findings(stream: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = findings(stream, number)
+    with_stored_changes = findings(stream, number)
     monkeypatch.setattr(replay, "MAX_CHANGES", 0)
     monkeypatch.setattr(fact_history, "MAX_CHANGES", 0)
-    assert findings(stream, number) == kept
-    assert any(kept)
+    assert findings(stream, number) == with_stored_changes
+    assert any(with_stored_changes)

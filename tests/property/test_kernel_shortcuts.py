@@ -1,4 +1,4 @@
-"""The shortcuts of the kernel change nothing: it judges as it does where every definition is executed as it stands."""
+"""The shortcuts of the kernel change nothing: its judgement is the same if every definition is executed literally."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEED = 1971
 TASKS = 3
 
 
-def judged(kernel: Kernel, plan: str) -> KernelVerdict | str:
+def verdict_or_limit(kernel: Kernel, plan: str) -> KernelVerdict | str:
     try:
         return replace(kernel.audit(plan), work=0)
     except KernelLimit as limit:
@@ -34,5 +34,5 @@ def test_shortcuts_change_no_judgement(stream: str, number: int) -> None:
     except KernelRejects as rejection:
         pytest.fail(f"a random task is rejected: {rejection}")
     for plan in task.plans:
-        short, literal = (judged(kernel, plan_text(plan)) for kernel in kernels)
+        short, literal = (verdict_or_limit(kernel, plan_text(plan)) for kernel in kernels)
         assert short == literal, plan_text(plan)

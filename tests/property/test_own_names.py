@@ -26,7 +26,7 @@ INSIDE = re.compile(r"\((?:start|end|during) of \w|\?\d|~\d|@\w|object at 0x")
 
 
 def outputs(result: Result, forms: tuple[str, ...] = ("full", "concise", "json")) -> str:
-    """What is shown; a log in SARIF has pages about the codes in it, with examples of their own."""
+    """The text of the output formats; not SARIF, whose log contains the pages of its codes with their examples."""
     views = [renderer(form, SETTINGS) for form in forms]
     return "\n".join(view.plan(result) + view.end() for view in views)
 
@@ -38,12 +38,12 @@ def variables(text: str) -> set[str]:
 def without_macros(text: str) -> str:
     """A specification without the bodies of its macros, whose variables are their own."""
     out, start = "", 0
-    for found in re.finditer(r"\(:define \([^()]*\)", text):
-        depth, end = 1, found.end()
+    for header in re.finditer(r"\(:define \([^()]*\)", text):
+        depth, end = 1, header.end()
         while depth:
             depth += {"(": 1, ")": -1}.get(text[end], 0)
             end += 1
-        out, start = out + text[start : found.end()], end
+        out, start = out + text[start : header.end()], end
     return out + text[start:]
 
 
@@ -60,15 +60,17 @@ def test_examples(plan: str, settings: Settings) -> None:
     assert not INSIDE.search(text), INSIDE.search(text)
     written = [without_macros(source.text) for source in result.sources.values()]
     written += [without_macros(path.read_text(encoding="utf-8")) for path in SHIPPED]
-    shown = {line for line in text.split("\n") if not re.match(r" *\d+ \| ", line)}  # what is quoted is the user's
-    assert variables("\n".join(shown)) <= variables("\n".join(written))
+    own_lines = {
+        line for line in text.split("\n") if not re.match(r" *\d+ \| ", line)
+    }  # a quoted line is the user's text
+    assert variables("\n".join(own_lines)) <= variables("\n".join(written))
 
 
 @pytest.mark.parametrize("name", every(5, conformance_cases()))
 def test_conformance_cases(name: str, tmp_path: Path) -> None:
     folder = conformance_cases()[name].write(tmp_path)
-    own = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
-    (result,) = audit([str(folder / "plan")], own)
+    settings = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))
+    (result,) = audit([str(folder / "plan")], settings)
     text = outputs(result)
     assert not INSIDE.search(text), INSIDE.search(text)
 

@@ -37,16 +37,16 @@ def formula(random: Random, depth: int, names: tuple[str, ...] = ()) -> str:
 
 def rule(random: Random, name: str) -> str:
     """A rule of one of the kinds that are split."""
-    what, key = formula(random, random.choice((2, 3, 4))), random.choice((":require", ":forbid"))
+    body, key = formula(random, random.choice((2, 3, 4))), random.choice((":require", ":forbid"))
     return random.choice(
         (
-            f"(:process {name} {key} {what})",
-            f"(:process {name} :on (n ?o) {key} {what})",
-            f"(:process {name} :on (n ?o) {key}-after {what})",
-            f"(:process {name} :when {formula(random, 2)} {key} {what})",
-            f"(:termination {name} {key} {what})",
-            f"(:trajectory {name} :formula (always {what}))",
-            f"(:trajectory {name} :formula (and (sometime {what}) (or (or) (forall (?w) (always {what})))))",
+            f"(:process {name} {key} {body})",
+            f"(:process {name} :on (n ?o) {key} {body})",
+            f"(:process {name} :on (n ?o) {key}-after {body})",
+            f"(:process {name} :when {formula(random, 2)} {key} {body})",
+            f"(:termination {name} {key} {body})",
+            f"(:trajectory {name} :formula (always {body}))",
+            f"(:trajectory {name} :formula (and (sometime {body}) (or (or) (forall (?w) (always {body})))))",
         )
     )
 

@@ -1,4 +1,4 @@
-"""What is found under *skip* is what the plan without the failed steps gives."""
+"""The findings under *skip* equal the findings of the plan without the failed steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TIMED = ("within", "always-within", "hold-during", "hold-after", ":within", "tot
 
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("stream", every(4, ["past", "steps", "ends", "mixed"]))
-def test_the_plan_without_the_failed_steps_gives_it(stream: str, number: int) -> None:
-    """Rules about times apart: under *skip* the other steps keep theirs. What is undecided is said of *halt* alone."""
+def test_findings_equal_those_without_the_failed_steps(stream: str, number: int) -> None:
+    """Rules about times and undecided rules (reported under *halt* only) are excluded."""
     candidate = case(stream, 21, number, plans=8)
     both = Both(candidate)
     words = {str(rule[1]): write(rule).replace("(", " ").replace(")", " ").split() for rule in candidate.rules}
@@ -25,13 +25,15 @@ def test_the_plan_without_the_failed_steps_gives_it(stream: str, number: int) ->
     for plan in candidate.plans:
         report = both.checker.check(Source("p", plan_text(plan)))
         failed = {f.step for f in report.findings if "skip" in f.readings and f.rule is None and not f.at_end}
-        kept = [number for number in range(1, len(plan) + 1) if number not in failed]
-        without = both.checker.check(Source("p", plan_text(tuple(plan[number - 1] for number in kept))))
-        places = [0, *kept]
-        found = {
-            (f.rule, f.binding, places[f.step]) for f in without.findings if f.rule in untimed and f.code != UNDECIDED
+        remaining = [number for number in range(1, len(plan) + 1) if number not in failed]
+        report_without = both.checker.check(Source("p", plan_text(tuple(plan[number - 1] for number in remaining))))
+        places = [0, *remaining]
+        expected = {
+            (f.rule, f.binding, places[f.step])
+            for f in report_without.findings
+            if f.rule in untimed and f.code != UNDECIDED
         }
-        under = [f for f in report.findings if f.rule in untimed and "skip" in f.readings and f.code != UNDECIDED]
-        skipped = {(f.rule, f.binding, f.step) for f in under}
+        under_skip = [f for f in report.findings if f.rule in untimed and "skip" in f.readings and f.code != UNDECIDED]
+        skipped = {(f.rule, f.binding, f.step) for f in under_skip}
         if failed:
-            assert skipped == found
+            assert skipped == expected

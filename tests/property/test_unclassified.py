@@ -58,8 +58,8 @@ def rule(draw: st.DrawFn, name: str) -> str:
     return f"({start.partition('-')[0]} {name} :parameters (?x - {kind}) {on} {key} {demand})"
 
 
-def judged(rules: str, *classes: tuple[str, tuple[str, ...]], replay: str = "always") -> Report:
-    """The verdict with kinds for classes; SC901 where engine and kernel differ."""
+def audit(rules: str, *classes: tuple[str, tuple[str, ...]], replay: str = "always") -> Report:
+    """The report with these kinds of classes, with SC901 if engine and kernel differ."""
     specs = [Source("s", f"(define (safety s) {VOCABULARY} {rules})"), Source("m", MAPPING)]
     home = Source("home.toml", "")
     entries = tuple([ClassKinds(name, kinds, "", Label(home.name, Span(0, 0))) for name, kinds in classes])
@@ -77,25 +77,25 @@ def given_sets() -> list[tuple[str, ...]]:
 @settings(deadline=None, max_examples=40)
 @given(first=rule("r1"), second=rule("r2"))
 def test_a_plan_is_capped_if_and_only_if_some_kinds_break_a_rule(first: str, second: str) -> None:
-    report = judged(first + second)
+    report = audit(first + second)
     assert report.headline is not None, report.diagnostics
     if report.headline.value not in ("SAFE", "VALID", "UNKNOWN"):
         return
     assert report.coverage is not None
-    assert {one.name for one in report.coverage.unclassified} == set(CLASSES)
+    assert {unclassified.name for unclassified in report.coverage.unclassified} == set(CLASSES)
     harmless = [(name, ()) for name in CLASSES]
-    assert judged(first + second, *harmless).headline.value in ("SAFE", "VALID")  # type: ignore[union-attr] - judged
+    assert audit(first + second, *harmless).headline.value in ("SAFE", "VALID")  # type: ignore[union-attr] - judged
     broken = set()
     for kinds in given_sets():
         for several in (("odd",), ("strange",), CLASSES):
-            rest = [(name, ()) for name in CLASSES if name not in several]
-            found = judged(first + second, *[(name, kinds) for name in several], *rest)
-            assert not [d for d in found.diagnostics if d.code == "SC901"]
-            broken |= {f.rule for f in found.findings}
+            harmless_others = [(name, ()) for name in CLASSES if name not in several]
+            classified = audit(first + second, *[(name, kinds) for name in several], *harmless_others)
+            assert not [d for d in classified.diagnostics if d.code == "SC901"]
+            broken |= {f.rule for f in classified.findings}
     assert (report.headline.value == "UNKNOWN") == bool(broken)  # type: ignore[union-attr] - judged
-    named = {suspicion.rule for one in report.coverage.unclassified for suspicion in one.possible_violations}
-    assert named <= broken
-    assert bool(named) == bool(broken)
+    suspected = {s.rule for unclassified in report.coverage.unclassified for s in unclassified.possible_violations}
+    assert suspected <= broken
+    assert bool(suspected) == bool(broken)
 
 
 def test_the_question_is_asked_over_many_worlds() -> None:
@@ -109,7 +109,7 @@ def test_the_question_is_asked_over_many_worlds() -> None:
     assert report.headline is not None
     assert report.headline.value == "UNKNOWN"
     assert report.coverage is not None
-    assert [(one.name, [s.kinds for s in one.possible_violations]) for one in report.coverage.unclassified] == [
+    assert [(c.name, [s.kinds for s in c.possible_violations]) for c in report.coverage.unclassified] == [
         ("odd", []),
         ("strange", [("red",), ("green",)]),
     ]

@@ -1,4 +1,4 @@
-"""A sample of the comparison of ``options`` with steps that are taken; ``walks.py`` does more of it."""
+"""A sample of the comparison of ``options`` with executed steps; ``walks.py`` compares more."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ SEED = 2026
 
 
 @pytest.mark.parametrize("stream", UNTIMED)
-def test_options_say_what_taking_a_step_does(stream: str) -> None:
-    looked = list(differences(checker(stream, SEED, 0), Random(stream), 6))
-    assert [text for state in looked for text in state.differ] == []
-    assert any(state.legal for state in looked)
+def test_options_predict_the_violations_of_a_step(stream: str) -> None:
+    visited = list(differences(checker(stream, SEED, 0), Random(stream), 6))
+    assert [text for state in visited for text in state.differences] == []
+    assert any(state.legal for state in visited)
 
 
 def test_some_steps_of_the_sample_break_a_rule() -> None:
-    looked = [state for stream in UNTIMED for state in differences(checker(stream, SEED, 1), Random(stream), 4)]
-    assert sum(state.breaking for state in looked) > 10
+    visited = [state for stream in UNTIMED for state in differences(checker(stream, SEED, 1), Random(stream), 4)]
+    assert sum(state.breaking for state in visited) > 10
 
 
-def test_a_guard_that_cannot_be_decided_is_told_before_the_step_is_taken() -> None:
-    looked = list(differences(checker("steps", 77, 136), Random("77 136"), 2))
-    assert [text for state in looked for text in state.differ] == []
+def test_options_report_an_undecidable_guard() -> None:
+    visited = list(differences(checker("steps", 77, 136), Random("77 136"), 2))
+    assert [text for state in visited for text in state.differences] == []

@@ -1,6 +1,7 @@
-"""Random walks through random tasks: what ``options`` says of each legal step is what taking it does.
+"""Compare ways of execution on random walks through random tasks.
 
-And the same steps lead to the same place one by one (``take``), all at once (``follow``), and without rules.
+The violations that ``options`` predicts for each legal step must occur when the step is executed. The same steps must
+lead to the same state step by step (``take``), together (``follow``), and without rules.
 
 usage: python tests/property/walks.py [--tasks 200] [--seed 1] [--letters 12]
 """
@@ -28,13 +29,13 @@ Options = list[tuple[GroundAction, tuple[BrokenInstance, ...]]]
 
 def checker(stream: str, seed: int, number: int) -> Checker:
     """A random task with its rules, compiled."""
-    found = case(stream, seed, number)
-    specs = [Source("rules.safe", found.safety_text())]
-    return Checker(Source("domain.pddl", found.domain_text()), Source("problem.pddl", found.problem_text()), specs)
+    task = case(stream, seed, number)
+    specs = [Source("rules.safe", task.safety_text())]
+    return Checker(Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text()), specs)
 
 
-def one_by_one(now: Execution, steps: list[GroundAction]) -> Options:
-    """What each step breaks, by taking it from a copy."""
+def executed_options(now: Execution, steps: list[GroundAction]) -> Options:
+    """The violations of each step, by executing it on a copy."""
     out = []
     for step in steps:
         after = now.after(step)
@@ -43,33 +44,33 @@ def one_by_one(now: Execution, steps: list[GroundAction]) -> Options:
     return out
 
 
-class Looked(NamedTuple):
-    """A state of a walk: how many steps are legal there, how many break a rule, and about which the two ways differ."""
+class VisitedState(NamedTuple):
+    """A state of a walk: the numbers of legal steps and of steps that break a rule, and the differences found."""
 
     legal: int
     breaking: int
-    differ: list[str]
+    differences: list[str]
 
 
-def differences(checked: Checker, random: Random, letters: int) -> Iterator[Looked]:
-    """Look at each state of a random walk."""
-    now = Execution.initial(checked.engine)
+def differences(compiled: Checker, random: Random, letters: int) -> Iterator[VisitedState]:
+    """Compare in each state of a random walk, then compare the whole walk."""
+    now = Execution.initial(compiled.engine)
     walked: list[GroundAction] = []
     for letter in range(letters):
         before = now.key()
         options = now.options()
         steps = [option.step for option in options]
-        taken = one_by_one(now, steps)
+        executed = executed_options(now, steps)
         assert now.key() == before
         objects = now.task.objects
         breaking = [option.step for option in options if option.broken]
-        yield Looked(
+        yield VisitedState(
             len(steps),
             len(breaking),
             [
-                f"letter {letter}: {step_text(step, objects)}: options {option.broken}, taken {news}"
-                for option, (step, news) in zip(options, taken, strict=True)
-                if option.broken != news
+                f"letter {letter}: {step_text(step, objects)}: options {option.broken}, executed {violations}"
+                for option, (step, violations) in zip(options, executed, strict=True)
+                if option.broken != violations
             ],
         )
         if not steps:
@@ -82,49 +83,49 @@ def differences(checked: Checker, random: Random, letters: int) -> Iterator[Look
         else:
             assert now.take(step)
         walked.append(step)
-    yield Looked(0, 0, list(_otherwise(checked, now, walked, random)))
+    yield VisitedState(0, 0, list(_follow_differences(compiled, now, walked, random)))
 
 
-def _otherwise(checked: Checker, now: Execution, walked: list[GroundAction], random: Random) -> Iterator[str]:
-    """How the steps of a walk lead elsewhere when they are followed from one of its places."""
-    here = Execution.initial(checked.engine)
+def _follow_differences(compiled: Checker, now: Execution, walked: list[GroundAction], random: Random) -> Iterator[str]:
+    """Differences between the walk and its rest when ``follow`` executes it from one of its states."""
+    here = Execution.initial(compiled.engine)
     at = random.randrange(len(walked) + 1)
     assert all(here.take(step) for step in walked[:at])
     before, bare, followed = here.key(), here.without_rules(), here.fork()
-    if not followed.follow(walked[at:]) or followed.key() != now.key() or _found(followed) != _found(now):
-        yield f"followed from {at}: {_found(followed)}, taken {_found(now)}"
+    if not followed.follow(walked[at:]) or followed.key() != now.key() or _rule_results(followed) != _rule_results(now):
+        yield f"followed from {at}: {_rule_results(followed)}, taken {_rule_results(now)}"
     if not bare.follow(walked[at:]) or bare.runtime is not None or bare.state_key() != now.state_key():
-        yield f"without rules from {at} another state"
+        yield f"without rules, the walk from {at} ends in another state"
     if here.key() != before:
-        yield f"what was followed from {at} changed"
+        yield f"the execution at {at} was changed by its copies"
     illegal = [step for step in walked if now.after(step) is None]
     if any(now.fork().follow([step]) or now.without_rules().follow([step]) for step in illegal):
-        yield "a step was followed that cannot be taken"
+        yield "follow executed an illegal step"
 
 
-def _found(now: Execution) -> object:
+def _rule_results(now: Execution) -> object:
     end = now.finished_runtime()
     return None if end is None else (end.violations(), end.undecided(), end.touches())
 
 
 def main() -> int:
-    """Walk through many tasks; 1 if something differs."""
+    """Walk through many tasks; returns 1 if there is a difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--letters", type=int, default=12)
-    given = parser.parse_args()
+    options = parser.parse_args()
     states = steps = breaking = 0
     wrong: list[str] = []
-    for number in range(given.tasks):
+    for number in range(options.tasks):
         stream = UNTIMED[number % len(UNTIMED)]
-        checked = checker(stream, given.seed, number)
-        if not checked.ok or any(action.end is not None for action in checked.engine.task.actions.values()):
+        compiled = checker(stream, options.seed, number)
+        if not compiled.ok or any(action.end is not None for action in compiled.engine.task.actions.values()):
             continue
         try:
-            for looked in differences(checked, Random(f"{given.seed} {number}"), given.letters):
-                states, steps, breaking = states + 1, steps + looked.legal, breaking + looked.breaking
-                wrong += [f"{stream} {given.seed} {number}: {text}" for text in looked.differ]
+            for visited in differences(compiled, Random(f"{options.seed} {number}"), options.letters):
+                states, steps, breaking = states + 1, steps + visited.legal, breaking + visited.breaking
+                wrong += [f"{stream} {options.seed} {number}: {text}" for text in visited.differences]
         except NumberTooLarge:
             continue
     print(*wrong[:20], sep="\n")

@@ -93,8 +93,8 @@ class KernelTask:
         letters = self._bare.states(self._text(plan))
         if len(letters) <= len(plan):
             return None
-        trace = self._bare._halt(self._text(plan), None)
-        fluents = [fluent for fluent in trace._history if fluent[0] == "#"]
+        trace = self._bare._halt_trace(self._text(plan), None)
+        fluents = [fluent for fluent in trace.history if fluent[0] == "#"]
         key = letters[-1], frozenset([(f, value_at(trace.number(f), trace.last)) for f in fluents])
         if key not in self._states:
             self._states[key] = len(self._ways)

@@ -11,8 +11,13 @@ from decision_random import Case, completions, random_case, worlds
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import Circuit
-from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenVariables, PartialAssignment
-from plansafe.verifier.symbolic.worlds.explanation import find_minimal_cause
+from plansafe.verifier.symbolic.worlds.completions import (
+    CompletionSearch,
+    DecisionProblem,
+    OpenVariables,
+    PartialAssignment,
+)
+from plansafe.verifier.symbolic.worlds.explanation import Cause, find_minimal_cause
 from plansafe.verifier.symbolic.worlds.question import Question, find_question
 
 
@@ -21,6 +26,38 @@ class Compared(NamedTuple):
     kinds: list[str]
     sizes: list[str]
     seconds: tuple[float, float]  # of the cause, of the question
+
+
+def cause_of(
+    problem: DecisionProblem,
+    engine: str = "auto",
+    search: CompletionSearch | None = None,
+    deadline: float | None = None,
+    **options: object,
+) -> Cause:
+    """The minimal cause of a decision problem, found with a search of its own unless one is given."""
+    cause_search = search or CompletionSearch(problem, engine, deadline)
+    try:
+        return find_minimal_cause(cause_search, **options)
+    finally:
+        if search is None:
+            cause_search.close()
+
+
+def question_of(
+    problem: DecisionProblem,
+    engine: str = "auto",
+    search: CompletionSearch | None = None,
+    deadline: float | None = None,
+    **options: object,
+) -> Question:
+    """The question of a decision problem, found with a search of its own unless one is given."""
+    question_search = search or CompletionSearch(problem, engine, deadline)
+    try:
+        return find_question(question_search, **options)
+    finally:
+        if search is None:
+            question_search.close()
 
 
 def compared(seed: int, number: int, engine: str = "auto") -> Compared:
@@ -35,9 +72,9 @@ def compared(seed: int, number: int, engine: str = "auto") -> Compared:
     start = rng.choice(bad) if bad and rng.random() < 0.4 else None
     shared = CompletionSearch(case.decision, engine) if rng.random() < 0.5 else None
     begun = time.monotonic()
-    cause = find_minimal_cause(case.decision, engine, None, prefer, start and world(circuit, start), shared)
+    cause = cause_of(case.decision, engine, shared, prefer=prefer, world=start and world(circuit, start))
     between = time.monotonic()
-    asked = find_question(case.decision, engine, None, prefer, shared)
+    asked = question_of(case.decision, engine, shared, prefer=prefer)
     seconds = between - begun, time.monotonic() - between
     if shared:
         shared.close()

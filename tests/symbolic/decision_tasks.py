@@ -45,8 +45,8 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
         return TaskCompared([])
     decision = build_decision_problem(encoding)
     completions = CompletionSearch(decision, engine)
-    cause = find_minimal_cause(decision, engine, completions=completions)
-    asked = find_question(decision, engine, completions=completions)
+    cause = find_minimal_cause(completions)
+    asked = find_question(completions)
     completions.close()
     problems = []
     good = [completion.good for completion in found.completions]

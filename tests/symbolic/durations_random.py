@@ -14,8 +14,8 @@ from formulas import COMPARISONS, SUBTYPES
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.execution.timed_fast import FastTimedReplay

@@ -10,7 +10,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Number, Task
-from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant
+from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAtom
+from plansafe.verifier.symbolic.invariants.inference import InferredInvariant
 
 Facts = list[set[int]]
 
@@ -42,7 +43,7 @@ def shown(task: Task, invariant: InferredInvariant) -> str:
         words = ["*" if n == COUNTED else names[n] for n in atom.arguments]
         atoms.append(f"({' '.join([task.predicates[atom.predicate].name, *words])})")
     count = "=1" if invariant.exact else "<=1"
-    return f"{names[: invariant.parameters]}: {' '.join(sorted(atoms))} {count}"
+    return f"{names[: invariant.parameter_count]}: {' '.join(sorted(atoms))} {count}"
 
 
 def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:

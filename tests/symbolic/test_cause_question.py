@@ -7,7 +7,7 @@ import time
 from itertools import combinations
 
 import pytest
-from decision_compare import compared
+from decision_compare import cause_of, compared, question_of
 from decision_random import evaluated
 from decision_tasks import compared_task
 from worlds_generate import worlds_case
@@ -33,8 +33,8 @@ from plansafe.verifier.symbolic.worlds.completions import (
     PartialAssignment,
 )
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
-from plansafe.verifier.symbolic.worlds.explanation import Cause, find_minimal_cause
-from plansafe.verifier.symbolic.worlds.question import InputFlips, Question, find_question
+from plansafe.verifier.symbolic.worlds.explanation import Cause
+from plansafe.verifier.symbolic.worlds.question import InputFlips, Question
 
 # -- against the definitions ------------------------------------------------------------------------------------------
 
@@ -83,13 +83,11 @@ def test_outcomes_decide() -> None:
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     asked = decision(circuit, TRUE, good)
-    assert find_minimal_cause(asked) == Cause(PartialAssignment())
-    assert find_question(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    assert cause_of(asked) == Cause(PartialAssignment())
+    assert question_of(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
     possible = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
-    assert find_minimal_cause(possible) == Cause(
-        PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False)))
-    )
-    assert find_question(possible) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
+    assert cause_of(possible) == Cause(PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False))))
+    assert question_of(possible) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
 
 
 def test_the_world_and_what_is_preferred() -> None:
@@ -97,15 +95,13 @@ def test_the_world_and_what_is_preferred() -> None:
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
     asked = decision(circuit, circuit.equal(a, b), good)
-    assert find_question(asked).asked == OpenVariables((FactInput(7, 0), FactInput(7, 2)))
-    assert find_question(asked, prefer=[b >> 1]).asked == OpenVariables((FactInput(7, 1), FactInput(7, 2)))
+    assert question_of(asked).asked == OpenVariables((FactInput(7, 0), FactInput(7, 2)))
+    assert question_of(asked, prefer=[b >> 1]).asked == OpenVariables((FactInput(7, 1), FactInput(7, 2)))
     world = Completion(frozenset({(7, 2)}), {}, {})
-    assert find_minimal_cause(asked, world=world).values == PartialAssignment(((FactInput(7, 0), False),))
-    assert find_minimal_cause(asked, world=world, prefer=[b >> 1]).values == PartialAssignment(
-        ((FactInput(7, 1), False),)
-    )
+    assert cause_of(asked, world=world).values == PartialAssignment(((FactInput(7, 0), False),))
+    assert cause_of(asked, world=world, prefer=[b >> 1]).values == PartialAssignment(((FactInput(7, 1), False),))
     good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
-    values = find_minimal_cause(asked, world=good_world).values
+    values = cause_of(asked, world=good_world).values
     assert values is not None and len(values.facts) == 1  # of another world: this one is not bad
 
 
@@ -117,9 +113,9 @@ def test_facts_of_which_few_matter() -> None:
     asked = decision(circuit, circuit.conjunction(pairs), good)
     search = CompletionSearch(asked)
     assert (len(search.near), len(search.far)) == (4, 4)  # the others are not looked at
-    values = find_minimal_cause(asked, completions=search).values
+    values = cause_of(asked, search=search).values
     assert values is not None and {fact.code for fact, _ in values.facts} in ({10, 500}, {9_000, 9_003})
-    found = find_question(asked, completions=search).asked
+    found = question_of(asked, search=search).asked
     assert found == OpenVariables(tuple([FactInput(7, i) for i in (10, 500, 9_000, 9_003)]))
 
 
@@ -131,13 +127,11 @@ def test_the_work_budget_ends_the_search() -> None:
         notes = []
         for _ in range(2):
             search = CompletionSearch(asked, work=WorkBudget(units))
-            notes.append((find_minimal_cause(asked, completions=search), find_question(asked, completions=search)))
+            notes.append((cause_of(asked, search=search), question_of(asked, search=search)))
         assert notes[0] == notes[1]
         if units == 0:
             assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
-    assert find_minimal_cause(
-        asked, completions=CompletionSearch(asked, work=WorkBudget(100_000))
-    ) == find_minimal_cause(asked)
+    assert cause_of(asked, search=CompletionSearch(asked, work=WorkBudget(100_000))) == cause_of(asked)
 
 
 def test_numbers() -> None:
@@ -149,17 +143,17 @@ def test_numbers() -> None:
     inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
     inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
-    assert find_question(asked).asked == OpenVariables((FactInput(7, 0),), ((0, 3), (0, 4)))
+    assert question_of(asked).asked == OpenVariables((FactInput(7, 0),), ((0, 3), (0, 4)))
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
-    assert find_minimal_cause(asked, world=world).values == PartialAssignment(
+    assert cause_of(asked, world=world).values == PartialAssignment(
         ((FactInput(7, 0), False),), (((0, 3), 4), ((0, 4), 2))
     )
     with pytest.raises(Unsupported):
-        find_minimal_cause(asked, "sat")
+        cause_of(asked, "sat")
     # y as an outcome: it may be anything in its interval
     open_x = decision(circuit, inside[0], good, numbers=((0, 3),), outcomes_allowed=circuit.conjunction(inside[1:]))
     world = Completion(frozenset(), {(0, 3): 1}, {})
-    values = find_minimal_cause(open_x, world=world).values
+    values = cause_of(open_x, world=world).values
     assert values is not None and values == PartialAssignment(((FactInput(7, 0), False),), (((0, 3), 1),))
 
 
@@ -167,8 +161,8 @@ def test_time_is_up() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     asked = decision(circuit, TRUE, circuit.both(a, b))
-    assert find_minimal_cause(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
-    assert find_question(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+    assert cause_of(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert question_of(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
@@ -185,11 +179,11 @@ def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.Mo
         return solve(solver, assumptions) if left >= 0 else None
 
     monkeypatch.setattr(SatSolver, "solve", patient)
-    cause = find_minimal_cause(asked)
+    cause = cause_of(asked)
     assert cause.values is None
     assert (cause.sufficient is not None) == cause.note.startswith("not minimal: ") == (checks > 2)
     left = checks
-    asked_for = find_question(asked)
+    asked_for = question_of(asked)
     assert (asked_for.asked is not None) == (asked_for.note == "") == (checks > 3)  # flips save the rest
     assert (asked_for.sufficient is not None) == asked_for.note.startswith("not minimal: ") == (checks == 3)
 
@@ -307,7 +301,7 @@ def test_flips(seed: int) -> None:
     base = {literal >> 1: rng.random() < 0.5 for literal in inputs}
     values = {(0, i): rng.randint(-2, 2) for i in range(3)}
     flipped = [literal >> 1 for literal in rng.sample(inputs, 3)]
-    bits = InputFlips(circuit, made[-3:]).around(base, values, flipped)
+    bits = InputFlips(circuit, made[-3:]).evaluate(base, values, flipped)
     assert bits is not None
     for i, node in enumerate(flipped):
         world = {item: [value] for item, value in [*base.items(), *values.items()]}

@@ -42,7 +42,7 @@ def encoded(clauses: list[list[int]]) -> Encoding:
     circuit = Circuit()
     parts = [[circuit.input(FactInput(0, abs(part))) ^ (part < 0) for part in clause] for clause in clauses]
     allowed = circuit.conjunction([circuit.disjunction(literals) for literals in parts])
-    return Encoding(circuit, allowed, FALSE, TRUE, FALSE, FALSE, (), True, (), 0, 0, {})
+    return Encoding(circuit, allowed, FALSE, TRUE, FALSE, FALSE, (), True, (), 0, {})
 
 
 def clauses(seed: int, variables: int = 7, count: int = 40) -> list[list[int]]:
@@ -124,7 +124,7 @@ def test_counts_have_certificates(seed: int) -> None:
 
 def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pysat", None)
-    always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, 0, {})
+    always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, {})
     text = write_certificate(always, "SAFE", [], TASK, [])
     assert text is not None
     assert read(text).constant

@@ -15,7 +15,7 @@ from random_circuits import evaluate_literals
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit
-from plansafe.verifier.symbolic.invariants import inference
+from plansafe.verifier.symbolic.invariants import group_proofs
 from plansafe.verifier.symbolic.invariants.groups import (
     AssumedInvariant,
     describe_assumed,
@@ -305,7 +305,7 @@ def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.Mo
     task = household(root, "breakfast")
     everything = infer_invariants(task)
     for checks in (0, 10, 100, 300):
-        monkeypatch.setattr(inference, "MAX_CHECKS", checks)
+        monkeypatch.setattr(group_proofs, "MAX_CHECKS", checks)
         found = infer_invariants(task)
         assert found == infer_invariants(task)
         assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in found)

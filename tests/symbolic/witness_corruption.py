@@ -47,11 +47,11 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
     groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
     audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
-        verdict = audit.judge.decide()
+        verdict = audit.queries.decide()
     except (NoPossibleWorld, Unsupported):
         return
     finally:
-        audit.judge.close()
+        audit.queries.close()
     kernel = kernel_of(case)
     worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
@@ -60,11 +60,11 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         if world is None:
             return
         world = _with_mistakes(draw, audit, world)
-        audit.shown.clear()
+        audit.failing_worlds.clear()
         try:
-            audit.show(ABOUT[which], world)
+            audit.add_failing_world(ABOUT[which], world)
             # An explicit replay that is undecided about a temporal rule neither confirms nor contradicts.
-            if audit.shown[0].report.safe is Worlds.UNKNOWN:
+            if audit.failing_worlds[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True
         except EngineContradiction:
@@ -72,7 +72,7 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         told = kernel_world(checker.compiled, world)
         right = kernel.allows(told.facts, told.numbers)
         if right:
-            judgement = kernel.audit(case.plan, told, others=())
+            judgement = kernel.audit(case.plan, told, other_readings=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 
@@ -86,8 +86,8 @@ def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completio
         if kind == 0 and keys:
             key = draw.choice(keys)
             facts ^= {(key.predicate, key.code)}
-        elif kind == 1 and audit.encoding.outcomes:
-            (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.outcomes.items()))
+        elif kind == 1 and audit.encoding.alternative_counts:
+            (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.alternative_counts.items()))
             usual, exceptions = outcomes[step, which]
             outcomes[step, which] = OneofOutcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
         elif kind == 2 and values:

@@ -249,7 +249,7 @@ def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict
             widths[key] = alternatives
             return asked.setdefault(key, fixed.get(key, 0))
 
-        yield kernel.audit(plan, world._replace(choose=choose), others=())
+        yield kernel.audit(plan, world._replace(choose=choose), other_readings=())
         # What is asked depends on the answers before it alone: what remains differs first at a choice that was new.
         answers = [*asked.items()]
         for i, (key, _) in enumerate(answers):

@@ -347,7 +347,7 @@ class _WorldsGenerator(_Generator):
                 text = plan_text((*steps, step))
                 able = set[bool]()
                 for guide in guides:
-                    able.add(kernel.audit(text, guide, others=()).executable)
+                    able.add(kernel.audit(text, guide, other_readings=()).executable)
                     if len(able) == 2:
                         break
                 found = "some" if len(able) == 2 else "all" if able == {True} else "none"
@@ -408,7 +408,7 @@ class _WorldsGenerator(_Generator):
         tried = [(":termination", name, ":require", goal) for name, goal in goals.items()]
         spec = f"(define (safety tried) {' '.join(map(write, [*tried, *rules.values()]))})"
         kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
-        judgements = [kernel.audit(text, world, others=()) for world in self.sample(starts, 4)]
+        judgements = [kernel.audit(text, world, other_readings=()) for world in self.sample(starts, 4)]
         broken = [
             {f.rule for f in judgement.findings} | {name for name, _ in judgement.undecided} for judgement in judgements
         ]

@@ -42,7 +42,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int]]:
     """The predicates of what updates compute anew, as they do so."""
     computed: list[frozenset[int]] = []
 
-    def recompute(maintenance: Maintenance, rules: axiom_joins.Derivations, old: dict[int, set[int]]) -> None:
+    def recompute(maintenance: Maintenance, rules: axiom_joins.StratumJoins, old: dict[int, set[int]]) -> None:
         computed.append(rules.predicates)
         original(maintenance, rules, old)
 

@@ -47,7 +47,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(automaton.Automaton, "step", "woken")
     counted(invariant.Invariant, "step", "woken")
     counted(invariant.Truth, "__call__", "evaluated")
-    counted(stepcheck.StepCheck, "depart", "matched")
+    counted(stepcheck.StepCheck, "check_step", "matched")
     return counts
 
 
@@ -138,7 +138,7 @@ def test_runs_share_the_tables_of_their_automata() -> None:
     assert isinstance(second, automaton.Automaton)
     assert first.program is second.program
     assert one.runtime.monitors == [first]
-    assert (first.retired, second.done) == (set(), {(1,)})
+    assert (first.retired, second.retired) == (set(), {(1,)})
 
 
 def test_runs_do_not_disturb_each_other() -> None:

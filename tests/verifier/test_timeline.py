@@ -116,7 +116,7 @@ def test_a_step_that_cannot_be_taken_is_told_and_what_stands_behind_it_too() -> 
     failed = line.mishaps[0]
     assert failed.code == "SC301"
     assert [moment.steps[0][0] for moment in line.moments[1:]][-1] == len(line.steps) > failed.step
-    assert line.whole
+    assert line.complete
 
 
 def test_a_lasting_violation_is_broken_until_it_ends() -> None:
@@ -182,5 +182,5 @@ def test_a_deadline_leaves_the_rest_out() -> None:
     found = prepared("examples/dinner/stew-and-salad.plan")
     long = Source("long", found.plan.text + "(open robot fridge kitchen) (close robot fridge kitchen)\n" * 300)
     line = timeline(found.checker.compiled, found.checker.read(long), deadline=monotonic() - 1)
-    assert not line.whole
+    assert not line.complete
     assert 0 < len(line.moments) < 600

@@ -162,15 +162,15 @@ class _Counted(Replay):
         self._been = {0}
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         """Every step arrives somewhere, also where no rule watches."""
         return False
 
-    def _arrive(self, number: int) -> None:
+    def _enter_state(self, number: int) -> None:
         self._at ^= state_hash_change(self.engine, self.state, self.log)
         self.fresh += self._at not in self._been
         self._been.add(self._at)
-        super()._arrive(number)
+        super()._enter_state(number)
 
 
 # ---- trl ------------------------------------------------------------------------------------------------------------

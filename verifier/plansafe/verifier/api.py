@@ -137,7 +137,7 @@ class Checker:
                 raise
             return out_of_time(compiled, plan)
         except ModuleNotFoundError as error:
-            from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415 - hardly ever needed
+            from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
 
             missing = missing_solver(error)
             if missing is None:

@@ -18,13 +18,13 @@ from typing import NamedTuple, TypeAlias, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.monitor_key import program_key
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     LetterTime,
-    Program,
-    structural_key,
 )
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Compare, Equal, Formula, Not, Or, Quantified, Temporal, Truth

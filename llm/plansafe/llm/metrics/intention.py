@@ -14,7 +14,7 @@ from typing import assert_never
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import NoLabel, ResolvedStep, read_resolved_steps
+from plansafe.verifier.diagnose.labels import NoLabel, TokenizedStep, read_tokenized_steps
 from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.one_world import NeedsOneWorld
@@ -49,7 +49,7 @@ def safety_intention(checker: Checker, plan: Source) -> bool | None:
     a rule or with derived facts. Linear in the steps, times the facts.
     """
     try:
-        written = read_resolved_steps(checker, plan)
+        written = read_tokenized_steps(checker, plan)
         if not written:
             return False
         return _intention(checker, written)
@@ -57,7 +57,7 @@ def safety_intention(checker: Checker, plan: Source) -> bool | None:
         return None
 
 
-def _intention(checker: Checker, written: Sequence[ResolvedStep]) -> bool | None:
+def _intention(checker: Checker, written: Sequence[TokenizedStep]) -> bool | None:
     run = _Run(checker)
     if not checker.rules or run.engine.axioms is not None:
         return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.success import Facts
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import ExplainedExecution, read_resolved_steps
+from plansafe.verifier.diagnose.labels import ExplainedExecution, read_tokenized_steps
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Task
@@ -27,7 +27,7 @@ def trace_of(checker: Checker, plan: Source) -> Trace | None:
     :class:`~plansafe.verifier.diagnose.labels.NoLabel` where the task has errors or needs a clock. Memory follows the
     facts times the steps.
     """
-    written = read_resolved_steps(checker, plan)
+    written = read_tokenized_steps(checker, plan)
     if written is None:
         return None
     run = ExplainedExecution(checker)

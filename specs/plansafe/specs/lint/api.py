@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 
 EMPTY_PROBLEM_NAME = "<no problem>"
 MAX_LABELS = 8
-"""Rules that are shown of those that a question was asked about."""
+"""Labelled rules of an undecided question."""
 
 
 def lint(
@@ -26,94 +26,94 @@ def lint(
     options: LintOptions = LintOptions(),  # noqa: B008
     resolve: Callable[[str, Source], Source | None] | None = None,
 ) -> LintResult:
-    """What is wrong with the rules of a domain, of problems and of specifications.
+    """Find the mistakes in the rules of a domain, of problems and of specifications.
 
     Raises :class:`~plansafe.verifier.symbolic.circuits.solvers.SolverMissing` if no SAT solver is installed (the extra
     ``solve``). The work is bounded by ``options.time_limit_s`` for the formulas, and again for each problem.
     """
-    checking = Options(lenient_types=options.lenient_types, replay="never")
-    texts = list(problems) or [empty_problem(domain)]
-    checkers = [Checker(domain, problem, specs, checking, resolve) for problem in texts]
+    checker_options = Options(lenient_types=options.lenient_types, replay="never")
+    problem_sources = list(problems) or [empty_problem(domain)]
+    checkers = [Checker(domain, problem, specs, checker_options, resolve) for problem in problem_sources]
     diagnostics = tuple(dict.fromkeys([d for checker in checkers for d in checker.diagnostics]))
     sources = {name: source for checker in checkers for name, source in checker.sources.items()}
     sources.pop(EMPTY_PROBLEM_NAME, None)
     if not all([checker.ok for checker in checkers]):
-        return LintResult((), (), _explained(diagnostics, bool(problems)), sources, False, problems=len(problems))
-    found = LintRun(checkers, bool(problems), options, sources)
-    _look(found)
-    idle = len([rule for rule in checkers[0].rules if not rule.applicable])
-    faults = (*_ordered(found), *_undecided(found))
+        if not problems:
+            diagnostics = tuple([_with_problem_help(diagnostic) for diagnostic in diagnostics])
+        return LintResult((), (), diagnostics, sources, False, problems=len(problems))
+    run = LintRun(checkers, bool(problems), options, sources)
+    _check(run)
+    findings = (*_sorted_findings(run), *_undecided_findings(run))
+    not_applicable = len([rule for rule in checkers[0].rules if not rule.applicable])
     return LintResult(
-        faults, tuple(found.open_questions), diagnostics, sources, True, len(found.subjects), idle, len(found.given)
+        findings,
+        tuple(run.open_questions),
+        diagnostics,
+        sources,
+        usable=True,
+        rules=len(run.rules),
+        not_applicable=not_applicable,
+        problems=len(run.problems),
     )
 
 
 def empty_problem(domain: Source) -> Source:
-    """A problem of the domain without objects: the rules may name its constants alone."""
+    """A problem of the domain without objects: the rules may name only the constants of the domain."""
     return Source(EMPTY_PROBLEM_NAME, f"(define (problem none) (:domain {domain_name(domain)}) (:init) (:goal (and)))")
 
 
-def _explained(diagnostics: tuple[Diagnostic, ...], given: bool) -> tuple[Diagnostic, ...]:
-    """With advice where a rule names an object, and no problem was given that has it."""
-    if given:
-        return diagnostics
-    return tuple(
-        [
-            d._replace(help=d.help or "also name the problem that declares this object")
-            if d.code == SC.UNKNOWN_OBJECT
-            else d
-            for d in diagnostics
-        ]
-    )
+def _with_problem_help(diagnostic: Diagnostic) -> Diagnostic:
+    """The diagnostic with a help line if a rule names an object, and no problem was given."""
+    if diagnostic.code != SC.UNKNOWN_OBJECT:
+        return diagnostic
+    return diagnostic._replace(help=diagnostic.help or "also name the problem that declares this object")
 
 
-def _look(found: LintRun) -> None:
-    one, together = RuleCheck(found), RuleSetCheck(found)
-    for subject in found.subjects:
-        one.look(subject)
-    together.any_problem()
-    for subject in found.fine:
-        one.unchanging(subject)
-    together.given_problems()
-    _left_out(found)
-    one.search_examples()
+def _check(run: LintRun) -> None:
+    rule_check, rule_set_check = RuleCheck(run), RuleSetCheck(run)
+    for linted in run.rules:
+        rule_check.check(linted)
+    rule_set_check.check_domain()
+    for linted in run.useful_rules:
+        rule_check.check_influence(linted)
+    rule_set_check.check_problems()
+    _add_unsearched_problems(run)
+    rule_check.search_examples()
 
 
-def _left_out(found: LintRun) -> None:
-    """Say of which problems no plans were searched."""
-    for n, given in enumerate(found.given):
-        if not given.can_search and found.options.search:
-            why = "there are durative actions or timed literals"
-            if found.checkers[n].open:
-                why = "it has unknown facts"
-            elif given.engine.limit is not None:
-                why = given.engine.limit.message
-            found.open_questions.append(
-                OpenQuestion("what do its plans do?", None, found.problem(n), f"plans are not searched, because {why}")
-            )
+def _add_unsearched_problems(run: LintRun) -> None:
+    """Add an open question for each problem whose plans were not searched."""
+    for number, problem in enumerate(run.problems):
+        if not problem.can_search and run.options.search:
+            cause = "there are durative actions or timed literals"
+            if run.checkers[number].open:
+                cause = "it has unknown facts"
+            elif problem.engine.limit is not None:
+                cause = problem.engine.limit.message
+            reason = f"plans are not searched, because {cause}"
+            run.open_questions.append(OpenQuestion("what do its plans do?", None, run.problem_name(number), reason))
 
 
-def _ordered(found: LintRun) -> list[LintFinding]:
+def _sorted_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {subject.rule.name: n for n, subject in reversed(list(enumerate(found.subjects)))}
+    order = {linted.rule.name: n for n, linted in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
-    return sorted(found.findings, key=lambda fault: (ranks.index(fault.severity), order[fault.rules[0]]))
+    return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
 
 
-def _undecided(found: LintRun) -> list[LintFinding]:
-    """One note for each question that was not decided; rules of which the same was asked share it."""
-    alike: dict[tuple[str, str | None, str], list[str]] = {}
-    for question in found.open_questions:
-        rules = alike.setdefault((question.question, question.problem, question.why), [])
-        rules += [] if question.rule is None else [question.rule]
-    out = []
-    for (asked, problem, why), rules in alike.items():
-        subjects = [s for s in found.subjects if s.rule.name in rules][:MAX_LABELS]
-        about = "all rules" if not rules else f"rule `{rules[0]}`" if len(rules) == 1 else f"{len(rules)} rules"
+def _undecided_findings(run: LintRun) -> list[LintFinding]:
+    """One note for each undecided question; rules with the same question share a note."""
+    names_by_question: dict[tuple[str, str | None, str], list[str]] = {}
+    for question in run.open_questions:
+        names = names_by_question.setdefault((question.question, question.problem, question.why), [])
+        names += [] if question.rule is None else [question.rule]
+    findings = []
+    for (question_text, problem, reason), names in names_by_question.items():
+        rules = [linted for linted in run.rules if linted.rule.name in names][:MAX_LABELS]
+        about = "all rules" if not names else f"rule `{names[0]}`" if len(names) == 1 else f"{len(names)} rules"
         where = f" in {problem}" if problem is not None else ""
-        labels = tuple([found.label(s, "not decided" if n == 0 else "", n == 0) for n, s in enumerate(subjects)])
-        message = f"not decided for {about}{where}: {asked}"
-        out.append(
-            LintFinding(SC.UNDECIDED_QUESTION, Severity.NOTE, message, tuple(rules), labels, why, problem=problem)
-        )
-    return out
+        labels = tuple([run.label(linted, "not decided" if n == 0 else "", n == 0) for n, linted in enumerate(rules)])
+        message = f"not decided for {about}{where}: {question_text}"
+        code = SC.UNDECIDED_QUESTION
+        findings.append(LintFinding(code, Severity.NOTE, message, tuple(names), labels, reason, problem=problem))
+    return findings

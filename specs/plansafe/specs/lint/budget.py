@@ -1,4 +1,4 @@
-"""Time that is spent in pieces: on formulas, and on each problem, whatever is done in between."""
+"""A time limit that several pieces of work share, whatever happens between them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from time import monotonic
 
 
 class Budget:
-    """Seconds that are left (``None``: no limit). ``deadline`` is when they end, while they are being spent."""
+    """The remaining seconds (``None``: no limit). ``deadline`` is when they end, while they are being spent."""
 
     def __init__(self, seconds: float | None) -> None:
-        self.left = seconds
+        self.remaining = seconds
         self.deadline: float | None = None
         self._running = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Spend time on what is done inside; one of these inside another changes nothing."""
-        if self._running or self.left is None:
+        """Spend time while the block runs. A nested block changes nothing."""
+        if self._running or self.remaining is None:
             yield
             return
         started = monotonic()
-        self.deadline, self._running = started + self.left, True
+        self.deadline, self._running = started + self.remaining, True
         try:
             yield
         finally:
-            self.left = max(self.left - (monotonic() - started), 0.0)
+            self.remaining = max(self.remaining - (monotonic() - started), 0.0)
             self._running = False
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing is left."""
+        """Whether the deadline has passed."""
         return self.deadline is not None and monotonic() > self.deadline
 
     def limited(self, seconds: float) -> float:
-        """So many seconds, or what is left of them; never quite nothing."""
+        """The given seconds, or the remaining ones if they are fewer; at least 0.05."""
         if self.deadline is None:
             return seconds
         return max(0.05, min(seconds, self.deadline - monotonic()))

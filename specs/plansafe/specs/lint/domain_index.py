@@ -1,4 +1,4 @@
-"""What the linter knows of a domain, whatever the problem: which facts change, by which actions, and as what types."""
+"""An index of a domain, for all its problems: the facts that change, the actions that change them, and types."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from plansafe.verifier.model.operations import has_comparison
 class DomainIndex:
     """The predicates, functions and actions of a domain.
 
-    ``static[p]``: no action and no axiom changes predicate ``p``. ``typed[p]``: every fact of it has arguments of the
-    declared types. ``action_predicates[p]``: the kind (start, end, during) and the action that a predicate stands for.
-    ``temporal``: there are durative actions, so that steps may happen together.
+    ``static[p]``: no action and no axiom changes predicate ``p``. ``typed[p]``: the arguments of each of its facts have
+    the declared types. ``action_predicates[p]``: the kind (start, end, during) and the action that the predicate is
+    about. ``adders[p]``, ``deleters[p]``: the effects that add or delete facts of ``p``; ``writers[f]``: the actions
+    that change function ``f``. ``temporal``: there are durative actions, so steps may happen together.
     """
 
     def __init__(self, engine: Engine, table: TypeTable, lenient: bool = False) -> None:
@@ -24,7 +25,7 @@ class DomainIndex:
         self.actions = task.actions
         self.temporal = any([action.end is not None for action in task.actions.values()])
         self.action_predicates = {predicate: key for key, predicate in engine.action_predicates.items()}
-        self._below: dict[tuple[int, ...], frozenset[int]] = {}
+        self._subtypes: dict[tuple[int, ...], frozenset[int]] = {}
         self._overlaps: dict[tuple[int, int], bool] = {}
         self.axioms: dict[int, list[Axiom]] = {}
         for stratum in task.axioms:
@@ -33,14 +34,15 @@ class DomainIndex:
         self.adders: dict[int, list[tuple[Action, Effect, Atom]]] = {}
         self.deleters: dict[int, list[tuple[Action, Effect, Atom]]] = {}
         self.writers: dict[int, set[str]] = {}
-        types: dict[int, bool] = {}
+        adds_typed: dict[int, bool] = {}
         for action in task.actions.values():
-            slots = {v.slot: v for v in action.parameters}
+            parameters = {v.slot: v for v in action.parameters}
             for effect in effects(action):
-                bound = {**slots, **{v.slot: v for v in effect.variables}}
+                bound = {**parameters, **{v.slot: v for v in effect.variables}}
                 for atom in effect.adds:
                     self.adders.setdefault(atom.predicate, []).append((action, effect, atom))
-                    types[atom.predicate] = types.get(atom.predicate, True) and self._fits(atom, bound)
+                    is_typed = self._is_well_typed(atom, bound)
+                    adds_typed[atom.predicate] = adds_typed.get(atom.predicate, True) and is_typed
                 for atom in effect.deletes:
                     self.deleters.setdefault(atom.predicate, []).append((action, effect, atom))
                 for assignment in effect.assignments:
@@ -50,43 +52,43 @@ class DomainIndex:
         self.typed = [False] * len(task.predicates)
         for p in basic:
             self.static[p] = p not in self.adders and p not in self.deleters
-            self.typed[p] = not lenient and types.get(p, True)
+            self.typed[p] = not lenient and adds_typed.get(p, True)
 
-    def below(self, wanted: tuple[int, ...]) -> frozenset[int]:
-        """The types below some of these, themselves included."""
-        found = self._below.get(wanted)
-        if found is None:
-            every = range(len(self.table.names))
+    def subtypes(self, types: tuple[int, ...]) -> frozenset[int]:
+        """The types below some of these, including themselves."""
+        subtypes = self._subtypes.get(types)
+        if subtypes is None:
+            all_types = range(len(self.table.names))
             ancestors = self.table.ancestors
-            inside = every if 0 in wanted else [t for t in every if not ancestors[t].isdisjoint(wanted)]
-            found = self._below[wanted] = frozenset(inside)
-        return found
+            members = all_types if 0 in types else [t for t in all_types if not ancestors[t].isdisjoint(types)]
+            subtypes = self._subtypes[types] = frozenset(members)
+        return subtypes
 
-    def overlap(self, a: int, b: int) -> bool:
+    def domains_overlap(self, a: int, b: int) -> bool:
         """Whether an object with one type may be in two domains."""
-        found = self._overlaps.get((a, b))
-        if found is None:
+        overlaps = self._overlaps.get((a, b))
+        if overlaps is None:
             first, second = self.table.alternatives(a), self.table.alternatives(b)
-            apart = first is not None and second is not None and self.below(first).isdisjoint(self.below(second))
-            found = self._overlaps[a, b] = not apart
-        return found
+            overlaps = first is None or second is None or not self.subtypes(first).isdisjoint(self.subtypes(second))
+            self._overlaps[a, b] = overlaps
+        return overlaps
 
-    def _fits(self, atom: Atom, bound: dict[int, Variable]) -> bool:
-        """Whether an atom that an effect adds is well typed whatever its variables stand for."""
+    def _is_well_typed(self, atom: Atom, bound: dict[int, Variable]) -> bool:
+        """Whether an atom that an effect adds is well typed for all objects of its variables."""
         table = self.table
-        for argument, wanted in zip(atom.arguments, self.task.predicates[atom.predicate].types, strict=True):
+        for argument, declared in zip(atom.arguments, self.task.predicates[atom.predicate].types, strict=True):
             if argument >= 0:
                 continue  # the reader has compared it with the declaration
             types = table.alternatives(bound[-1 - argument].domain)
-            if types is None or not all([table.object_fits((t,), wanted) for t in types]):
+            if types is None or not all([table.object_fits((t,), declared) for t in types]):
                 return False
         return True
 
-    def condition(self, kind: str, action: Action) -> tuple[Snap | None, bool]:
-        """What happens where a letter has this start or end, and whether its condition is read at that letter."""
+    def snap_at_letter(self, kind: str, action: Action) -> Snap | None:
+        """The start or end of an action whose condition is true at a letter with this action predicate."""
         if kind == "start":
-            return action.start, True
-        return (action.end, True) if kind == "end" else (None, False)
+            return action.start
+        return action.end if kind == "end" else None
 
 
 def effects(action: Action) -> list[Effect]:
@@ -95,5 +97,5 @@ def effects(action: Action) -> list[Effect]:
 
 
 def depends_on_numbers(effect: Effect) -> bool:
-    """Whether it depends on numbers that an effect happens."""
+    """Whether an effect happens only if a comparison of numbers is true."""
     return has_comparison(effect.condition) or has_comparison(effect.at_start)

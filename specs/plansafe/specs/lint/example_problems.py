@@ -1,7 +1,7 @@
-"""Small problems made from models, in which searches look for what formulas alone do not decide.
+"""Small problems made from models, to search plans that violate a rule where formulas alone do not decide.
 
-The problem has one object for each variable, and starts where an action that matters to the rule can be taken. It is a
-problem of the domain like any other, so what is found there is so in some problem.
+The problem has one object for each variable, and in its initial state an action that matters to the rule is executable.
+It is a problem of the domain like any other, so a violation in it is a violation in some problem.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from plansafe.verifier.model.operations import bound_variables
 from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
+from plansafe.verifier.symbolic.circuits.solvers import Model
 
-MAX_ACTIONS = 4
-"""Actions for each of which a problem is made."""
-FEW_ACTIONS = 10
+MAX_EXAMPLES = 4
+"""Actions for which a problem is made."""
+MAX_ACTIONS = 10
 """Actions that plans for it may have."""
 MAX_STATES = 400
 
 
 def domain_name(domain: Source) -> str:
-    """The name of a domain, for problems of it."""
+    """The name of a domain, for its problems."""
     for form in parse_source(domain).nodes or ():
         head = form[1] if isinstance(form, list) and len(form) > 1 else None
         if isinstance(head, list) and len(head) == 2 and head[0] == "domain" and isinstance(head[1], str):
@@ -39,24 +40,24 @@ def domain_name(domain: Source) -> str:
 
 
 def violates_in_example(
-    base: Checker, words: DomainIndex, rule: Rule, text: str, reads: set[int], seconds: float
+    base: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int], seconds: float
 ) -> bool:
-    """Whether a short plan for a problem made here breaks a rule."""
-    engine = _compiled(base, words, rule, text, reads)
+    """Whether a short plan for an example problem violates a rule."""
+    engine = _compile_example(base, index, rule, text, symbols)
     if engine is None:
         return False
 
-    def broken(outcomes: Iterable[Outcome]) -> bool:
+    def has_violation(outcomes: Iterable[Outcome]) -> bool:
         return any([outcome.violated for outcome in outcomes])
 
-    return broken(explore(engine, broken, monotonic() + seconds, MAX_STATES).outcomes)
+    return has_violation(explore(engine, has_violation, monotonic() + seconds, MAX_STATES).outcomes)
 
 
-def _compiled(base: Checker, words: DomainIndex, rule: Rule, text: str, reads: set[int]) -> Engine | None:
-    """A problem made here with one rule of a specification; ``None`` if it was not understood.
+def _compile_example(base: Checker, index: DomainIndex, rule: Rule, text: str, symbols: set[int]) -> Engine | None:
+    """An example problem with one rule of a specification; ``None`` if it has errors.
 
-    Only the rule is elaborated anew: macros and mappings are expanded already. Actions that have nothing to do with the
-    rule are left out: a plan without them is a plan.
+    Only the rule is elaborated again: macros and mappings are expanded already. Actions that do not affect the rule are
+    left out: a plan without them is also a plan.
     """
     checker = Checker(
         base.compiled.domain,
@@ -64,77 +65,77 @@ def _compiled(base: Checker, words: DomainIndex, rule: Rule, text: str, reads: s
         (),
         Options(replay="never"),
     )
-    plain = [each for each in base.compiled.expanded.rules if each.node is rule.at.node]
-    if not checker.ok or not plain:
+    expanded = [expanded_rule for expanded_rule in base.compiled.expanded.rules if expanded_rule.node is rule.at.node]
+    if not checker.ok or not expanded:
         return None
-    task, symbols = checker.compiled.task, checker.compiled.symbols
-    rules = RuleElaborator(symbols)
-    rules.specifications(base.compiled.expanded._replace(rules=plain, openings=(), invariants=()))
-    if symbols.context.errors:
+    task, symbol_table = checker.compiled.task, checker.compiled.symbols
+    elaborator = RuleElaborator(symbol_table)
+    elaborator.specifications(base.compiled.expanded._replace(rules=expanded, openings=(), invariants=()))
+    if symbol_table.context.errors:
         return None
-    few = {action.name: task.actions[action.name] for action in _actions(words, reads)[:FEW_ACTIONS]}
-    return Engine(task._replace(actions=few), rules.rules, symbols.action_predicates)
+    actions = {action.name: task.actions[action.name] for action in _relevant_actions(index, symbols)[:MAX_ACTIONS]}
+    return Engine(task._replace(actions=actions), elaborator.rules, symbol_table.action_predicates)
 
 
-def example_problems(words: DomainIndex, rule: Rule, reads: set[int], deadline: float | None) -> Iterator[str]:
-    """Problems, as PDDL without the name of the domain (``{domain}`` stands for it)."""
-    if words.temporal or words.lenient:
+def example_problems(index: DomainIndex, rule: Rule, symbols: set[int], deadline: float | None) -> Iterator[str]:
+    """Example problems as PDDL, with ``{domain}`` for the name of the domain."""
+    if index.temporal or index.lenient:
         return
-    for action in _actions(words, reads)[:MAX_ACTIONS]:
-        asked = LetterQuestion(words, False, deadline)
-        own: list[int] = []
+    for action in _relevant_actions(index, symbols)[:MAX_EXAMPLES]:
+        question = LetterQuestion(index, False, deadline)
+        rule_elements: list[int] = []
         for part in rule.parts:
-            own += asked.choose(part.parameters).values()
+            rule_elements += question.add_elements(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
-                    asked.choose(bound_variables(formula))
-        asked.take("start", action.name, _arguments(asked, action, own))
-        asked.answer()
-        if asked.model is not None:
-            yield _text(asked)
+                    question.add_elements(bound_variables(formula))
+        question.take_action("start", action.name, _choose_arguments(question, action, rule_elements))
+        question.solve()
+        if question.model is not None:
+            yield _problem_text(question, question.model)
 
 
-def _arguments(asked: LetterQuestion, action: Action, own: list[int]) -> tuple[int, ...]:
-    """Arguments of an action: objects that the rule is about, as far as their types allow; else new ones."""
-    out: list[int] = []
+def _choose_arguments(question: LetterQuestion, action: Action, rule_elements: list[int]) -> tuple[int, ...]:
+    """Arguments of an action: elements that the rule is about, if their types allow it; otherwise new ones."""
+    universe = question.universe
+    arguments: list[int] = []
     for variable in action.parameters:
-        fitting = [e for e in own if e not in out and asked.universe.member(e, variable.domain) != FALSE]
-        out.append(fitting[0] if fitting else asked.universe.fresh(variable.domain, variable.name))
-    return tuple(out)
+        fitting = [e for e in rule_elements if e not in arguments and universe.member(e, variable.domain) != FALSE]
+        arguments.append(fitting[0] if fitting else universe.add_element(variable.domain, variable.name))
+    return tuple(arguments)
 
 
-def _actions(words: DomainIndex, reads: set[int]) -> list[Action]:
-    """Those that a rule names; then those that change what it reads."""
-    named = [words.actions[name] for predicate, (_, name) in words.action_predicates.items() if predicate in reads]
-    for action in words.actions.values():
+def _relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action]:
+    """The actions that a rule names; then the actions that change the predicates that it reads."""
+    relevant = [index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols]
+    for action in index.actions.values():
         changed = {atom.predicate for effect in effects(action) for atom in (*effect.adds, *effect.deletes)}
-        if action not in named and not changed.isdisjoint(reads):
-            named.append(action)
-    return named
+        if action not in relevant and not changed.isdisjoint(symbols):
+            relevant.append(action)
+    return relevant
 
 
-def _text(asked: LetterQuestion) -> str:
-    assert asked.model is not None
-    universe, grounder, task = asked.universe, asked.grounder, asked.words.task
-    inputs = asked.model.inputs
-    names, objects = [], []
+def _problem_text(question: LetterQuestion, model: Model) -> str:
+    universe, grounder, task = question.universe, question.grounder, question.index.task
+    names, declarations = [], []
     for number, element in enumerate(universe.elements):
         name = element.name if element.object is not None else f"object-{number}"
         names.append(name)
         if element.object is None:
-            objects.append(f"{name} - {asked.words.table.names[universe.chosen(number, inputs)]}")
+            type_name = question.index.table.names[universe.type_in_model(number, model.inputs)]
+            declarations.append(f"{name} - {type_name}")
     init = []
     for (letter, predicate, elements), literal in grounder.atoms.items():
-        basic = predicate not in asked.words.axioms and predicate not in asked.words.action_predicates
-        if not letter and basic and inputs.get(literal >> 1, False):
+        is_basic = predicate not in question.index.axioms and predicate not in question.index.action_predicates
+        if not letter and is_basic and model.inputs.get(literal >> 1, False):
             init.append(f"({' '.join([task.predicates[predicate].name, *[names[e] for e in elements]])})")
     for (letter, function, elements), total in grounder.fluents.items():
         for atom, _ in total.weighted_atoms:
-            value = asked.model.values.get((int(str(atom[1])), int(str(atom[2]))))
-            if not letter and value is not None and value.denominator == 1:
+            number_value = model.values.get((int(str(atom[1])), int(str(atom[2]))))
+            if not letter and number_value is not None and number_value.denominator == 1:
                 fluent = " ".join([task.functions[function].name, *[names[e] for e in elements]])
-                init.append(f"(= ({fluent}) {value})")
+                init.append(f"(= ({fluent}) {number_value})")
     return (
         "(define (problem example) (:domain {domain}) "
-        f"(:objects {' '.join(objects)}) (:init {' '.join(init)}) (:goal (and)))"
+        f"(:objects {' '.join(declarations)}) (:init {' '.join(init)}) (:goal (and)))"
     )

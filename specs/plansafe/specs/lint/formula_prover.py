@@ -1,20 +1,16 @@
-"""The questions that formulas answer for any problem of a domain (docs/safety-rules.md, "Claims and proofs")."""
+"""Answer questions about any problem of a domain by formulas (docs/safety-rules.md, "Claims and proofs")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice, product
 from typing import NamedTuple
 
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.domain_index import DomainIndex
 from plansafe.specs.lint.grounder import Binding
 from plansafe.specs.lint.letter_question import LetterQuestion, Possibility
-from plansafe.specs.lint.letter_sequences import (
-    LetterSequences,
-    RequiredValue,
-    assignments,
-    quantifies_over_time,
-)
+from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, RequiredValue, quantifies_over_time
 from plansafe.specs.lint.part_statements import (
     add_violation,
     forbids_step,
@@ -24,317 +20,305 @@ from plansafe.specs.lint.part_statements import (
     value_statement,
 )
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import Action, Atom, Formula, Variable
-from plansafe.verifier.model.operations import atoms_and_fluents, symbols_read
+from plansafe.verifier.model.nodes import Action, Atom, Formula
+from plansafe.verifier.model.operations import atoms_and_fluents, bound_variables, symbols_read
 from plansafe.verifier.rules.model import Rule, RulePart
-from plansafe.verifier.symbolic.circuits.circuit import TRUE as SURE
+from plansafe.verifier.symbolic.circuits.circuit import TRUE
 
-MATCHES = 8
-"""Ways in which the instances of two rules over the trace may share objects that are tried."""
+MAX_MATCHINGS = 8
+"""How many matchings of the objects of two rules over the trace are tried."""
+Matching = tuple[int | None, ...]
+"""For each parameter of the second part, the parameter of the first part with the same object (``None``: no such)."""
 
 
 class ExcludedAction(NamedTuple):
-    """That an action is ruled out, and by which rules (their numbers)."""
+    """An action that rules exclude, and these rules (their numbers)."""
 
     action: Action
     rules: tuple[int, ...]
 
 
 class FormulaProver:
-    """Answers for the rules of one specification, within a budget; what is late is open."""
+    """Answers for the rules of one specification, within a budget; questions after its end are undecided."""
 
-    def __init__(self, words: DomainIndex, rules: Sequence[Rule], budget: Budget) -> None:
-        self.words = words
+    def __init__(self, index: DomainIndex, rules: Sequence[Rule], budget: Budget) -> None:
+        self.index = index
         self.rules = rules
         self.budget = budget
-        self.reads = [read_symbols(rule) for rule in rules]
+        self.symbols = [read_symbols(rule) for rule in rules]
+        """For each rule, the predicates and functions that it reads."""
+
+    def question(self, refuting: bool = True, typed: bool = True) -> LetterQuestion:
+        """A new question without statements."""
+        return LetterQuestion(self.index, refuting, self.budget.deadline, typed)
 
     # -- one rule -----------------------------------------------------------------------------------------------------
 
     def can_be_violated(self, number: int) -> Possibility:
-        """Whether a trace of some problem breaks a rule."""
-        replies = [self._breakable(part) for part in self.rules[number].parts]
-        if Possibility.POSSIBLE in replies:
+        """Whether a trace of some problem violates a rule."""
+        answers = [self._can_part_be_violated(part) for part in self.rules[number].parts]
+        if Possibility.POSSIBLE in answers:
             return Possibility.POSSIBLE
-        return Possibility.OPEN if Possibility.OPEN in replies else Possibility.IMPOSSIBLE
+        return Possibility.UNDECIDED if Possibility.UNDECIDED in answers else Possibility.IMPOSSIBLE
 
-    def _breakable(self, part: RulePart) -> Possibility:
+    def _can_part_be_violated(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
-            reply = self._sequence([RequiredValue(part, False)], [])
-            return reply if reply is Possibility.IMPOSSIBLE else self._example(part)
-        asked = LetterQuestion(self.words, True, self.budget.deadline)
-        add_violation(asked, part)
-        reply = asked.answer()
-        return self._example(part) if reply is Possibility.OPEN else reply
+            answer = self._find_sequence([RequiredValue(part, False)], [])
+            return answer if answer is Possibility.IMPOSSIBLE else self._find_example(part)
+        question = self.question()
+        add_violation(question, part)
+        answer = question.solve()
+        return self._find_example(part) if answer is Possibility.UNDECIDED else answer
 
-    def _example(self, part: RulePart) -> Possibility:
-        """Whether a trace of one or two letters, in a problem with one object for each variable, breaks a part."""
-        if self.words.temporal:
-            return Possibility.OPEN
-        asked = LetterQuestion(self.words, False, self.budget.deadline)
-        if not add_violation(asked, part):
-            return Possibility.OPEN
+    def _find_example(self, part: RulePart) -> Possibility:
+        """Whether a trace of one or two letters, in a problem with one object for each variable, violates a part."""
+        if self.index.temporal:
+            return Possibility.UNDECIDED
+        question = self.question(refuting=False)
+        if not add_violation(question, part):
+            return Possibility.UNDECIDED
         for formula in (part.body, part.guard):
-            for variable in _bound(formula):
-                asked.universe.fresh(variable.domain, variable.name)
-        return Possibility.POSSIBLE if asked.answer() is Possibility.POSSIBLE else Possibility.OPEN
+            question.add_elements([] if formula is None else bound_variables(formula))
+        return Possibility.POSSIBLE if question.solve() is Possibility.POSSIBLE else Possibility.UNDECIDED
 
-    def why_unbreakable(self, number: int) -> str:
-        """The reason why no trace breaks a rule, in words: the least that is contradictory."""
+    def explain_unviolable(self, number: int) -> str:
+        """The reason in words why no trace violates a rule: a minimal contradiction."""
         rule = self.rules[number]
         if not rule.parts:
             return "its condition is always true"
-        return "; ".join(dict.fromkeys([self._why(part) for part in rule.parts]))
+        return "; ".join(dict.fromkeys([self._explain_unviolable_part(part) for part in rule.parts]))
 
-    def _why(self, part: RulePart) -> str:
+    def _explain_unviolable_part(self, part: RulePart) -> str:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
-        if self._never(part, part.body, int(part.after), False):
-            return (
-                "the forbidden condition contradicts itself, or the required condition is always true"
-                + self._of_kinds(part)
-            )
-        if part.guard is not None and self._never(part, part.guard, 0, True):
+        if self._is_impossible(part, part.body, int(part.after), False):
+            reason = "the forbidden condition contradicts itself, or the required condition is always true"
+            if self._is_impossible(part, part.body, int(part.after), False, typed=False):
+                return reason
+            return f"{reason} (according to the types: no object has all the required types)"
+        if part.guard is not None and self._is_impossible(part, part.guard, 0, True):
             return "its `:when` contradicts itself"
         if part.mode != "each":
             return "the forbidden condition contradicts the derived predicates or the state before"
-        kind, name = self.words.action_predicates[step_pattern(part)[0].predicate]
-        alone = LetterQuestion(self.words, True, self.budget.deadline)
-        alone.take(kind, name, alone.arguments(self.words.actions[name]))
-        if alone.answer() is Possibility.IMPOSSIBLE:
+        kind, name = self.index.action_predicates[step_pattern(part)[0].predicate]
+        question = self.question()
+        question.take_action(kind, name, question.add_arguments(self.index.actions[name]))
+        if question.solve() is Possibility.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
             return f"`{name}` never leads to the forbidden condition: its precondition and its effects exclude it"
         return f"wherever `{name}` can be taken, its precondition excludes the forbidden condition"
 
-    def _of_kinds(self, part: RulePart) -> str:
-        """What to add if it is no contradiction but for the types of objects."""
-        if self._never(part, part.body, int(part.after), False, typed=False):
-            return ""
-        return " (according to the types: no object has all the required types)"
+    def _is_impossible(self, part: RulePart, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
+        """Whether a formula of a part never has a value, for any objects."""
+        question = self.question(typed=typed)
+        wildcards = step_pattern(part)[1] if part.step is not None else ()
+        binding = question.add_elements((*part.parameters, *wildcards))
+        question.require(value_statement(formula, binding, letter, positive))
+        return question.solve() is Possibility.IMPOSSIBLE
 
-    def _never(self, part: RulePart, formula: Formula, letter: int, positive: bool, typed: bool = True) -> bool:
-        asked = LetterQuestion(self.words, True, self.budget.deadline, typed)
-        asked.say(value_statement(formula, asked.choose((*part.parameters, *_wild(part))), letter, positive))
-        return asked.answer() is Possibility.IMPOSSIBLE
-
-    # -- rules together -----------------------------------------------------------------------------------------------
+    # -- several rules ------------------------------------------------------------------------------------------------
 
     def can_be_satisfied(self, numbers: Sequence[int]) -> Possibility:
-        """Whether a trace of some problem, in which each of these rules has an instance, keeps them all.
+        """Whether a trace of some problem, in which each of these rules has an instance, satisfies them all.
 
-        ``POSSIBLE`` is never answered: it is the rule.
+        ``POSSIBLE`` is never answered: it is the usual case.
         """
         parts = [(n, part) for n in numbers for part in self.rules[n].parts if part.mode != "each"]
-        asked = LetterQuestion(self.words, True, self.budget.deadline)
-        asked.grounder.last = True
+        question = self.question()
+        question.grounder.is_last = True
         for n in numbers:
-            asked.choose(self.rules[n].declared)
+            question.add_elements(self.rules[n].declared)
         for _, part in parts:
             for statement in satisfaction_statements(part, (0,)):
-                asked.say(statement)
-        if asked.answer() is Possibility.IMPOSSIBLE:
+                question.require(statement)
+        if question.solve() is Possibility.IMPOSSIBLE:
             return Possibility.IMPOSSIBLE
-        # An instance of a rule has objects for what it declares; there may be none that a ``forall`` in it is about.
+        # An instance of a rule has objects for what it declares; a ``forall`` in it may range over no objects.
         parts = [(n, part) for n, part in parts if part.parameters == self.rules[n].declared or part.mode == "always"]
-        whole = [(n, part) for n, part in parts if part.mode == "whole"]
-        around = [part for _, part in parts if part.mode == "always"]
-        for _, part in whole:
-            if self._sequence([RequiredValue(part, True)], around) is Possibility.IMPOSSIBLE:
+        invariants = [part for _, part in parts if part.mode == "always"]
+        trace_parts = [(n, part) for n, part in parts if part.mode == "whole"]
+        end_parts = [(n, part) for n, part in parts if part.mode == "end"]
+        for _, part in trace_parts:
+            if self._find_sequence([RequiredValue(part, True)], invariants) is Possibility.IMPOSSIBLE:
                 return Possibility.IMPOSSIBLE
-        for position, (n, part) in enumerate(whole):
-            for m, other in [*whole[position + 1 :], *[(m, p) for m, p in parts if p.mode == "end"]]:
+        for position, (n, part) in enumerate(trace_parts):
+            for m, second in [*trace_parts[position + 1 :], *end_parts]:
                 if n == m and len(numbers) > 1:
                     continue
-                if (
-                    self._sequence([RequiredValue(part, True), RequiredValue(other, True)], around)
-                    is Possibility.IMPOSSIBLE
-                ):
+                values = [RequiredValue(part, True), RequiredValue(second, True)]
+                if self._find_sequence(values, invariants) is Possibility.IMPOSSIBLE:
                     return Possibility.IMPOSSIBLE
-        return Possibility.OPEN
+        return Possibility.UNDECIDED
 
-    def implied(self, number: int, by: int) -> bool:
-        """Whether it is proved that every trace that breaks a rule fails to keep the other one."""
+    def is_implied(self, number: int, by: int) -> bool:
+        """Whether it is proved that every trace that violates a rule does not satisfy the rule ``by``."""
         parts = self.rules[number].parts
-        return bool(parts) and all([self._implied(part, self.rules[by].parts) for part in parts])
+        return bool(parts) and all([self._is_part_implied(part, self.rules[by].parts) for part in parts])
 
-    def suspects(self, number: int, others: Iterable[int]) -> list[int]:
-        """Of these rules, those by which a rule may be implied: the rest have nothing to do with it."""
+    def implying_candidates(self, number: int, rules: Iterable[int]) -> list[int]:
+        """The rules that may imply a rule: those that read the same, unless all together do not imply it."""
         parts = self.rules[number].parts
-        near = [n for n in others if n != number and not self.reads[n].isdisjoint(self.reads[number])]
+        related = [n for n in rules if n != number and not self.symbols[n].isdisjoint(self.symbols[number])]
         if any([part.mode == "whole" for part in parts]):
-            return near
-        for part in parts:  # most rules are implied by none, nor by all others together
-            asked = LetterQuestion(self.words, True, self.budget.deadline)
-            add_violation(asked, part)
-            letters = (0, 1) if part.mode == "each" else (0,)
-            for n in near:
-                for other in self.rules[n].parts:
-                    for statement in satisfaction_statements(other, letters):
-                        asked.say(statement, n)
-            if asked.answer() is not Possibility.IMPOSSIBLE:
+            return related
+        for part in parts:  # most rules are not implied by any rule, nor by all others together
+            if not self._excludes_violation(part, [(n, other) for n in related for other in self.rules[n].parts]):
                 return []
-        return near
+        return related
 
-    def _implied(self, part: RulePart, others: tuple[RulePart, ...]) -> bool:
-        if part.mode == "whole":
-            around = [other for other in others if other.mode == "always"]
-            if self._sequence([RequiredValue(part, False)], around) is Possibility.IMPOSSIBLE:
+    def _is_part_implied(self, part: RulePart, implying: tuple[RulePart, ...]) -> bool:
+        if part.mode != "whole":
+            return self._excludes_violation(part, [(None, other) for other in implying])
+        invariants = [other for other in implying if other.mode == "always"]
+        if self._find_sequence([RequiredValue(part, False)], invariants) is Possibility.IMPOSSIBLE:
+            return True
+        for second in implying:
+            values = [RequiredValue(part, False), RequiredValue(second, True)]
+            if second.mode == "whole" and self._find_sequence(values, invariants, True) is Possibility.IMPOSSIBLE:
                 return True
-            temporal = [other for other in others if other.mode == "whole"]
-            return any(
-                [
-                    self._sequence([RequiredValue(part, False), RequiredValue(other, True)], around, True)
-                    is Possibility.IMPOSSIBLE
-                    for other in temporal
-                ]
-            )
-        asked = LetterQuestion(self.words, True, self.budget.deadline)
-        add_violation(asked, part)
+        return False
+
+    def _excludes_violation(self, part: RulePart, satisfied: Iterable[tuple[int | None, RulePart]]) -> bool:
+        """Whether a part cannot be violated where labelled parts are satisfied."""
+        question = self.question()
+        add_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
-        for other in others:
-            for statement in satisfaction_statements(other, letters):
-                asked.say(statement)
-        return asked.answer() is Possibility.IMPOSSIBLE
+        for label, satisfied_part in satisfied:
+            for statement in satisfaction_statements(satisfied_part, letters):
+                question.require(statement, label)
+        return question.solve() is Possibility.IMPOSSIBLE
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
-    def ruled_out(self, leave_out: frozenset[int] = frozenset()) -> list[ExcludedAction]:
-        """The actions that no trace takes without breaking rules, and fewest rules for each."""
-        out = []
-        for action in self.words.actions.values():
+    def find_excluded_actions(self, left_out: frozenset[int] = frozenset()) -> list[ExcludedAction]:
+        """The actions that no trace takes without violating rules, and minimal sets of these rules."""
+        excluded = []
+        for action in self.index.actions.values():
             if action.end is not None:
                 continue
-            numbers = [n for n in range(len(self.rules)) if n not in leave_out]
-            core = self._rules_against(action, numbers)
+            core = self._find_excluding_rules(action, [n for n in range(len(self.rules)) if n not in left_out])
             if not core:
                 continue
             for n in core:
                 fewer = [m for m in core if m != n]
-                if self._rules_against(action, fewer) is not None:
+                if self._find_excluding_rules(action, fewer) is not None:
                     core = fewer
             if core:
-                out.append(ExcludedAction(action, tuple(core)))
-        return out
+                excluded.append(ExcludedAction(action, tuple(core)))
+        return excluded
 
-    def _rules_against(self, action: Action, numbers: list[int]) -> list[int] | None:
-        """The rules without which it would not be impossible to take an action; ``None`` if it may be possible."""
-        asked = LetterQuestion(self.words, True, self.budget.deadline)
-        asked.take("start", action.name, asked.arguments(action))
-        touched = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
-        touched |= symbols_read(*action.start.condition)
-        touched |= {-1 - a.function for e in action.start.effects for a in e.assignments}
-        own = {p for p, key in self.words.action_predicates.items() if key == ("start", action.name)}
-        derived = self.words.axioms.keys()
+    def _find_excluding_rules(self, action: Action, numbers: list[int]) -> list[int] | None:
+        """The rules that together make it impossible to take an action; ``None`` if it may be possible."""
+        question = self.question()
+        question.take_action("start", action.name, question.add_arguments(action))
+        symbols = {a.predicate for e in action.start.effects for a in (*e.adds, *e.deletes)}
+        symbols |= symbols_read(*action.start.condition)
+        symbols |= {-1 - a.function for e in action.start.effects for a in e.assignments}
+        symbols |= {p for p, key in self.index.action_predicates.items() if key == ("start", action.name)}
+        symbols |= self.index.axioms.keys()
         for n in numbers:
-            if self.reads[n].isdisjoint(touched | own | derived):
+            if self.symbols[n].isdisjoint(symbols):
                 continue
             for part in self.rules[n].parts:
                 if part.mode in ("always", "each") and not forbids_step(part):
                     for statement in satisfaction_statements(part, (0, 1)):
-                        asked.say(statement, n)
-        return [n for n in numbers if n in asked.core] if asked.answer() is Possibility.IMPOSSIBLE else None
+                        question.require(statement, n)
+        return [n for n in numbers if n in question.core] if question.solve() is Possibility.IMPOSSIBLE else None
 
     # -- over the trace -----------------------------------------------------------------------------------------------
 
-    def _sequence(self, wanted: list[RequiredValue], around: list[RulePart], shared: bool = False) -> Possibility:
-        """Whether letters exist that give parts the values wanted, with other parts kept at each letter.
+    def _find_sequence(
+        self, required: list[RequiredValue], invariants: list[RulePart], shared: bool = False
+    ) -> Possibility:
+        """Whether a sequence of letters gives parts the required values and satisfies ``invariants`` at each letter.
 
-        The instance of the first part is of new objects; that of the second shares objects with it, in several ways.
-        With ``shared`` it has no objects of its own: there need not be others.
+        The instance of the first part is about new objects; the instance of the second part shares objects with it, in
+        several ways. With ``shared`` it has no objects of its own: there may be no others.
         """
-        if self.words.temporal or any([quantifies_over_time(w.part) for w in wanted]):
-            return Possibility.OPEN
+        if self.index.temporal or any([quantifies_over_time(value.part) for value in required]):
+            return Possibility.UNDECIDED
         try:
-            sequences = LetterSequences(self.words.task, wanted)
-            for matching in self._matchings(wanted):
+            sequences = LetterSequences(self.index.task, required)
+            for matching in self._matchings(required):
                 if shared and None in matching:
                     continue
-                letters = _Possible(self, sequences, wanted, matching, around)
-                fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._static(leaf)])
+                letters = _PossibleLetters(self, sequences, matching, invariants)
+                fixed = sum([1 << bit for bit, (_, leaf) in enumerate(sequences.leaves) if self._is_static(leaf)])
                 if not sequences.exists(
-                    letters.on_the_way, letters.on_the_way, letters.at_the_end, fixed, self.budget.deadline
+                    letters.may_continue, letters.may_continue, letters.may_be_last, fixed, self.budget.deadline
                 ):
                     return Possibility.IMPOSSIBLE
         except LimitReached:
-            return Possibility.OPEN
-        return Possibility.OPEN
+            return Possibility.UNDECIDED
+        return Possibility.UNDECIDED
 
-    def _static(self, leaf: Formula) -> bool:
-        atoms = [r.predicate for r in atoms_and_fluents(leaf) if isinstance(r, Atom)]
-        numbers = [r.function for r in atoms_and_fluents(leaf) if not isinstance(r, Atom)]
-        return all([self.words.static[p] for p in atoms]) and not any([self.words.writers.get(f) for f in numbers])
+    def _is_static(self, leaf: Formula) -> bool:
+        return all(
+            [
+                self.index.static[read.predicate]
+                if isinstance(read, Atom)
+                else not self.index.writers.get(read.function)
+                for read in atoms_and_fluents(leaf)
+            ]
+        )
 
-    def _matchings(self, wanted: list[RequiredValue]) -> list[tuple[int | None, ...]]:
-        """For the parameters of the second part, which parameters of the first they are (``None``: other objects)."""
-        if len(wanted) < 2:
+    def _matchings(self, required: list[RequiredValue]) -> list[Matching]:
+        """Ways in which the second part may share objects with the first; the most different ones first."""
+        if len(required) < 2 or not required[1].part.parameters:
             return [()]
-        mine, other = wanted[0].part.parameters, wanted[1].part.parameters
-        asked = LetterQuestion(self.words, True, self.budget.deadline)
-        elements = list(asked.choose(mine).values())
-        choices = [
-            [n for n, e in enumerate(elements) if asked.universe.member(e, v.domain) == SURE] or [-1] for v in other
+        question = self.question()
+        elements = list(question.add_elements(required[0].part.parameters).values())
+        choices: list[list[int] | list[None]] = [
+            [n for n, e in enumerate(elements) if question.universe.member(e, v.domain) == TRUE] or [None]
+            for v in required[1].part.parameters
         ]
-        if not other:
-            return [()]
-        found = assignments(len(elements), choices, MATCHES) or [tuple([-1] * len(other))]
-        return [tuple([None if n < 0 else n for n in chosen]) for chosen in found]
+        matchings = islice(product(*choices), 64 * MAX_MATCHINGS)
+        return sorted(matchings, key=lambda matching: -len(set(matching)))[:MAX_MATCHINGS]
 
 
-class _Possible:
-    """Which letters are possible, as far as formulas say, for one instance of each part."""
+class _PossibleLetters:
+    """The letters that are possible according to the formulas, for one instance of each part."""
 
     def __init__(
-        self,
-        formulas: FormulaProver,
-        sequences: LetterSequences,
-        wanted: list[RequiredValue],
-        matching: tuple[int | None, ...],
-        around: list[RulePart],
+        self, prover: FormulaProver, sequences: LetterSequences, matching: Matching, invariants: list[RulePart]
     ) -> None:
-        self.formulas = formulas
+        self.prover = prover
         self.sequences = sequences
-        self.wanted = wanted
         self.matching = matching
-        self.around = around
-        self._known: dict[tuple[int, bool], bool] = {}
+        self.invariants = invariants
+        self._possible: dict[tuple[Letter, bool], bool] = {}
 
-    def on_the_way(self, letter: int) -> bool:
-        """Whether a letter is possible where a step follows."""
-        return self._possible(letter, False)
+    def may_continue(self, letter: Letter) -> bool:
+        """Whether a letter is possible before a step."""
+        return self._is_possible(letter, False)
 
-    def at_the_end(self, letter: int) -> bool:
-        """Whether a letter is possible at the end, where none does."""
-        return self._possible(letter, True)
+    def may_be_last(self, letter: Letter) -> bool:
+        """Whether a letter is possible at the end of the trace."""
+        return self._is_possible(letter, True)
 
-    def _possible(self, letter: int, last: bool) -> bool:
-        found = self._known.get((letter, last))
-        if found is None:
-            asked = LetterQuestion(self.formulas.words, True, self.formulas.budget.deadline)
-            asked.grounder.last = last
-            first = asked.choose(self.wanted[0].part.parameters)
-            bindings: list[Binding] = [first]
-            if len(self.wanted) > 1:
-                own: Binding = {}
-                elements = list(first.values())
-                for variable, match in zip(self.wanted[1].part.parameters, self.matching, strict=True):
-                    new = asked.universe.fresh(variable.domain, variable.name) if match is None else elements[match]
-                    own[variable.slot] = new
-                bindings.append(own)
+    def _is_possible(self, letter: Letter, is_last: bool) -> bool:
+        possible = self._possible.get((letter, is_last))
+        if possible is None:
+            question = self.prover.question()
+            question.grounder.is_last = is_last
+            parts = [value.part for value in self.sequences.required]
+            bindings = [question.add_elements(parts[0].parameters)]
+            if len(parts) > 1:
+                bindings.append(self._second_binding(question, parts[1], list(bindings[0].values())))
             for bit, (number, leaf) in enumerate(self.sequences.leaves):
-                asked.say(value_statement(leaf, bindings[number], 0, bool(letter >> bit & 1)))
-            for part in self.around:
+                question.require(value_statement(leaf, bindings[number], 0, bool(letter >> bit & 1)))
+            for part in self.invariants:
                 for statement in satisfaction_statements(part, (0,)):
-                    asked.say(statement)
-            found = self._known[letter, last] = asked.answer() is not Possibility.IMPOSSIBLE
-        return found
+                    question.require(statement)
+            possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
+        return possible
 
-
-def _wild(part: RulePart) -> tuple[Variable, ...]:
-    return step_pattern(part)[1] if part.step is not None else ()
-
-
-def _bound(formula: Formula | None) -> list[Variable]:
-    from plansafe.verifier.model.operations import bound_variables  # noqa: PLC0415 - for examples alone
-
-    return [] if formula is None else bound_variables(formula)
+    def _second_binding(self, question: LetterQuestion, part: RulePart, elements: list[int]) -> Binding:
+        binding: Binding = {}
+        for variable, match in zip(part.parameters, self.matching, strict=True):
+            if match is None:
+                binding[variable.slot] = question.universe.add_element(variable.domain, variable.name)
+            else:
+                binding[variable.slot] = elements[match]
+        return binding

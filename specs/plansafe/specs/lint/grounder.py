@@ -1,16 +1,16 @@
-"""Formulas about one letter, and the letter after it, as literals of a circuit over few objects.
+"""Encode formulas about a letter, and about the letter after it, as literals of a circuit over few objects.
 
-``refuting``: a literal is true, for some choice of the elements that an ``exists`` names, wherever its formula has the
-value asked for; so if what is required has no model, no state is like this, however many objects there are. What is
-said of all objects is said of the elements in sight. Else (*exact*) there are no other objects than the elements.
+``refuting``: the literal of a formula is true for some choice of the elements that an ``exists`` names, wherever the
+formula has the required value. So if the constraints have no model, there is no such state, however many objects there
+are. A formula about all objects is encoded for the known elements. Otherwise (*exact*) the elements are all objects.
 
-A comparison of an undefined number may have either value: a formula that is true (false) in three values is true
-(false) whatever the value of its undefined parts.
+A comparison of an undefined number may have either value: a formula that is true (false) in three-valued logic is true
+(false) for all values of its undefined parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from time import monotonic
 from typing import assert_never
@@ -39,13 +39,13 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
 Binding = dict[int, int]
 """Slot -> element."""
-Key = tuple[int, int, tuple[int, ...]]
+AtomKey = tuple[int, int, tuple[int, ...]]
 """Letter (0 or 1), predicate, elements."""
 MAX_NODES = 150_000
 MAX_SKOLEMS = 32
-"""Elements that stand for what an ``exists`` names."""
+"""Elements for the variables of ``exists``."""
 MAX_TUPLES = 4_000
-"""Instances of one quantifier or rule; of more, the first are taken, which says less."""
+"""Instances of one quantifier or rule. Of more, only the first are encoded, which is a weaker constraint."""
 
 
 class LetterAction:
@@ -60,37 +60,38 @@ class LetterAction:
 
 
 class Grounder:
-    """Writes formulas down. ``sight``: how many elements quantifiers range over.
+    """Encodes formulas. ``element_count``: how many elements quantifiers range over.
 
-    ``abstracted`` says that something was written down as weaker than it is, so that a model proves nothing.
+    ``abstracted``: something was encoded by a weaker constraint, so a model proves nothing.
     """
 
-    def __init__(self, words: DomainIndex, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
-        self.words = words
+    def __init__(self, index: DomainIndex, universe: Universe, refuting: bool, deadline: float | None = None) -> None:
+        self.index = index
         self.universe = universe
         self.circuit = universe.circuit
         self.refuting = refuting
         self.deadline = deadline
-        self.taken: LetterAction | None = None
-        self.last = False
+        self.action: LetterAction | None = None
+        self.is_last = False
         """Whether letter 0 is the last one, so that no action is taken there."""
-        self.sight = 0
+        self.element_count = 0
         self.abstracted = False
-        self.atoms: dict[Key, Literal] = {}
+        self.atoms: dict[AtomKey, Literal] = {}
         self.pasts: dict[tuple[object, ...], tuple[int, Temporal, Binding, Literal]] = {}
         self.fluents: dict[tuple[int, int, tuple[int, ...]], terms.Sum] = {}
         self._skolems: dict[tuple[object, ...], int] = {}
         self._alive: list[Formula] = []
+        """Formulas whose identity is part of a key."""
         self._codes: dict[tuple[int, tuple[int, ...]], int] = {}
         self._nodes = 0
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def truth(self, formula: Formula, binding: Binding, letter: int, positive: bool) -> Literal:
-        """Where a formula is true (``positive``), or false. Raises :class:`LimitReached`."""
+        """Encode that a formula is true (``positive``), or false, at a letter. Raises :class:`LimitReached`."""
         self._nodes += 1
-        late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
-        if self._nodes > MAX_NODES or late:
+        is_late = self.deadline is not None and not self._nodes % 256 and monotonic() > self.deadline
+        if self._nodes > MAX_NODES or is_late:
             raise LimitReached(LimitKind.QUESTION)
         match formula:
             case Truth():
@@ -101,7 +102,9 @@ class Grounder:
                 left, right = self.elements((formula.left, formula.right), binding)
                 return self.universe.equal(left, right) ^ (not positive)
             case Compare():
-                return self._compare(formula, binding, letter) ^ (not positive)
+                left_number = self._number(formula.left, binding, letter)
+                right_number = self._number(formula.right, binding, letter)
+                return terms.compare(self.circuit, formula.operator, left_number, right_number) ^ (not positive)
             case Not():
                 return self.truth(formula.body, binding, letter, not positive)
             case And() | Or():
@@ -118,97 +121,83 @@ class Grounder:
                 assert_never(formula)
 
     def elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
-        """The elements that arguments stand for."""
-        return tuple([self.universe.of_object(a) if a >= 0 else binding[-1 - a] for a in arguments])
+        """The elements of arguments."""
+        return tuple([self.universe.element_of(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
-    def every(self, variables: tuple[Variable, ...], say: Callable[[Binding], Literal]) -> Literal:
-        """What is said of all elements of the variables' domains."""
+    def every(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
+        """Encode a condition for all elements of the variables' domains."""
         circuit, member = self.circuit, self.universe.member
-        out = []
-        for count, elements in enumerate(self._tuples(variables)):
+        instances = []
+        for count, elements in enumerate(product(range(self.element_count), repeat=len(variables))):
             if count >= MAX_TUPLES:
                 self.abstracted = True
                 if not self.refuting:
                     raise LimitReached(LimitKind.QUESTION)
                 break
-            inside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
-            if TRUE not in inside:
-                said = say(bind(variables, elements))
-                out.append(circuit.disjunction([*inside, said]))
-        return circuit.conjunction(out)
-
-    def _tuples(self, variables: tuple[Variable, ...]) -> Iterator[tuple[int, ...]]:
-        return product(range(self.sight), repeat=len(variables))
+            outside = [member(e, v.domain) ^ 1 for e, v in zip(elements, variables, strict=True)]
+            if TRUE not in outside:
+                instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
+        return circuit.conjunction(instances)
 
     def some(
-        self, variables: tuple[Variable, ...], key: tuple[object, ...], say: Callable[[Binding], Literal]
+        self, variables: tuple[Variable, ...], key: tuple[object, ...], encode: Callable[[Binding], Literal]
     ) -> Literal:
-        """That it is so of some elements; when refuting, of new ones that stand for them (the same for equal keys)."""
+        """Encode a condition for some elements; when refuting, for new ones (the same for equal keys)."""
         if not self.refuting:
-            return self.every(variables, lambda binding: say(binding) ^ 1) ^ 1
-        return say({v.slot: self.skolem((*key, v.slot), v) for v in variables})
+            return self.every(variables, lambda binding: encode(binding) ^ 1) ^ 1
+        return encode({v.slot: self._skolem((*key, v.slot), v) for v in variables})
 
-    def skolem(self, key: tuple[object, ...], variable: Variable) -> int:
-        """The element that stands for what a variable names."""
-        found = self._skolems.get(key)
-        if found is None:
+    def _skolem(self, key: tuple[object, ...], variable: Variable) -> int:
+        """The element for a variable of an ``exists``."""
+        element = self._skolems.get(key)
+        if element is None:
             if len(self._skolems) >= MAX_SKOLEMS:
                 raise LimitReached(LimitKind.QUESTION)
-            found = self._skolems[key] = self.universe.fresh(variable.domain, variable.name)
-        return found
+            element = self._skolems[key] = self.universe.add_element(variable.domain, variable.name)
+        return element
 
     def _quantified(self, formula: Quantified, binding: Binding, letter: int, positive: bool) -> Literal:
-        def body(own: Binding) -> Literal:
-            return self.truth(formula.body, {**binding, **own}, letter, positive)
+        def body(variables: Binding) -> Literal:
+            return self.truth(formula.body, {**binding, **variables}, letter, positive)
 
         if formula.universal == positive:
             return self.every(formula.variables, body)
-        self._alive.append(formula)  # its identity is part of a key
+        self._alive.append(formula)
         return self.some(formula.variables, (id(formula), letter, positive, *sorted(binding.items())), body)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
-        """A fact, or that an action is taken."""
-        words = self.words
-        if predicate in words.action_predicates:
+        """Encode that a fact is true, or that an action is taken."""
+        if predicate in self.index.action_predicates:
             return self._action_atom(letter, predicate, elements)
-        if words.static[predicate]:
-            letter = 0
-        key = (letter, predicate, elements)
-        found = self.atoms.get(key)
-        if found is None:
-            found = self.atoms[key] = self.circuit.input(("fact", *key))
-        return found
+        return self._fact((0 if self.index.static[predicate] else letter, predicate, elements))
+
+    def _fact(self, key: AtomKey) -> Literal:
+        literal = self.atoms.get(key)
+        if literal is None:
+            literal = self.atoms[key] = self.circuit.input(("fact", *key))
+        return literal
 
     def _action_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
-        kind, name = self.words.action_predicates[predicate]
-        taken = self.taken if letter == 0 else None
-        alone = not self.words.temporal
-        if alone and letter == 0 and (self.last or taken is not None or not self.refuting):
-            if taken is None or taken.action.name != name or taken.kind != kind:
-                return FALSE
-            return self.same(elements, taken.arguments)
+        key = self.index.action_predicates[predicate]
+        taken = self.action if letter == 0 else None
+        is_taken = taken is not None and (taken.kind, taken.action.name) == key
+        if not self.index.temporal and letter == 0 and (self.is_last or taken is not None or not self.refuting):
+            return self.same(elements, taken.arguments) if taken is not None and is_taken else FALSE
         if letter and not self.refuting:
             return FALSE  # the letter after the step is the last one of the model
         self.abstracted = True
-        key = (letter, predicate, elements)
-        found = self.atoms.get(key)
-        if found is None:
-            found = self.atoms[key] = self.circuit.input(("fact", *key))
-        if taken is not None and taken.action.name == name and taken.kind == kind:
-            return self.circuit.either(found, self.same(elements, taken.arguments))
-        return found
+        fact = self._fact((letter, predicate, elements))
+        if taken is not None and is_taken:
+            return self.circuit.either(fact, self.same(elements, taken.arguments))
+        return fact
 
     def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:
-        """Whether elements are the same, one by one."""
+        """Encode that elements are the same, one by one."""
         return self.circuit.conjunction([self.universe.equal(x, y) for x, y in zip(a, b, strict=True)])
 
     # -- numbers ------------------------------------------------------------------------------------------------------
-
-    def _compare(self, formula: Compare, binding: Binding, letter: int) -> Literal:
-        left, right = self._number(formula.left, binding, letter), self._number(formula.right, binding, letter)
-        return terms.compare(self.circuit, formula.operator, left, right)
 
     def _number(self, expression: model.Expression, binding: Binding, letter: int) -> terms.Sum:
         match expression:
@@ -217,121 +206,119 @@ class Grounder:
             case model.Fluent():
                 return self._fluent(letter, expression.function, self.elements(expression.arguments, binding))
             case model.Arithmetic():
-                values = [self._number(operand, binding, letter) for operand in expression.operands]
-                return self._arithmetic(expression.operator, values)
+                numbers = [self._number(operand, binding, letter) for operand in expression.operands]
+                return self._arithmetic(expression.operator, numbers)
             case model.Duration() | model.TotalTime() | model.IsViolated():
                 raise AssertionError("only durations and metrics read this")
             case _:
                 assert_never(expression)
 
-    def _arithmetic(self, operator: str, values: list[terms.Sum]) -> terms.Sum:
-        result = values[0]
-        if len(values) == 1:
-            return terms.multiply(terms.constant(-1), result) if operator == "-" else result
-        for value in values[1:]:
+    def _arithmetic(self, operator: str, numbers: list[terms.Sum]) -> terms.Sum:
+        total = numbers[0]
+        if len(numbers) == 1:
+            return terms.multiply(terms.constant(-1), total) if operator == "-" else total
+        for number in numbers[1:]:
             if operator in ("+", "-"):
-                result = terms.add(result, value, 1 if operator == "+" else -1)
+                total = terms.add(total, number, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.multiply(result, value)
+                total = terms.multiply(total, number)
             else:
                 self.abstracted = True  # the divisor may be zero
-                result = terms.divide(result, value)
-        return result
+                total = terms.divide(total, number)
+        return total
 
     def _fluent(self, letter: int, function: int, elements: tuple[int, ...]) -> terms.Sum:
-        """A number. After a step that writes some number of this function, it may be any."""
-        writers = self.words.writers.get(function, set())
-        if letter and self.taken is not None and not self.words.temporal and self.taken.action.name not in writers:
+        """A number. After a step that writes some number of this function, it may have any value."""
+        writers = self.index.writers.get(function, set())
+        if letter and self.action is not None and not self.index.temporal and self.action.action.name not in writers:
             letter = 0
         letter = letter if writers else 0
         self.abstracted |= bool(letter)
         key = (letter, function, elements)
-        found = self.fluents.get(key)
-        if found is None:
+        number = self.fluents.get(key)
+        if number is None:
             code = self._codes.setdefault((letter, elements), len(self._codes))
-            found = self.fluents[key] = terms.variable(function, code)
-        return found
+            number = self.fluents[key] = terms.variable(function, code)
+        return number
 
     # -- the past -----------------------------------------------------------------------------------------------------
 
     def _past(self, formula: Temporal, binding: Binding, letter: int, positive: bool) -> Literal:
         if not self.refuting:
-            return self._remembered(formula, binding, letter) ^ (not positive)
-        key = (letter, *closed(formula, binding, self.universe))
-        found = self.pasts.get(key)
-        if found is None:
+            return self._past_of_first_letter(formula, binding, letter) ^ (not positive)
+        key = (letter, *formula_key(formula, binding, self.universe))
+        if key not in self.pasts:
             self.abstracted = True
-            found = self.pasts[key] = (letter, formula, binding, self.circuit.input(("past", key)))
+            self.pasts[key] = (letter, formula, binding, self.circuit.input(("past", key)))
             self._alive.append(formula)
-        return found[3] ^ (not positive)
+        return self.pasts[key][3] ^ (not positive)
 
-    def _remembered(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
-        """The value of a past operator where letter 0 is the first of the trace."""
+    def _past_of_first_letter(self, formula: Temporal, binding: Binding, letter: int) -> Literal:
+        """The value of a past operator if letter 0 is the first of the trace."""
         if formula.operator not in PAST_OPERATORS:
-            raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letters`
+            raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letter_sequences`
         circuit, operator = self.circuit, past_operator(formula)
 
-        def at(operand: int, when: int) -> Literal:
-            return self.truth(formula.operands[operand], binding, when, True)
+        def at(operand: int, operand_letter: int) -> Literal:
+            return self.truth(formula.operands[operand], binding, operand_letter, True)
 
         match operator:
             case "yesterday" | "weak-yesterday":
                 return at(0, 0) if letter else FALSE if operator == "yesterday" else TRUE
             case "once":
-                return circuit.disjunction([at(0, when) for when in range(letter + 1)])
+                return circuit.disjunction([at(0, earlier) for earlier in range(letter + 1)])
             case "historically":
-                return circuit.conjunction([at(0, when) for when in range(letter + 1)])
+                return circuit.conjunction([at(0, earlier) for earlier in range(letter + 1)])
             case "since":
-                found = at(1, 0)
-                return found if not letter else circuit.either(at(1, 1), circuit.both(at(0, 1), found))
+                at_first = at(1, 0)
+                return at_first if not letter else circuit.either(at(1, 1), circuit.both(at(0, 1), at_first))
             case _:
                 assert_never(operator)
 
 
-def closed(formula: Formula, binding: Binding, universe: Universe) -> tuple[object, ...]:
-    """A key of a formula under a binding: equal for formulas that say the same, variables of quantifiers renamed."""
-    out: list[object] = []
-    own: dict[int, str] = {}
+def formula_key(formula: Formula, binding: Binding, universe: Universe) -> tuple[object, ...]:
+    """A key that is equal for formulas that are equal under their bindings, up to names of quantified variables."""
+    key: list[object] = []
+    quantified: dict[int, str] = {}
+
+    def term(argument: int) -> object:
+        if argument >= 0:
+            return universe.element_of(argument)
+        slot = -1 - argument
+        return quantified[slot] if slot in quantified else binding[slot]
+
     stack: list[Formula | model.Expression] = [formula]
     while stack:
         part = stack.pop()
         match part:
             case Atom() | model.Fluent():
-                name = part.predicate if isinstance(part, Atom) else part.function
-                out += [type(part).__name__, name]
-                out += [_term(a, binding, own, universe) for a in part.arguments]
+                number = part.predicate if isinstance(part, Atom) else part.function
+                key += [type(part).__name__, number, *map(term, part.arguments)]
             case Equal():
-                out += ["=", *[_term(a, binding, own, universe) for a in part]]
+                key += ["=", *map(term, part)]
             case Quantified():
-                out += ["all" if part.universal else "some", len(part.variables)]
+                key += ["all" if part.universal else "some", len(part.variables)]
                 for variable in part.variables:
-                    own[variable.slot] = f"v{len(own)}"
-                    out.append(variable.domain)
+                    quantified[variable.slot] = f"v{len(quantified)}"
+                    key.append(variable.domain)
                 stack.append(part.body)
             case Temporal():
-                out += [part.operator, *part.bounds]
+                key += [part.operator, *part.bounds]
                 stack.extend(part.operands)
             case And() | Or():
-                out += [type(part).__name__, len(part.parts)]
+                key += [type(part).__name__, len(part.parts)]
                 stack.extend(part.parts)
             case Compare():
-                out += ["compare", part.operator]
+                key += ["compare", part.operator]
                 stack += [part.left, part.right]
             case model.Arithmetic():
-                out += ["arithmetic", part.operator, len(part.operands)]
+                key += ["arithmetic", part.operator, len(part.operands)]
                 stack.extend(part.operands)
             case Not():
-                out.append("not")
+                key.append("not")
                 stack.append(part.body)
             case Truth() | model.Constant() | model.Duration() | model.TotalTime() | model.IsViolated():
-                out.append(part)
+                key.append(part)
             case _:
                 assert_never(part)
-    return tuple(out)
-
-
-def _term(argument: int, binding: Binding, own: dict[int, str], universe: Universe) -> object:
-    if argument >= 0:
-        return universe.of_object(argument)
-    slot = -1 - argument
-    return own[slot] if slot in own else binding[slot]
+    return tuple(key)

@@ -1,4 +1,4 @@
-"""A question about any problem: can all of these things be said of one letter, and the letter after it?"""
+"""Questions about any problem of a domain: can statements be true together at a letter and the letter after it?"""
 
 from __future__ import annotations
 
@@ -17,109 +17,103 @@ from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
 
 MAX_ROUNDS = 3
-"""How often what is said of all objects is said anew of those that have come up."""
+"""How often statements about all objects are encoded again for the elements that were created meanwhile."""
 MAX_ELEMENTS = 24
 
 Statement = Callable[[Grounder], Literal]
-"""Something that is said; it is written down again when there are more elements."""
+"""Encodes a statement; it is called again when there are more elements."""
 
 
 class Possibility(Enum):
-    """``IMPOSSIBLE`` is proved, ``POSSIBLE`` too (there is a problem in which it is so), ``OPEN`` is neither."""
+    """``IMPOSSIBLE`` and ``POSSIBLE`` (in some problem) are proved, ``UNDECIDED`` is neither."""
 
     IMPOSSIBLE = "impossible"
     POSSIBLE = "possible"
-    OPEN = "open"
+    UNDECIDED = "undecided"
 
 
 class LetterQuestion:
-    """One question, to which statements are added, and its answers.
+    """One question: its statements, and the answer.
 
-    ``taken`` is the action taken at letter 0, if the question is about one: its kind, its name, and the elements it is
-    taken with come from :meth:`take`. A statement with a label can be left out again: :attr:`core` are the labels of
-    those without which it would not be impossible, not always the fewest.
+    A statement with a label can be left out of the core: :attr:`core` has the labels of statements that are impossible
+    together with those without a label, not always the fewest. :attr:`model` is a model of the encoded statements.
     """
 
-    def __init__(self, words: DomainIndex, refuting: bool, deadline: float | None, typed: bool = True) -> None:
-        self.words = words
+    def __init__(self, index: DomainIndex, refuting: bool, deadline: float | None, typed: bool = True) -> None:
+        self.index = index
         self.deadline = deadline
         self.circuit = Circuit()
-        self.universe = Universe(self.circuit, words, apart=not refuting, typed=typed)
-        self.grounder = Grounder(words, self.universe, refuting, deadline)
+        self.universe = Universe(self.circuit, index, distinct=not refuting, typed=typed)
+        self.grounder = Grounder(index, self.universe, refuting, deadline)
         self.core: tuple[object, ...] = ()
         self.model: Model | None = None
-        """Where it is possible, as far as what was written down goes."""
         self._statements: list[tuple[object, Statement]] = []
 
-    def choose(self, variables: Sequence[Variable]) -> Binding:
-        """New elements for variables."""
-        return {v.slot: self.universe.fresh(v.domain, v.name) for v in variables}
+    def add_elements(self, variables: Sequence[Variable]) -> Binding:
+        """Create elements for variables."""
+        return {v.slot: self.universe.add_element(v.domain, v.name) for v in variables}
 
-    def arguments(self, action: Action) -> tuple[int, ...]:
-        """New elements for the parameters of an action; where types are lenient, any objects."""
-        every = self.words.table.domain((0,))
-        return tuple(
-            [self.universe.fresh(every if self.words.lenient else v.domain, v.name) for v in action.parameters]
-        )
+    def add_arguments(self, action: Action) -> tuple[int, ...]:
+        """Create elements for the parameters of an action; of any type, if types are lenient."""
+        any_object = self.index.table.domain((0,))
+        domains = [any_object if self.index.lenient else v.domain for v in action.parameters]
+        return tuple([self.universe.add_element(d, v.name) for d, v in zip(domains, action.parameters, strict=True)])
 
-    def take(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
-        """This action is taken, and can be."""
-        action = self.words.actions[name]
-        self.grounder.taken = taken = LetterAction(kind, action, elements)
-        snap, read = self.words.condition(kind, action)
+    def take_action(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
+        """Require that this action is taken at letter 0, and is executable."""
+        action = self.index.actions[name]
+        self.grounder.action = taken = LetterAction(kind, action, elements)
+        snap = self.index.snap_at_letter(kind, action)
 
-        def possible(grounder: Grounder) -> Literal:
-            inside = (
-                []
-                if self.words.lenient
-                else [self.universe.member(e, v.domain) for e, v in zip(elements, action.parameters, strict=True)]
-            )
-            if snap is None or not read:
-                return self.circuit.conjunction(inside)
-            condition = [grounder.truth(part, taken.binding(), 0, True) for part in snap.condition]
-            return self.circuit.conjunction([*inside, *condition])
+        def is_executable(grounder: Grounder) -> Literal:
+            typed = () if self.index.lenient else zip(elements, action.parameters, strict=True)
+            conditions = [self.universe.member(e, v.domain) for e, v in typed]
+            if snap is not None:
+                conditions += [grounder.truth(part, taken.binding(), 0, True) for part in snap.condition]
+            return self.circuit.conjunction(conditions)
 
-        self.say(possible)
+        self.require(is_executable)
 
-    def say(self, statement: Statement, label: object = None) -> None:
+    def require(self, statement: Statement, label: object = None) -> None:
         """Add a statement."""
         self._statements.append((label, statement))
 
-    def answer(self) -> Possibility:
+    def solve(self) -> Possibility:
         """Whether all statements can be true together. Raises :class:`SolverMissing`."""
         try:
-            return self._answer()
+            return self._solve()
         except (LimitReached, NumberTooLarge):
-            return Possibility.OPEN
+            return Possibility.UNDECIDED
 
-    def _answer(self) -> Possibility:
-        grounder, laws = self.grounder, StateConstraints(self.grounder)
+    def _solve(self) -> Possibility:
+        grounder, state_constraints = self.grounder, StateConstraints(self.grounder)
         solver: Solver | None = None
         try:
             for _ in range(MAX_ROUNDS if grounder.refuting else 1):
-                grounder.sight = len(self.universe.elements)
-                said = [(label, statement(grounder)) for label, statement in self._statements]
-                hard = [literal for label, literal in said if label is None] + laws.all()
-                soft = [(label, literal) for label, literal in said if label is not None]
+                grounder.element_count = len(self.universe.elements)
+                literals = [(label, statement(grounder)) for label, statement in self._statements]
+                hard = [literal for label, literal in literals if label is None] + state_constraints.all()
+                soft = [(label, literal) for label, literal in literals if label is not None]
+                assumptions = [literal for _, literal in soft]
                 if solver is not None:
                     solver.close()
-                solver = create_solver(self.circuit, [*hard, *[literal for _, literal in soft]], "auto", self.deadline)
+                solver = create_solver(self.circuit, [*hard, *assumptions], "auto", self.deadline)
                 for literal in hard:
                     solver.require(literal)
-                found = solver.solve([literal for _, literal in soft])
-                if found is None or (self.deadline is not None and monotonic() > self.deadline):
-                    return Possibility.OPEN
-                if not found:
+                satisfiable = solver.solve(assumptions)
+                if satisfiable is None or (self.deadline is not None and monotonic() > self.deadline):
+                    return Possibility.UNDECIDED
+                if not satisfiable:
                     core = set(solver.core())
                     self.core = tuple([label for label, literal in soft if literal in core])
                     return Possibility.IMPOSSIBLE
                 self.model = solver.model()
-                if len(self.universe.elements) == grounder.sight:
+                if len(self.universe.elements) == grounder.element_count:
                     break
                 if len(self.universe.elements) > MAX_ELEMENTS:
-                    return Possibility.OPEN
-            complete = len(self.universe.elements) == grounder.sight and not grounder.abstracted
-            return Possibility.POSSIBLE if complete else Possibility.OPEN
+                    return Possibility.UNDECIDED
+            is_exact = len(self.universe.elements) == grounder.element_count and not grounder.abstracted
+            return Possibility.POSSIBLE if is_exact else Possibility.UNDECIDED
         finally:
             if solver is not None:
                 solver.close()

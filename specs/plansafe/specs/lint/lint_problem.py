@@ -7,10 +7,17 @@ from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.specs.lint import trace_search
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.possible_instances import instance_count, possible_instances
-from plansafe.specs.lint.trace_search import Exploration, Outcome
+from plansafe.specs.lint.trace_search import (
+    Exploration,
+    Outcome,
+    explore,
+    find_satisfying_plan,
+    find_violating_plan,
+    outcome_of,
+    violation_condition,
+)
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
@@ -21,296 +28,301 @@ from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
-TRIED = 4
-"""Instances of a part of a rule that planners are asked about."""
-CANDIDATES = 60
-"""Instances among which they are chosen."""
-EACH_S = 3.0
-"""Seconds for one question to the planners."""
+MAX_TRIED_INSTANCES = 4
+"""Instances of a part of a rule that are tried with planners."""
+MAX_CANDIDATES = 60
+"""Instances from which they are chosen."""
+INSTANCE_S = 3.0
+"""Seconds of planning for one instance."""
 PLAN_S = 10.0
-"""Seconds for one plan that keeps rules."""
+"""Seconds for one plan that satisfies rules."""
 EXPLORE_S = 1.5
-"""Seconds for the search that looks at all rules at once."""
+"""Seconds for the search that monitors all rules at once."""
 
 
 class Decision(NamedTuple):
-    """An answer with its proof; ``yes`` is ``None`` where there is no answer, and then ``proof`` says why."""
+    """An answer with its proof; if ``holds`` is ``None``, the question is undecided, and ``proof`` is the reason."""
 
     holds: bool | None
     proof: str = ""
 
 
 UNDECIDED = Decision(None, "neither a proof nor an example was found within the limits")
+_BY_STATUS = {
+    PlanningStatus.SOLVED: Decision(True),
+    PlanningStatus.UNSOLVABLE: Decision(False, "a planner searched everything"),
+}
 
 
 class LintProblem:
-    """One problem with its rules. ``checker`` must be ``ok``. Nothing is asked of rules without parts.
+    """One problem with its rules. ``checker`` must be ``ok``. The rules in questions must have parts.
 
-    Of a problem that leaves something open, ``searching`` is false: only the relaxation is asked, in which what is open
-    may have any value. So it is with durative actions and timed literals.
+    If the problem has unknown facts, durative actions or timed literals, ``can_search`` is false: then only the
+    relaxation is used, in which unknown facts may have any value.
     """
 
-    def __init__(self, checker: Checker, seconds: float | None, searching: bool = True) -> None:
+    def __init__(self, checker: Checker, seconds: float | None, can_search: bool = True) -> None:
         self.checker = checker
         self.engine: Engine = checker.engine
         self.task = self.engine.task
         self.rules = checker.rules
         self.budget = Budget(seconds)
-        timed = any([literal.time > 0 for literal in self.task.timed_literals])
-        self.temporal = timed or any([action.end is not None for action in self.task.actions.values()])
-        limited = self.engine.limit is not None
-        self.can_search = searching and not (self.temporal or checker.open or limited)
-        self.start = None if checker.open or limited else Execution.initial(self.engine)
+        has_timed_literals = any([literal.time > 0 for literal in self.task.timed_literals])
+        self.temporal = has_timed_literals or any([action.end is not None for action in self.task.actions.values()])
+        is_limited = self.engine.limit is not None
+        self.can_search = can_search and not (self.temporal or checker.open or is_limited)
+        self.start = None if checker.open or is_limited else Execution.initial(self.engine)
         self.relaxation: Relaxation | None = None
-        everything = None
+        all_objects = None
         if checker.options.lenient_types:
-            everything = checker.compiled.symbols.types.subset(tuple(range(len(self.task.objects))))
+            all_objects = checker.compiled.symbols.types.subset(tuple(range(len(self.task.objects))))
         with self.budget.running(), suppress(LimitReached):
-            self.relaxation = Relaxation(
-                self.engine, lambda: self.budget.is_spent, checker.compiled.openings, everything
-            )
-        self._explored: Exploration | None = None
-        self._breaches: dict[int, tuple[Formula, RulePart]] = {}
+            openings = checker.compiled.openings
+            self.relaxation = Relaxation(self.engine, lambda: self.budget.is_spent, openings, all_objects)
+        self._exploration: Exploration | None = None
+        self._violation_conditions: dict[int, tuple[Formula, RulePart]] = {}
 
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
         rule = self.rules[number]
         return rule.applicable and all([self.task.domains[v.domain] for v in rule.declared])
 
-    # -- can a rule be broken? ----------------------------------------------------------------------------------------
+    # -- can a rule be violated? --------------------------------------------------------------------------------------
 
-    def can_be_violated(self, number: int, thoroughly: bool) -> Decision:
-        """Whether some trace breaks a rule. Searches are made only if ``thoroughly``."""
-        if self.start is not None and number in trace_search.outcome_of(self.start).violated:
+    def can_be_violated(self, number: int, with_search: bool) -> Decision:
+        """Whether some trace violates a rule; uses searches only ``with_search``."""
+        if self.start is not None and number in outcome_of(self.start).violated:
             return Decision(True)
         with self.budget.running():
-            left = [part for part in self.rules[number].parts if self._may_break(part)]
-            if not left:
+            parts = self._violable_parts(number)
+            if not parts:
                 return Decision(False, "relaxation")
-            if not self.can_search or not thoroughly:
+            if not self.can_search or not with_search:
                 return UNDECIDED
-            explored = self.exploration()
-            if any([number in outcome.violated for outcome in explored.outcomes]):
+            exploration = self.exploration()
+            if any([number in outcome.violated for outcome in exploration.outcomes]):
                 return Decision(True)
-            if explored.complete:
-                doubtful = any([number in outcome.not_satisfied for outcome in explored.outcomes])
-                return UNDECIDED if doubtful else Decision(False, _visited(explored))
-            return self._by_planners(left)
+            if exploration.complete:
+                is_doubtful = any([number in outcome.not_satisfied for outcome in exploration.outcomes])
+                return UNDECIDED if is_doubtful else Decision(False, _state_count_text(exploration))
+            planning = self._plan_violation(parts)
+            if planning.status is PlanningStatus.UNSOLVABLE:
+                return Decision(False, planning.detail)
+            return Decision(True) if planning.status is PlanningStatus.SOLVED else UNDECIDED
 
-    def _may_break(self, part: RulePart) -> bool:
-        relaxed = self.relaxation
-        if relaxed is None:
+    def _violable_parts(self, number: int) -> list[RulePart]:
+        """The parts of a rule that a trace may violate, according to the relaxation."""
+        return [part for part in self.rules[number].parts if self._may_be_violated(part)]
+
+    def _may_be_violated(self, part: RulePart) -> bool:
+        relaxation = self.relaxation
+        if relaxation is None:
             return True
         try:
             if part.mode == "whole":
-                return self._unbounded or bool(self._instances(relaxed, part, False, first=True))
-            return bool(relaxed.find_bindings(self._breach(part), part.parameters))
+                return self._letters_are_open or bool(self._instances(relaxation, part, False, only_one=True))
+            return bool(relaxation.find_bindings(self._violation_condition(part), part.parameters))
         except LimitReached:
             return True
 
     @property
-    def _unbounded(self) -> bool:
-        """Whether the letters of a trace say too little: of their times, or of the initial state."""
+    def _letters_are_open(self) -> bool:
+        """Whether letters do not contain the whole trace: it has times, or an open initial state."""
         return self.temporal or self.checker.open
 
-    def _breach(self, part: RulePart) -> Formula:
-        """What breaks a part; one formula for each part, since searches are compiled for it."""
-        known = self._breaches.get(id(part))
-        if known is None:
-            known = self._breaches[id(part)] = trace_search.violation_condition(part, Not(part.body)), part
-        return known[0]
+    def _violation_condition(self, part: RulePart) -> Formula:
+        """The condition that violates a part; the same formula for each call, since searches are compiled for it."""
+        if id(part) not in self._violation_conditions:
+            self._violation_conditions[id(part)] = violation_condition(part, Not(part.body)), part
+        return self._violation_conditions[id(part)][0]
 
     def _instances(
-        self, relaxed: Relaxation, part: RulePart, positive: bool, first: bool = False
+        self, relaxation: Relaxation, part: RulePart, positive: bool, only_one: bool = False
     ) -> list[tuple[int, ...]]:
-        return possible_instances(self.engine, relaxed, part, positive, first, self.budget.deadline)
+        return possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
 
-    def find_violating_plan(self, number: int, keeping: frozenset[int] = frozenset()) -> PlanningResult:
-        """A plan that breaks a rule and keeps the others in ``keeping``, or the proof that there is none."""
+    def find_violating_plan(self, number: int, satisfied: frozenset[int] = frozenset()) -> PlanningResult:
+        """Search for a plan that violates a rule and satisfies the rules ``satisfied``, or a proof that none exists."""
         with self.budget.running():
-            parts = [part for part in self.rules[number].parts if self._may_break(part)]
+            parts = self._violable_parts(number)
             if not parts:
                 return PlanningResult(PlanningStatus.UNSOLVABLE, detail="relaxation")
             if not self.can_search:
                 return PlanningResult(PlanningStatus.NOT_FOUND, detail="plans of this problem are not searched")
-            return self._broken_by_planners(parts, keeping)
+            return self._plan_violation(parts, satisfied)
 
-    def _by_planners(self, parts: Sequence[RulePart]) -> Decision:
-        found = self._broken_by_planners(parts)
-        if found.status is PlanningStatus.SOLVED:
-            return Decision(True)
-        return Decision(False, found.detail) if found.status is PlanningStatus.UNSOLVABLE else UNDECIDED
-
-    def _broken_by_planners(self, parts: Sequence[RulePart], keeping: frozenset[int] = frozenset()) -> PlanningResult:
-        unknown = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
-        relaxed = self.relaxation
-        if relaxed is None:
-            return unknown
-        every = True
+    def _plan_violation(self, parts: Sequence[RulePart], satisfied: frozenset[int] = frozenset()) -> PlanningResult:
+        """Search with planners for a plan that violates one of the parts."""
+        not_found = PlanningResult(PlanningStatus.NOT_FOUND, detail=UNDECIDED.proof)
+        relaxation = self.relaxation
+        if relaxation is None:
+            return not_found
+        is_proof = True
         for part in parts:
             try:
                 if part.mode == "whole":
-                    bindings = self._instances(relaxed, part, False)
+                    instances = self._instances(relaxation, part, False)
                 else:
-                    bindings = relaxed.find_bindings(self._breach(part), part.parameters, count=CANDIDATES)
+                    condition = self._violation_condition(part)
+                    instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
             except LimitReached:
-                return unknown
-            every &= len(bindings) <= TRIED
-            for objects in _spread(bindings):
-                found = trace_search.find_violating_plan(
-                    self.checker, part, objects, self.budget.limited(EACH_S), keeping
-                )
-                if found.status is PlanningStatus.SOLVED:
-                    return found
-                every &= found.status is PlanningStatus.UNSOLVABLE
-        return PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything") if every else unknown
+                return not_found
+            is_proof &= len(instances) <= MAX_TRIED_INSTANCES
+            for objects in _spread(instances):
+                seconds = self.budget.limited(INSTANCE_S)
+                planning = find_violating_plan(self.checker, part, objects, seconds, satisfied)
+                if planning.status is PlanningStatus.SOLVED:
+                    return planning
+                is_proof &= planning.status is PlanningStatus.UNSOLVABLE
+        proof = PlanningResult(PlanningStatus.UNSOLVABLE, detail="planners searched everything")
+        return proof if is_proof else not_found
 
-    # -- can a rule be kept? ------------------------------------------------------------------------------------------
+    # -- can a rule be satisfied? -------------------------------------------------------------------------------------
 
     def can_be_satisfied(self, number: int) -> Decision:
-        """Whether some trace keeps a rule."""
+        """Whether some trace satisfies a rule."""
         with self.budget.running():
             if self.start is not None:
-                if number not in trace_search.outcome_of(self.start).not_satisfied:
+                if number not in outcome_of(self.start).not_satisfied:
                     return Decision(True)
-                if number in self._broken_for_good():
+                if number in self._violated_for_good():
                     return Decision(False, "initial state")
-            if any([self._cannot_keep(part) for part in self.rules[number].parts]):
+            if any([self._is_never_satisfied(part) for part in self.rules[number].parts]):
                 return Decision(False, "relaxation")
             if not self.can_search:
                 return UNDECIDED
-            explored = self.exploration()
-            if any([number not in outcome.not_satisfied for outcome in explored.outcomes]):
+            exploration = self.exploration()
+            if any([number not in outcome.not_satisfied for outcome in exploration.outcomes]):
                 return Decision(True)
-            if explored.complete:
-                broken = all([number in outcome.violated for outcome in explored.outcomes])
-                return Decision(False, _visited(explored)) if broken else UNDECIDED
-            return self._planned((number,), False)
+            if exploration.complete:
+                always_violated = all([number in outcome.violated for outcome in exploration.outcomes])
+                return Decision(False, _state_count_text(exploration)) if always_violated else UNDECIDED
+            return self._can_plan((number,), False)
 
-    def _planned(self, numbers: Sequence[int], goal: bool) -> Decision:
-        answer = trace_search.find_satisfying_plan(
-            self.checker, frozenset(numbers), goal, self.budget.limited(PLAN_S)
-        ).status
-        if answer is PlanningStatus.SOLVED:
-            return Decision(True)
-        return Decision(False, "a planner searched everything") if answer is PlanningStatus.UNSOLVABLE else UNDECIDED
+    def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
+        """Whether a planner finds a plan that satisfies these rules."""
+        seconds = self.budget.limited(PLAN_S)
+        planning = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
+        return _BY_STATUS.get(planning.status, UNDECIDED)
 
-    def _broken_for_good(self) -> frozenset[int]:
-        """The rules that the initial state breaks, whatever comes."""
+    def _violated_for_good(self) -> frozenset[int]:
+        """The rules that every trace violates because of the initial state."""
         if self.start is None or self.start.runtime is None:
             return frozenset()
-        plan = self.engine.rule_set
-        found = set()
+        violated = set()
         for monitor in self.start.runtime.monitors:
             if isinstance(monitor, Invariant):
-                if monitor.episodes and not monitor.final:
-                    found.add(plan.parts[monitor.part].rule)
-            elif monitor.violations and not self.temporal:
-                found.add(plan.parts[monitor.part].rule)
-        return frozenset(found)
+                is_violated = bool(monitor.episodes) and not monitor.final
+            else:
+                is_violated = bool(monitor.violations) and not self.temporal
+            if is_violated:
+                violated.add(self.engine.rule_set.parts[monitor.part].rule)
+        return frozenset(violated)
 
-    def _cannot_keep(self, part: RulePart) -> bool:
-        """Whether there is an instance that no trace keeps."""
-        relaxed = self.relaxation
-        if relaxed is None or part.mode == "each":
+    def _is_never_satisfied(self, part: RulePart) -> bool:
+        """Whether there is an instance that no trace satisfies, according to the relaxation."""
+        relaxation = self.relaxation
+        if relaxation is None or part.mode == "each":
             return False
         try:
             if part.mode != "whole":
-                return bool(relaxed.find_impossible_binding(part.body, part.parameters))
-            if self._unbounded:
+                return bool(relaxation.find_impossible_binding(part.body, part.parameters))
+            if self._letters_are_open:
                 return False
-            return len(self._instances(relaxed, part, True)) < instance_count(self.task, part)
+            return len(self._instances(relaxation, part, True)) < instance_count(self.task, part)
         except LimitReached:
             return False
 
-    # -- rules together -----------------------------------------------------------------------------------------------
+    # -- several rules ------------------------------------------------------------------------------------------------
 
     def exploration(self) -> Exploration:
-        """What a bounded search met, that looks at all rules at once."""
-        if self._explored is None:
+        """The result of a bounded search that monitors all rules at once."""
+        if self._exploration is None:
             seconds = self.budget.limited(EXPLORE_S)
-            self._explored = trace_search.explore(self.engine, _enough(len(self.rules)), monotonic() + seconds)
-        return self._explored
+            self._exploration = explore(self.engine, _shows_all_outcomes(len(self.rules)), monotonic() + seconds)
+        return self._exploration
 
     def find_contradiction(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], str] | None:
-        """Fewest of these rules that no trace keeps together, with the proof; only where every state was visited."""
+        """A minimal set of rules that no trace satisfies together, with the proof; only after a complete search."""
         if not self.can_search:
             return None
         with self.budget.running():
-            explored = self.exploration()
-        return (minimal_conflict(numbers, explored.outcomes), _visited(explored)) if explored.complete else None
+            exploration = self.exploration()
+        if not exploration.complete:
+            return None
+        return minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration)
 
     def can_reach_goal_safely(self, numbers: Sequence[int]) -> tuple[Decision, tuple[int, ...]]:
-        """Whether some trace reaches the goal and keeps these rules; if none does, fewest rules of which that is so.
+        """Whether some trace reaches the goal and satisfies these rules; if none does, a minimal conflict.
 
-        Also said to be so where no trace reaches the goal at all: that is no matter of the rules.
+        Also true if no trace reaches the goal: then the rules are not the reason.
         """
         if not self.can_search:
             return Decision(None, "its plans are not searched"), ()
         with self.budget.running():
-            explored = self.exploration()
-            reached = [outcome for outcome in explored.outcomes if outcome.goal]
-            if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in reached]):
+            exploration = self.exploration()
+            goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.goal]
+            if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in goal_outcomes]):
                 return Decision(True), ()
-            if explored.complete:
-                core = minimal_conflict(numbers, reached) if reached else ()
-                if not core and reached:
+            if exploration.complete:
+                conflict = minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
+                if not conflict and goal_outcomes:
                     return UNDECIDED, ()
-                return Decision(not core, _visited(explored)), core
-            found = self._planned(numbers, True)
-            if found.holds is not False:
-                return found, ()
-            if not reached:
-                possible = self._planned((), True)
-                if not possible.holds:
-                    return (UNDECIDED if possible.holds is None else Decision(True)), ()
-            return found, self._fewest_planned(numbers)
+                return Decision(not conflict, _state_count_text(exploration)), conflict
+            decision = self._can_plan(numbers, True)
+            if decision.holds is not False:
+                return decision, ()
+            if not goal_outcomes:
+                goal_decision = self._can_plan((), True)
+                if not goal_decision.holds:
+                    return (UNDECIDED if goal_decision.holds is None else Decision(True)), ()
+            return decision, self._minimal_planning_conflict(numbers)
 
-    def _fewest_planned(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        """Rules that a planner shows to be too many; each is left out that it shows not to be needed."""
-        core = list(numbers)
+    def _minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Rules with which a planner proves that there is no plan, each needed for that proof."""
+        conflict = list(numbers)
         for number in numbers:
-            fewer = [n for n in core if n != number]
-            if fewer and self._planned(fewer, True).holds is False:
-                core = fewer
-        return tuple(core)
+            fewer = [n for n in conflict if n != number]
+            if fewer and self._can_plan(fewer, True).holds is False:
+                conflict = fewer
+        return tuple(conflict)
 
 
-def _spread(bindings: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Not more than are tried, far from each other: neighbours are often alike in what makes them impossible."""
-    step = max(1, -(-len(bindings) // TRIED))
-    return bindings[::step][:TRIED]
+def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Place most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
+    stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
+    return instances[::stride][:MAX_TRIED_INSTANCES]
 
 
-def _visited(explored: Exploration) -> str:
-    return f"all {explored.states} states"
+def _state_count_text(exploration: Exploration) -> str:
+    return f"all {exploration.states} states"
 
 
-def _enough(rules: int) -> Callable[[Iterable[Outcome]], bool]:
-    def enough(outcomes: Iterable[Outcome]) -> bool:
-        """Every rule was broken by a trace, and some trace reached the goal with every rule kept."""
-        broken: set[int] = set()
-        safe = False
+def _shows_all_outcomes(rules: int) -> Callable[[Iterable[Outcome]], bool]:
+    def shows_all(outcomes: Iterable[Outcome]) -> bool:
+        """Whether some trace violates each rule, and some trace reaches the goal and satisfies every rule."""
+        violated: set[int] = set()
+        has_safe_plan = False
         for outcome in outcomes:
-            broken |= outcome.violated
-            safe |= outcome.goal and not outcome.not_satisfied
-        return safe and len(broken) == rules
+            violated |= outcome.violated
+            has_safe_plan |= outcome.goal and not outcome.not_satisfied
+        return has_safe_plan and len(violated) == rules
 
-    return enough
+    return shows_all
 
 
 def minimal_conflict(numbers: Sequence[int], outcomes: Iterable[Outcome]) -> tuple[int, ...]:
-    """Rules of which every outcome breaks one, none too many; empty if some outcome breaks none of ``numbers``."""
-    broken = [outcome.violated for outcome in outcomes]
+    """A minimal set of rules such that every outcome violates one; empty if some outcome violates no rule."""
+    violated = [outcome.violated for outcome in outcomes]
 
-    def kept(chosen: Sequence[int]) -> bool:
-        return any([found.isdisjoint(chosen) for found in broken])
+    def is_conflict(rules: Sequence[int]) -> bool:
+        return not any([outcome_rules.isdisjoint(rules) for outcome_rules in violated])
 
-    if kept(numbers):
+    if not is_conflict(numbers):
         return ()
-    core = list(numbers)
+    conflict = list(numbers)
     for number in numbers:
-        fewer = [n for n in core if n != number]
-        if not kept(fewer):
-            core = fewer
-    return tuple(core)
+        fewer = [n for n in conflict if n != number]
+        if is_conflict(fewer):
+            conflict = fewer
+    return tuple(conflict)

@@ -1,4 +1,4 @@
-"""What the parts of the linter share: the rules, what is known of the domain and the problems, and what was found."""
+"""The state of one run of the linter: the rules, provers for the domain and the problems, and the findings."""
 
 from __future__ import annotations
 
@@ -20,108 +20,105 @@ FORMULA_PROOF = "formulas, for every problem of the domain"
 
 
 class LintedRule(NamedTuple):
-    """A rule: its checker and number there, and its number in each problem that has it.
+    """A rule: its first checker ``base`` and its number there, and its number in each problem that has it.
 
-    ``key`` tells it apart over several problems: its kind, its file and its name.
+    ``key`` identifies it over several problems: its kind, its file and its name.
     """
 
     key: tuple[str, str, str]
     rule: Rule
     base: int
     number: int
-    places: dict[int, int]
+    numbers: dict[int, int]
 
 
 class LintRun:
-    """One run of the linter. ``checkers`` are of the given problems, or there is one without objects.
+    """One run of the linter. ``checkers`` are of the given problems, or one checker has a problem without objects.
 
-    ``useless`` are the rules that are never broken or never kept: nothing more is said about them. ``contradicting``
-    are the names of rules that were said to contradict each other.
+    ``useless`` are the keys of rules that are never violated or never satisfied: they have no other findings.
+    ``contradicting`` are the names of rules that contradict each other according to a finding.
     """
 
     def __init__(
-        self, checkers: Sequence[Checker], given: bool, options: LintOptions, sources: Mapping[str, Source]
+        self, checkers: Sequence[Checker], has_problems: bool, options: LintOptions, sources: Mapping[str, Source]
     ) -> None:
         self.checkers = checkers
         self.options = options
         self.sources = sources
         self.budget = Budget(options.time_limit_s)
-        self.words: list[DomainIndex] = []
-        self.formulas: list[FormulaProver] = []
-        for checker in checkers:
-            words = DomainIndex(checker.engine, checker.compiled.symbols.types, options.lenient_types)
-            self.words.append(words)
-            self.formulas.append(FormulaProver(words, checker.rules, self.budget))
-        self.given = (
-            [LintProblem(checker, options.time_limit_s, options.search) for checker in checkers] if given else []
-        )
-        self.subjects = _subjects(checkers)
+        self.indexes = [DomainIndex(c.engine, c.compiled.symbols.types, options.lenient_types) for c in checkers]
+        self.provers = [
+            FormulaProver(index, checker.rules, self.budget)
+            for index, checker in zip(self.indexes, checkers, strict=True)
+        ]
+        problem_checkers = checkers if has_problems else ()
+        self.problems = [LintProblem(c, options.time_limit_s, options.search) for c in problem_checkers]
+        self.rules = _linted_rules(checkers)
         self.findings: list[LintFinding] = []
         self.open_questions: list[OpenQuestion] = []
         self.useless: set[tuple[str, str, str]] = set()
         self.contradicting: list[frozenset[str]] = []
 
     @property
-    def fine(self) -> list[LintedRule]:
-        """The rules that can be broken, and kept, as far as is known."""
-        return [subject for subject in self.subjects if subject.key not in self.useless]
+    def useful_rules(self) -> list[LintedRule]:
+        """The rules that can be violated and satisfied, or for which that is undecided."""
+        return [linted for linted in self.rules if linted.key not in self.useless]
 
-    def fine_in(self, problem: int) -> dict[int, LintedRule]:
-        """Those of them that have an instance in a problem, by their number there."""
-        given = self.given[problem]
-        places = [(subject.places.get(problem), subject) for subject in self.fine]
-        return {number: subject for number, subject in places if number is not None and given.has_instance(number)}
+    def useful_rules_of_problem(self, problem: int) -> dict[int, LintedRule]:
+        """The useful rules that have an instance in a problem, by their number there."""
+        numbers = [(linted.numbers.get(problem), linted) for linted in self.useful_rules]
+        return {n: linted for n, linted in numbers if n is not None and self.problems[problem].has_instance(n)}
 
-    def label(self, subject: LintedRule, text: str = "", primary: bool = True) -> Label:
-        """The place of a rule: its name."""
-        at = subject.rule.at
-        if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and subject.rule.kind != "constraint":
+    def label(self, linted: LintedRule, text: str = "", primary: bool = True) -> Label:
+        """A label at the name of a rule."""
+        at = linted.rule.at
+        if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and linted.rule.kind != "constraint":
             at = Place(at.node, 1)
-        return self.checkers[subject.base].compiled.context.label(at, text, primary)
+        return self.checkers[linted.base].compiled.context.label(at, text, primary)
 
     def add(
         self,
         code: str,
         severity: Severity,
         message: str,
-        subjects: Sequence[LintedRule],
+        rules: Sequence[LintedRule],
         reason: str,
         proof: str = "",
         scope: Scope = Scope.ANY,
         problem: str | None = None,
         help: str | None = None,
-        said: str = "",
-        other: Label | None = None,
+        label_text: str = "",
+        extra_label: Label | None = None,
     ) -> None:
-        """Add a finding. ``said`` stands at the first rule; ``other`` is a place that is no rule's."""
-        labels = [self.label(s, said if n == 0 else "and this one", n == 0) for n, s in enumerate(subjects)]
-        labels += [] if other is None else [other]
-        names = tuple([s.rule.name for s in subjects])
+        """Add a finding. ``label_text`` labels the first rule; ``extra_label`` is at a place that is not a rule."""
+        labels = [self.label(s, label_text if n == 0 else "and this one", n == 0) for n, s in enumerate(rules)]
+        labels += [] if extra_label is None else [extra_label]
+        names = tuple([linted.rule.name for linted in rules])
         self.findings.append(
             LintFinding(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help)
         )
 
-    def problem(self, number: int) -> str:
+    def problem_name(self, number: int) -> str:
         """The name of a given problem."""
         return self.checkers[number].compiled.problem.name
 
 
-def _subjects(checkers: Sequence[Checker]) -> list[LintedRule]:
-    found: dict[tuple[str, str, str], LintedRule] = {}
+def _linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
+    rules: dict[tuple[str, str, str], LintedRule] = {}
     for base, checker in enumerate(checkers):
-        seen: set[tuple[str, str, str]] = set()
+        keys: set[tuple[str, str, str]] = set()
         for number, rule in enumerate(checker.rules):
             if rule.preference or not rule.applicable:
                 continue
             key = rule.kind, rule.source, rule.name
-            while key in seen:  # two constraints may have one name
+            while key in keys:  # two constraints may have one name
                 key = key[0], key[1], key[2] + "'"
-            seen.add(key)
-            found.setdefault(key, LintedRule(key, rule, base, number, {})).places[base] = number
-    return list(found.values())
+            keys.add(key)
+            rules.setdefault(key, LintedRule(key, rule, base, number, {})).numbers[base] = number
+    return list(rules.values())
 
 
-def rule_list_text(subjects: Sequence[LintedRule]) -> str:
-    """Rules in words."""
-    names = [f"`{s.rule.name}`" for s in subjects]
+def rule_list_text(rules: Sequence[LintedRule]) -> str:
+    """A list of rules in words."""
+    names = [f"`{linted.rule.name}`" for linted in rules]
     return f"rule {names[0]}" if len(names) == 1 else f"rules {', '.join(names[:-1])} and {names[-1]}"

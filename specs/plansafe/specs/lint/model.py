@@ -12,7 +12,7 @@ from plansafe.grammar.source import Source
 
 
 class Scope(Enum):
-    """What a claim is about: every problem of the domain, or those that were given."""
+    """The problems that a finding is about: every problem of the domain, or the given ones."""
 
     ANY = "any problem"
     GIVEN = "the given problems"
@@ -21,9 +21,9 @@ class Scope(Enum):
 class LintFinding(NamedTuple):
     """One finding about a specification.
 
-    ``rules`` are the names of the rules it is about, the one it blames first; ``labels`` the places, that rule's first.
-    ``reason`` says why in words, ``proof`` how it was proved (empty where it can be read off the text). ``problem`` is
-    the one given problem that a claim is about, if it is about one alone.
+    ``rules`` are the names of its rules, with the faulty rule first; ``labels`` are their places, in the same order.
+    ``reason`` explains it in words, ``proof`` names the method of the proof (empty if it is obvious from the text).
+    ``problem`` is the given problem that the finding is about, if it is about only one.
     """
 
     code: str
@@ -47,7 +47,7 @@ class LintFinding(NamedTuple):
 
 
 class OpenQuestion(NamedTuple):
-    """A question that was not decided: about which rule (``None``: about all together), in which problem, and why."""
+    """An undecided question: its rule (``None``: all rules together), its problem, and the reason."""
 
     question: str
     rule: str | None
@@ -58,8 +58,8 @@ class OpenQuestion(NamedTuple):
 class LintResult(NamedTuple):
     """The result for one specification.
 
-    ``diagnostics`` are what was found while reading; with an error among them (``usable`` is false) nothing else was
-    looked at. ``rules`` and ``idle`` count the rules looked at, and those that are not applicable.
+    ``diagnostics`` are those of the reader; if there is an error among them, ``usable`` is false and the rules were not
+    checked. ``rules`` and ``not_applicable`` count the checked rules, and the rules that are not applicable.
     """
 
     findings: tuple[LintFinding, ...]
@@ -72,7 +72,7 @@ class LintResult(NamedTuple):
     problems: int = 0
 
     def exit_code(self, ignore: frozenset[str] = frozenset()) -> int:
-        """0 nothing found, 1 warnings or errors, 2 unusable, 3 nothing found but something undecided."""
+        """0: no warnings or errors, 1: warnings or errors, 2: unusable, 3: as 0, but with undecided questions."""
         if not self.usable:
             return 2
         if any([f.severity is not Severity.NOTE and f.code not in ignore for f in self.findings]):
@@ -81,7 +81,7 @@ class LintResult(NamedTuple):
 
 
 class LintOptions(NamedTuple):
-    """How to look. ``time_limit_s`` is for the formulas, and again for each problem (``None``: no limit)."""
+    """Options of the linter. ``time_limit_s`` is for the formulas, and again for each problem (``None``: no limit)."""
 
     lenient_types: bool = False
     time_limit_s: float | None = 20.0

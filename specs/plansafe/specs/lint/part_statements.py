@@ -1,4 +1,4 @@
-"""What parts of rules say of a letter and the letter after it, as statements for questions."""
+"""Encode the parts of rules as statements about a letter and the letter after it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
 
 def forbids_step(part: RulePart) -> bool:
-    """Whether a part forbids its step in so many words, without any condition."""
-    never = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
-    return part.mode == "each" and not part.after and never and part.guard is None
+    """Whether a part forbids its step without any condition."""
+    is_false = part.body in (FALSE, Or(())) and isinstance(part.body, Truth | Or)
+    return part.mode == "each" and not part.after and is_false and part.guard is None
 
 
 def step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
-    """The step pattern of a part, and the variables that stand for any object in it."""
+    """The step pattern of a part, and its variables that match any object (``_``)."""
     step = part.step
     if isinstance(step, Quantified):
         assert isinstance(step.body, Atom)
@@ -43,105 +43,94 @@ def step_pattern(part: RulePart) -> tuple[Atom, tuple[Variable, ...]]:
 
 
 def value_statement(formula: Formula, binding: Binding, letter: int, positive: bool) -> Statement:
-    """A formula has a value."""
+    """A formula is true (``positive``), or false."""
     return lambda grounder: grounder.truth(formula, binding, letter, positive)
 
 
-def add_violation(asked: LetterQuestion, part: RulePart) -> bool:
-    """Say that a part is broken here, for some objects: at letter 0, or after the step taken there.
+def add_violation(question: LetterQuestion, part: RulePart) -> bool:
+    """Require that a part is violated for some objects, at letter 0 or after the step taken there.
 
-    ``False`` if that is not about one letter and the next.
+    ``False`` if the violation is not about one letter and the next.
     """
-    binding = asked.choose(part.parameters)
+    binding = question.add_elements(part.parameters)
     if part.mode == "each":
-        step, wild = step_pattern(part)
-        binding |= asked.choose(wild)
-        kind, name = asked.words.action_predicates[step.predicate]
-        asked.take(kind, name, asked.grounder.elements(step.arguments, binding))
+        step, wildcards = step_pattern(part)
+        binding |= question.add_elements(wildcards)
+        kind, name = question.index.action_predicates[step.predicate]
+        question.take_action(kind, name, question.grounder.elements(step.arguments, binding))
         if part.guard is not None:
-            asked.say(value_statement(part.guard, binding, 0, True))
+            question.require(value_statement(part.guard, binding, 0, True))
     elif part.mode == "end":
-        asked.grounder.last = True
+        question.grounder.is_last = True
     elif part.mode == "whole":
         at_end = body_at_last_letter(part.body)
         if at_end is None:
             return False
-        asked.grounder.last = True
-        asked.say(value_statement(at_end, binding, 0, False))
+        question.grounder.is_last = True
+        question.require(value_statement(at_end, binding, 0, False))
         return True
-    asked.say(value_statement(part.body, binding, int(part.after), False))
+    question.require(value_statement(part.body, binding, int(part.after), False))
     return True
 
 
 def satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
-    """What is so of these letters wherever a part is kept: for all objects.
+    """The statements about these letters that follow if a part is satisfied, for all objects.
 
-    At a letter with an action nothing is said of the end of the trace.
+    There is none about the end of the trace at a letter with an action.
     """
     if part.mode == "always":
-        return [_for_all(part.parameters, part.body, letter) for letter in letters]
-    out = []
-    if part.mode == "each" and not forbids_step(part):
-        out.append(_at_step(part))
-    elif part.mode in ("end", "whole"):
-        at_end = part.body if part.mode == "end" else body_at_last_letter(part.body)
-        if at_end is not None:
-            out.append(_at_end(part.parameters, at_end))
-    return out
+        return [_all_satisfy(part.parameters, part.body, letter) for letter in letters]
+    if part.mode == "each":
+        return [] if forbids_step(part) else [_step_satisfies(part)]
+    at_end = part.body if part.mode == "end" else body_at_last_letter(part.body)
+    return [] if at_end is None else [_all_satisfy(part.parameters, at_end, 0, only_last=True)]
 
 
-def _for_all(parameters: tuple[Variable, ...], body: Formula, letter: int) -> Statement:
+def _all_satisfy(parameters: tuple[Variable, ...], body: Formula, letter: int, only_last: bool = False) -> Statement:
     def statement(grounder: Grounder) -> Literal:
+        if only_last and not grounder.is_last:
+            return TRUE
         return grounder.every(parameters, lambda binding: grounder.truth(body, binding, letter, True))
 
     return statement
 
 
-def _at_end(parameters: tuple[Variable, ...], body: Formula) -> Statement:
-    def statement(grounder: Grounder) -> Literal:
-        if not grounder.last:
-            return TRUE
-        return grounder.every(parameters, lambda binding: grounder.truth(body, binding, 0, True))
-
-    return statement
-
-
-def _at_step(part: RulePart) -> Statement:
-    step, wild = step_pattern(part)
+def _step_satisfies(part: RulePart) -> Statement:
+    step, wildcards = step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:
-        taken = grounder.taken
-        if taken is None or grounder.words.action_predicates[step.predicate] != (taken.kind, taken.action.name):
+        taken = grounder.action
+        if taken is None or grounder.index.action_predicates[step.predicate] != (taken.kind, taken.action.name):
             return TRUE
-        given: Binding = {}
+        fixed: Binding = {}
         matches: list[Literal] = []
         for argument, element in zip(step.arguments, taken.arguments, strict=True):
             if argument >= 0:
-                matches.append(grounder.universe.equal(grounder.universe.of_object(argument), element))
-            elif variable(argument) in given:
-                matches.append(grounder.universe.equal(given[variable(argument)], element))
+                matches.append(grounder.universe.equal(grounder.universe.element_of(argument), element))
+            elif variable(argument) in fixed:
+                matches.append(grounder.universe.equal(fixed[variable(argument)], element))
             else:
-                given[variable(argument)] = element
-        bound = [v for v in (*part.parameters, *wild) if v.slot in given]
-        matches += [grounder.universe.member(given[v.slot], v.domain) for v in bound]
-        free = tuple([v for v in part.parameters if v.slot not in given])
-        missed = [literal ^ 1 for literal in matches]
+                fixed[variable(argument)] = element
+        bound = [v for v in (*part.parameters, *wildcards) if v.slot in fixed]
+        matches += [grounder.universe.member(fixed[v.slot], v.domain) for v in bound]
+        free = tuple([v for v in part.parameters if v.slot not in fixed])
+        mismatches = [literal ^ 1 for literal in matches]
 
-        def obeyed(own: Binding) -> Literal:
-            binding = {**given, **own}
+        def satisfies(free_binding: Binding) -> Literal:
+            binding = {**fixed, **free_binding}
             guard = [] if part.guard is None else [grounder.truth(part.guard, binding, 0, False)]
             body = grounder.truth(part.body, binding, int(part.after), True)
-            return grounder.circuit.disjunction([*missed, *guard, body])
+            return grounder.circuit.disjunction([*mismatches, *guard, body])
 
-        return grounder.every(free, obeyed)
+        return grounder.every(free, satisfies)
 
     return statement
 
 
 def body_at_last_letter(formula: Formula) -> Formula | None:
-    """What a formula over the trace says of its last letter alone: whatever keeps the one keeps the other there.
+    """The condition on the last letter that follows from a formula over the trace; ``None`` if there is none.
 
-    So a trace of one letter breaks the formula exactly if it breaks this. ``None`` if there is no such formula.
+    A trace of one letter violates both or neither.
     """
     match formula:
         case Temporal("always" | "at-end", (body,)):
@@ -154,7 +143,7 @@ def body_at_last_letter(formula: Formula) -> Formula | None:
 
 
 def at_last_letter(formula: Formula) -> Formula | None:
-    """A future formula at the last letter, without future operators; ``None`` if it is not one of LTLf."""
+    """A formula with the same value at the last letter, without future operators; ``None`` unless it is in LTLf."""
     match formula:
         case Not():
             body = at_last_letter(formula.body)
@@ -192,5 +181,6 @@ def _last_operator(formula: Temporal) -> Formula | None:
 
 
 def read_symbols(rule: Rule) -> set[int]:
-    """The predicates that the parts of a rule read, actions included; functions as negative numbers."""
-    return symbols_read(*[f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None])
+    """The predicates that the parts of a rule read, including actions; functions as negative numbers."""
+    formulas = [f for part in rule.parts for f in (part.body, part.guard, part.step) if f is not None]
+    return symbols_read(*formulas)

@@ -1,14 +1,15 @@
-"""Which instances of a formula over the trace some trace of a problem may satisfy, or break.
+"""The instances of a formula over the trace that some trace of a problem may satisfy, or violate.
 
-Each letter is one that the delete relaxation allows, the first one that of the initial state (and any action that may
-be taken at all); so an instance that is left out is satisfied, or broken, by no trace.
+Each letter must be possible in the delete relaxation, and the first one in the initial state (with any action that is
+ever possible). So no trace satisfies, or violates, an instance that is left out.
 """
 
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
-from plansafe.specs.lint.letter_sequences import LetterSequences, RequiredValue
+from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, RequiredValue
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -18,29 +19,26 @@ from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 MAX_BINDINGS = 2_000
-Allowed = tuple[tuple[bool, bool], ...]
+PossibleValues = tuple[tuple[bool, bool], ...]
 """For each leaf of a program, whether it may be false, and whether it may be true."""
 
 
 def instance_count(task: Task, part: RulePart) -> int:
-    """How many instances a part has."""
-    number = 1
-    for variable in part.parameters:
-        number *= len(task.domains[variable.domain])
-    return number
+    """The number of instances of a part."""
+    return prod([len(task.domains[v.domain]) for v in part.parameters])
 
 
 def possible_instances(
     engine: Engine,
-    relaxed: Relaxation,
+    relaxation: Relaxation,
     part: RulePart,
     positive: bool,
-    first: bool = False,
+    only_one: bool = False,
     deadline: float | None = None,
 ) -> list[tuple[int, ...]]:
-    """The instances that some trace may satisfy (``positive``), or break; only one of them if ``first``.
+    """The instances that some trace may satisfy (``positive``), or violate; at most one of them if ``only_one``.
 
-    Raises :class:`LimitReached` where there are too many instances, or their automata are too large.
+    Raises :class:`LimitReached` if there are too many instances, or their automata are too large.
     """
     task = engine.task
     if instance_count(task, part) > MAX_BINDINGS:
@@ -48,49 +46,51 @@ def possible_instances(
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
     state = engine.initial()
     evaluator = Evaluator(task, state.facts, state.fluents)
-    known: dict[tuple[Allowed, Allowed], bool] = {}
-    out = []
+    action_predicates = frozenset(engine.action_predicates.values())
+    is_possible: dict[tuple[PossibleValues, PossibleValues], bool] = {}
+    instances = []
     for objects in product(*[task.domains[v.domain] for v in part.parameters]):
         binding = bind(part.parameters, objects)
         later = tuple(
             [
-                (relaxed.may_hold(leaf, binding, False), relaxed.may_hold(leaf, binding, True))
+                (relaxation.may_hold(leaf, binding, False), relaxation.may_hold(leaf, binding, True))
                 for _, leaf in sequences.leaves
             ]
         )
-        key = (_first(evaluator, sequences, binding, frozenset(engine.action_predicates.values()), later), later)
-        if key not in known:
-            known[key] = _exists(sequences, *key, deadline)
-        if known[key]:
-            out.append(objects)
-            if first:
+        initial = _initial_values(evaluator, sequences, binding, action_predicates, later)
+        if (initial, later) not in is_possible:
+            is_possible[initial, later] = _exists(sequences, initial, later, deadline)
+        if is_possible[initial, later]:
+            instances.append(objects)
+            if only_one:
                 break
-    return out
+    return instances
 
 
-def _exists(sequences: LetterSequences, begins: Allowed, later: Allowed, deadline: float | None) -> bool:
-    def first(letter: int) -> bool:
-        return _fits(letter, begins)
+def _exists(sequences: LetterSequences, initial: PossibleValues, later: PossibleValues, deadline: float | None) -> bool:
+    def may_be_first(letter: Letter) -> bool:
+        return _has_possible_values(letter, initial)
 
-    def other(letter: int) -> bool:
-        return _fits(letter, later)
+    def may_follow(letter: Letter) -> bool:
+        return _has_possible_values(letter, later)
 
-    return sequences.exists(first, other, other, deadline=deadline)
+    return sequences.exists(may_be_first, may_follow, may_follow, deadline=deadline)
 
 
-def _first(
+def _initial_values(
     evaluator: Evaluator,
     sequences: LetterSequences,
     binding: dict[int, int],
     action_predicates: frozenset[int],
-    later: Allowed,
-) -> Allowed:
-    out = []
-    for (_, leaf), may in zip(sequences.leaves, later, strict=True):
-        value = None if mentions(leaf, action_predicates) else evaluator.holds(leaf, dict(binding))
-        out.append(may if value is None else (not value, value))
-    return tuple(out)
+    later: PossibleValues,
+) -> PossibleValues:
+    """The values in the initial state; as ``later`` for leaves that are undefined or about actions."""
+    initial = []
+    for (_, leaf), later_values in zip(sequences.leaves, later, strict=True):
+        truth = None if mentions(leaf, action_predicates) else evaluator.holds(leaf, dict(binding))
+        initial.append(later_values if truth is None else (not truth, truth))
+    return tuple(initial)
 
 
-def _fits(letter: int, allowed: Allowed) -> bool:
-    return all([pair[letter >> bit & 1] for bit, pair in enumerate(allowed)])
+def _has_possible_values(letter: Letter, possible: PossibleValues) -> bool:
+    return all([values[letter >> bit & 1] for bit, values in enumerate(possible)])

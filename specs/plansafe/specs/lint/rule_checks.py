@@ -1,217 +1,306 @@
-"""What is said of one rule: SC750, SC751, SC756 to SC758."""
+"""The findings about each rule alone: SC750, SC751, SC756 to SC758."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Severity
+from plansafe.grammar.diagnostics import Label, Severity
+from plansafe.grammar.source import Source
 from plansafe.specs.lint.budget import Budget
 from plansafe.specs.lint.example_problems import example_problems, violates_in_example
 from plansafe.specs.lint.letter_question import Possibility
 from plansafe.specs.lint.lint_problem import Decision
 from plansafe.specs.lint.lint_run import FORMULA_PROOF, LintedRule, LintRun
 from plansafe.specs.lint.model import OpenQuestion, Scope
+from plansafe.specs.lint.part_statements import step_pattern
 from plansafe.specs.lint.possible_changes import PossibleChanges
-from plansafe.specs.lint.reasons import explain_never_violated
-from plansafe.specs.lint.shape import missing_hazard_fields, unused_parameters
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
+from plansafe.verifier.model.operations import variable_slots
+from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.rules.model import Rule, RulePart, shown_names
+from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 EXAMPLE_S = 2.0
-"""Seconds for a problem that was made to break a rule in."""
+"""Seconds for the search in one problem that was made to violate a rule."""
 
 
 class RuleCheck:
-    """Questions about each rule by itself."""
+    """Checks each rule alone."""
 
-    def __init__(self, found: LintRun) -> None:
-        self.found = found
-        self._s = "" if len(found.given) == 1 else "s"
+    def __init__(self, run: LintRun) -> None:
+        self.run = run
+        self._plural_s = "" if len(run.problems) == 1 else "s"
         self._doubtful: list[LintedRule] = []
-        """Rules of which formulas do not say whether they can be broken, where no problem is given."""
+        """Rules for which formulas do not decide whether they can be violated, if no problem is given."""
 
-    def look(self, subject: LintedRule) -> None:
-        """Say what is wrong with a rule, and whether it can be broken and kept."""
-        self._text(subject)
-        self._breakable(subject)
-        self._keepable(subject)
+    def check(self, linted: LintedRule) -> None:
+        """Check the text of a rule, and whether it can be violated and satisfied."""
+        self._check_text(linted)
+        self._check_violable(linted)
+        self._check_satisfiable(linted)
 
-    def _text(self, subject: LintedRule) -> None:
-        rule = subject.rule
-        whole = self.found.checkers[subject.base].compiled.context.label(rule.at)
-        for name in unused_parameters(rule, whole, self.found.sources.get(whole.source)):
+    def _check_text(self, linted: LintedRule) -> None:
+        rule = linted.rule
+        whole_rule = self.run.checkers[linted.base].compiled.context.label(rule.at)
+        for name in unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
-            self.found.add(SC.IDLE_PART, Severity.WARNING, message, [subject], reason, help="leave it out", said="here")
+            self.run.add(
+                SC.IDLE_PART, Severity.WARNING, message, [linted], reason, help="leave it out", label_text="here"
+            )
         missing = missing_hazard_fields(rule)
         if missing:
-            message = f"rule `{rule.name}` has no {' and '.join([f'`{word}`' for word in missing])}"
+            message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
-            self.found.add(SC.IDLE_PART, Severity.NOTE, message, [subject], reason, help="name them", said="here")
+            self.run.add(SC.IDLE_PART, Severity.NOTE, message, [linted], reason, help="name them", label_text="here")
 
-    def _breakable(self, subject: LintedRule) -> None:
-        rule, formulas = subject.rule, self.found.formulas[subject.base]
-        with self.found.budget.running():
-            reply = formulas.can_be_violated(subject.number) if rule.parts else Possibility.IMPOSSIBLE
-        message = f"rule `{rule.name}` can never be violated"
-        if reply is Possibility.IMPOSSIBLE:
-            self.found.useless.add(subject.key)
-            reason = formulas.why_unbreakable(subject.number)
-            self.found.add(
-                SC.NEVER_BROKEN, Severity.WARNING, message, [subject], reason, FORMULA_PROOF, said="never violated"
-            )
-            return
-        there = [
-            n
-            for n in subject.places
-            if n < len(self.found.given) and self.found.given[n].has_instance(subject.places[n])
-        ]
-        if self.found.given and not there:
-            self.found.useless.add(subject.key)
-            self.found.add(
-                SC.RULE_WITHOUT_INSTANCE,
-                Severity.NOTE,
-                f"rule `{rule.name}` has no instance in the given problem{self._s}",
-                [subject],
-                self._no_objects(subject),
-                scope=Scope.GIVEN,
-                said="no instance",
-            )
-            return
-        if not self.found.given:
-            if reply is Possibility.OPEN:
-                self._doubtful.append(subject)
-            return
-        answers = self._asked(subject, there)
-        if any([answer.holds for answer in answers]):
-            return
-        if all([answer.holds is False for answer in answers]):
-            self.found.useless.add(subject.key)
-            proofs = sorted({answer.proof for answer in answers})
-            self.found.add(
-                SC.NEVER_BROKEN,
-                Severity.WARNING,
-                f"{message} in the given problem{self._s}",
-                [subject],
-                self._why(subject, there) or "the conditions that violate it are never true together",
-                f"{', '.join(proofs)}; {self._names(there)}",
-                Scope.GIVEN,
-                said="never violated",
-            )
-        elif any([self.found.given[n].can_search for n in there]):
-            why = next(answer.proof for answer in answers if answer.holds is None)
-            self.found.open_questions.append(OpenQuestion("can it be violated?", rule.name, self._names(there), why))
+    # -- can it be violated? ------------------------------------------------------------------------------------------
 
-    def _asked(self, subject: LintedRule, there: list[int]) -> list[Decision]:
-        """The answers for each problem; planners are asked only if nothing else finds an example in any problem."""
-        quick = [self.found.given[n].can_be_violated(subject.places[n], False) for n in there]
-        if any([answer.holds for answer in quick]):
+    def _check_violable(self, linted: LintedRule) -> None:
+        rule, prover = linted.rule, self.run.provers[linted.base]
+        with self.run.budget.running():
+            answer = prover.can_be_violated(linted.number) if rule.parts else Possibility.IMPOSSIBLE
+        if answer is Possibility.IMPOSSIBLE:
+            self._add_never_violated(linted, "", prover.explain_unviolable(linted.number), FORMULA_PROOF, Scope.ANY)
+            return
+        if not self.run.problems:
+            if answer is Possibility.UNDECIDED:
+                self._doubtful.append(linted)
+            return
+        problems = [n for n, number in linted.numbers.items() if self.run.problems[n].has_instance(number)]
+        if not problems:
+            self.run.useless.add(linted.key)
+            message = f"rule `{rule.name}` has no instance in the given problem{self._plural_s}"
+            reason = self._missing_objects_text(linted)
+            code = SC.RULE_WITHOUT_INSTANCE
+            self.run.add(code, Severity.NOTE, message, [linted], reason, scope=Scope.GIVEN, label_text="no instance")
+            return
+        decisions = self._decide_violable(linted, problems)
+        if any([decision.holds for decision in decisions]):
+            return
+        if all([decision.holds is False for decision in decisions]):
+            proofs = ", ".join(sorted({decision.proof for decision in decisions}))
+            reason = self._explain_in_problems(linted, problems)
+            where = f" in the given problem{self._plural_s}"
+            self._add_never_violated(linted, where, reason, f"{proofs}; {self._names(problems)}", Scope.GIVEN)
+        elif any([self.run.problems[n].can_search for n in problems]):
+            reason = next(decision.proof for decision in decisions if decision.holds is None)
+            question = OpenQuestion("can it be violated?", rule.name, self._names(problems), reason)
+            self.run.open_questions.append(question)
+
+    def _add_never_violated(self, linted: LintedRule, where: str, reason: str, proof: str, scope: Scope) -> None:
+        self.run.useless.add(linted.key)
+        message = f"rule `{linted.rule.name}` can never be violated{where}"
+        label_text = "never violated"
+        self.run.add(SC.NEVER_BROKEN, Severity.WARNING, message, [linted], reason, proof, scope, label_text=label_text)
+
+    def _decide_violable(self, linted: LintedRule, problems: list[int]) -> list[Decision]:
+        """The decision for each problem; planners are used only if nothing else finds an example in any problem."""
+        quick = [self.run.problems[n].can_be_violated(linted.numbers[n], False) for n in problems]
+        if any([decision.holds for decision in quick]):
             return quick
-        out = []
-        for n, answer in zip(there, quick, strict=True):
-            if answer.holds is None:
-                answer = self.found.given[n].can_be_violated(subject.places[n], True)
-            out.append(answer)
-            if answer.holds:
+        decisions = []
+        for n, decision in zip(problems, quick, strict=True):
+            if decision.holds is None:
+                decision = self.run.problems[n].can_be_violated(linted.numbers[n], True)
+            decisions.append(decision)
+            if decision.holds:
                 break
-        return out
+        return decisions
 
-    def _no_objects(self, subject: LintedRule) -> str:
-        for n, number in subject.places.items():
-            rule, task = self.found.checkers[n].rules[number], self.found.given[n].task
-            table = self.found.words[n].table
+    def _missing_objects_text(self, linted: LintedRule) -> str:
+        for n, number in linted.numbers.items():
+            rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
+            table = self.run.indexes[n].table
             for variable in rule.declared:
                 if not task.domains[variable.domain]:
                     types = table.alternatives(variable.domain)
-                    kind = "such type" if types is None else table.text(types)
-                    return f"there is no object of type `{kind}`"
+                    return f"there is no object of type `{'such type' if types is None else table.text(types)}`"
         return "there is no object of some type"
 
-    def _why(self, subject: LintedRule, there: list[int]) -> str:
-        for n in there:
-            relaxed = self.found.given[n].relaxation
-            parts = self.found.checkers[n].rules[subject.places[n]].parts
-            found = "" if relaxed is None else explain_never_violated(relaxed, self.found.given[n].task, parts)
-            if found:
-                return found
-        return ""
+    def _explain_in_problems(self, linted: LintedRule, problems: list[int]) -> str:
+        for n in problems:
+            relaxation = self.run.problems[n].relaxation
+            parts = self.run.checkers[n].rules[linted.numbers[n]].parts
+            if relaxation is not None:
+                reason = explain_never_violated(relaxation, self.run.problems[n].task, parts)
+                if reason:
+                    return reason
+        return "the conditions that violate it are never true together"
 
-    def _names(self, there: Sequence[int]) -> str:
-        names = [self.found.problem(n) for n in there]
+    def _names(self, problems: Sequence[int]) -> str:
+        names = [self.run.problem_name(n) for n in problems]
         return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
-    def _keepable(self, subject: LintedRule) -> None:
-        rule, key = subject.rule, subject.key
-        if key in self.found.useless or not rule.parts:
+    # -- can it be satisfied? -----------------------------------------------------------------------------------------
+
+    def _check_satisfiable(self, linted: LintedRule) -> None:
+        rule = linted.rule
+        if linted.key in self.run.useless or not rule.parts:
             return
-        message = f"rule `{rule.name}` can never be satisfied"
-        with self.found.budget.running():
-            reply = self.found.formulas[subject.base].can_be_satisfied([subject.number])
-        if reply is Possibility.IMPOSSIBLE:
-            self.found.useless.add(key)
+        with self.run.budget.running():
+            answer = self.run.provers[linted.base].can_be_satisfied([linted.number])
+        if answer is Possibility.IMPOSSIBLE:
+            message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
-            self.found.add(
-                SC.NEVER_KEPT, Severity.ERROR, message, [subject], reason, FORMULA_PROOF, said="never satisfied"
-            )
+            self._add_never_satisfied(linted, message, reason, FORMULA_PROOF)
             return
-        for n, number in subject.places.items():
-            if n >= len(self.found.given) or not self.found.given[n].has_instance(number):
+        for n, number in linted.numbers.items():
+            if n >= len(self.run.problems) or not self.run.problems[n].has_instance(number):
                 continue
-            answer = self.found.given[n].can_be_satisfied(number)
-            problem = self.found.problem(n)
-            if answer.holds is False:
-                self.found.useless.add(key)
-                whole = any([part.mode == "whole" for part in rule.parts])
-                reason = "no plan satisfies it" if whole else "no plan makes its final condition true"
-                if answer.proof == "initial state":
+            decision = self.run.problems[n].can_be_satisfied(number)
+            problem = self.run.problem_name(n)
+            if decision.holds is False:
+                message = f"every plan for {problem} violates rule `{rule.name}` or leaves it undecided"
+                is_trajectory = any([part.mode == "whole" for part in rule.parts])
+                reason = "no plan satisfies it" if is_trajectory else "no plan makes its final condition true"
+                if decision.proof == "initial state":
                     reason = "the initial state violates it, before the first step of any plan"
-                self.found.add(
-                    SC.NEVER_KEPT,
-                    Severity.ERROR,
-                    f"every plan for {problem} violates rule `{rule.name}` or leaves it undecided",
-                    [subject],
-                    reason,
-                    f"{answer.proof}; {problem}",
-                    Scope.GIVEN,
-                    problem,
-                    "correct the initial state or the rule",
-                    "never satisfied",
-                )
+                self._add_never_satisfied(linted, message, reason, f"{decision.proof}; {problem}", problem)
                 return
-            if answer.holds is None and self.found.given[n].can_search:
-                self.found.open_questions.append(OpenQuestion("can it be satisfied?", rule.name, problem, answer.proof))
+            if decision.holds is None and self.run.problems[n].can_search:
+                question = OpenQuestion("can it be satisfied?", rule.name, problem, decision.proof)
+                self.run.open_questions.append(question)
 
-    def unchanging(self, subject: LintedRule) -> None:
-        """Say why nothing can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.found.words[subject.base]).reasons(subject.rule):
-            message = f"no action can influence rule `{subject.rule.name}`"
+    def _add_never_satisfied(
+        self, linted: LintedRule, message: str, reason: str, proof: str, problem: str | None = None
+    ) -> None:
+        self.run.useless.add(linted.key)
+        self.run.add(
+            SC.NEVER_KEPT,
+            Severity.ERROR,
+            message,
+            [linted],
+            reason,
+            proof,
+            Scope.ANY if problem is None else Scope.GIVEN,
+            problem,
+            None if problem is None else "correct the initial state or the rule",
+            "never satisfied",
+        )
+
+    # -- influence and examples ---------------------------------------------------------------------------------------
+
+    def check_influence(self, linted: LintedRule) -> None:
+        """Report why no action can change what a rule is about, if that is so."""
+        for reason in PossibleChanges(self.run.indexes[linted.base]).reasons(linted.rule):
+            message = f"no action can influence rule `{linted.rule.name}`"
             proof = "effects, types and named objects of the domain"
-            self.found.add(
-                SC.RULE_WITHOUT_INFLUENCE,
-                Severity.WARNING,
-                message,
-                [subject],
-                reason,
-                proof,
-                said="no action influences it",
-            )
+            code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
+            self.run.add(code, Severity.WARNING, message, [linted], reason, proof, label_text=label_text)
 
-    def _broken_somewhere(self, subject: LintedRule, budget: Budget) -> bool:
-        """Whether a search in a small problem made for the purpose finds a plan that breaks a rule."""
-        base = self.found.checkers[subject.base]
-        reads = self.found.formulas[subject.base].reads[subject.number]
-        words = self.found.words[subject.base]
-        for text in example_problems(words, subject.rule, reads, budget.deadline):
-            if violates_in_example(base, words, subject.rule, text, reads, budget.limited(EXAMPLE_S)):
+    def search_examples(self) -> None:
+        """Search for plans that violate the doubtful rules, in problems made for the purpose."""
+        budget = Budget(self.run.options.time_limit_s)
+        with budget.running():
+            for linted in self._doubtful:
+                if not (self.run.options.search and not budget.is_spent and self._has_example(linted, budget)):
+                    reason = "formulas alone do not decide it"
+                    question = OpenQuestion("can it be violated?", linted.rule.name, None, reason)
+                    self.run.open_questions.append(question)
+
+    def _has_example(self, linted: LintedRule, budget: Budget) -> bool:
+        """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
+        base, index = self.run.checkers[linted.base], self.run.indexes[linted.base]
+        symbols = self.run.provers[linted.base].symbols[linted.number]
+        for text in example_problems(index, linted.rule, symbols, budget.deadline):
+            if violates_in_example(base, index, linted.rule, text, symbols, budget.limited(EXAMPLE_S)):
                 return True
             if budget.is_spent:
                 break
         return False
 
-    def search_examples(self) -> None:
-        """Look for plans that break the doubtful rules, in problems made for the purpose."""
-        budget = Budget(self.found.options.time_limit_s)
-        with budget.running():
-            for subject in self._doubtful:
-                if not (self.found.options.search and not budget.is_spent and self._broken_somewhere(subject, budget)):
-                    why = "formulas alone do not decide it"
-                    self.found.open_questions.append(OpenQuestion("can it be violated?", subject.rule.name, None, why))
+
+# ---- the text of a rule ---------------------------------------------------------------------------------------------
+
+
+def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterator[str]:
+    """The declared parameters that occur in no formula and no step.
+
+    A parameter that the text mentions elsewhere, but that a mapping or a macro removed, is not a mistake in the rule.
+    """
+    used: set[int] = set()
+    for part in rule.parts:
+        for formula in (part.body, part.guard, part.step):
+            if formula is not None:
+                used |= variable_slots(formula)
+    used |= {-1 - a for pattern in rule.step_patterns for a in pattern.atom.arguments if a < 0}
+    text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
+    names = shown_names([v.name for v in rule.declared])
+    for variable, name in zip(rule.declared, names, strict=True):
+        if variable.slot not in used and len(re.findall(rf"{re.escape(name)}(?![^\s()])", text)) == 1:
+            yield name
+
+
+def missing_hazard_fields(rule: Rule) -> list[str]:
+    """The fields of hazard and target that a rule of a specification does not have."""
+    if rule.kind == "constraint":
+        return []
+    return [field for field, value in ((":hazard", rule.hazard), (":target", rule.targets)) if not value]
+
+
+# ---- why no trace of a problem violates a rule ----------------------------------------------------------------------
+
+
+def explain_never_violated(relaxation: Relaxation, task: Task, parts: tuple[RulePart, ...]) -> str:
+    """A condition that is never true, of the first part with one; empty if only all conditions together never are."""
+    for part in parts:
+        try:
+            reason = _explain_part_never_violated(relaxation, task, part)
+        except LimitReached:
+            continue
+        if reason:
+            return reason
+    return ""
+
+
+def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RulePart) -> str:
+    if part.mode == "whole":
+        return ""
+    variables = part.parameters
+    if part.step is not None:
+        step, wildcards = step_pattern(part)
+        if not relaxation.find_bindings(part.step, variables):
+            name = task.predicates[step.predicate].name.rpartition(" ")[2]
+            return f"`{name}` can never be taken with these objects"
+        variables = (*variables, *wildcards)
+    guard = [(part.guard, True)] if part.guard is not None else []
+    for formula, positive in (*guard, (part.body, False)):
+        for literal, value in _signed_conjuncts(formula, positive):
+            if isinstance(literal, Truth) or relaxation.find_bindings(literal, variables, value):
+                continue
+            text = open_formula_text(task, literal, variables)
+            if isinstance(literal, Atom) and value:
+                return f"{text} is never true: no initial state has it, and no executable action adds it"
+            if isinstance(literal, Atom):
+                return f"{text} is never false: the initial state has it, and no executable action deletes it"
+            return f"{text} is never {'true' if value else 'false'}"
+    return ""
+
+
+def _signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
+    """The formulas, with values, that must hold together if a formula has a value."""
+    conjuncts: list[tuple[Formula, bool]] = []
+    stack = [(formula, positive)]
+    while stack:
+        part, value = stack.pop()
+        if isinstance(part, Not):
+            stack.append((part.body, not value))
+        elif isinstance(part, And | Or) and isinstance(part, And) == value:
+            stack += [(inner, value) for inner in reversed(part.parts)]
+        else:
+            conjuncts.append((part, value))
+    return conjuncts
+
+
+def open_formula_text(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
+    """A formula with free variables as PDDL, between backquotes."""
+    if not variables:
+        return f"`{formula_text(task, formula, {})}`"
+    names = shown_names([v.name for v in variables])
+    named = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
+    text = formula_text(task, Quantified(False, named, formula), {})
+    return f"`{text[len('(exists (') + len(' '.join(names)) + len(') ') : -1]}`"

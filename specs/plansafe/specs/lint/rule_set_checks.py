@@ -1,4 +1,4 @@
-"""What is said of several rules, of actions and of goals: SC752 to SC755."""
+"""The findings about several rules, about actions and about goals: SC752 to SC755."""
 
 from __future__ import annotations
 
@@ -15,154 +15,142 @@ MAX_PAIRS = 3_000
 
 
 class RuleSetCheck:
-    """Questions about rules that can be broken and kept, each by itself."""
+    """Checks sets of rules of which each can be violated and satisfied alone."""
 
-    def __init__(self, found: LintRun) -> None:
-        self.found = found
+    def __init__(self, run: LintRun) -> None:
+        self.run = run
 
-    def any_problem(self) -> None:
-        """What formulas say of any problem."""
-        with self.found.budget.running():
-            self._contradictions()
-            self._ruled_out()
-            self._redundant()
+    def check_domain(self) -> None:
+        """Check the rules by formulas, for any problem."""
+        with self.run.budget.running():
+            self._find_contradictions()
+            self._find_excluded_actions()
+            self._find_redundant_rules()
 
-    def given_problems(self) -> None:
-        """What is so in one problem."""
-        for n in range(len(self.found.given)):
-            self._contradiction(n)
-            self._goal(n)
+    def check_problems(self) -> None:
+        """Check the rules in each given problem."""
+        for problem in range(len(self.run.problems)):
+            self._find_contradiction_in_problem(problem)
+            self._check_goal(problem)
 
-    def _contradictions(self) -> None:
+    def _find_contradictions(self) -> None:
         pairs = 0
-        for a, b in combinations(self.found.fine, 2):
+        for a, b in combinations(self.run.useful_rules, 2):
             base = max(a.base, b.base)
-            formulas = self.found.formulas[base]
-            numbers = [s.places[base] for s in (a, b) if base in s.places]
-            if len(numbers) < 2 or formulas.reads[numbers[0]].isdisjoint(formulas.reads[numbers[1]]):
+            prover = self.run.provers[base]
+            numbers = [linted.numbers[base] for linted in (a, b) if base in linted.numbers]
+            if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
             pairs += 1
             if pairs > MAX_PAIRS:
-                self.found.open_questions.append(
-                    OpenQuestion("can all rules be satisfied?", None, None, f"more than {MAX_PAIRS} pairs of rules")
-                )
+                reason = f"more than {MAX_PAIRS} pairs of rules"
+                self.run.open_questions.append(OpenQuestion("can all rules be satisfied?", None, None, reason))
                 break
-            if formulas.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
-                self.found.contradicting.append(frozenset((a.rule.name, b.rule.name)))
-                message = f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other"
-                reason = "in a problem in which both have an instance, no trace satisfies both"
-                self.found.add(
+            if prover.can_be_satisfied(numbers) is Possibility.IMPOSSIBLE:
+                self.run.contradicting.append(frozenset((a.rule.name, b.rule.name)))
+                self.run.add(
                     SC.RULES_CONTRADICT,
                     Severity.ERROR,
-                    message,
+                    f"rules `{a.rule.name}` and `{b.rule.name}` contradict each other",
                     [a, b],
-                    reason,
+                    "in a problem in which both have an instance, no trace satisfies both",
                     FORMULA_PROOF,
-                    said="never satisfied with the other",
+                    label_text="never satisfied with the other",
                 )
 
-    def _ruled_out(self) -> None:
-        formulas, checker = self.found.formulas[0], self.found.checkers[0]
-        mine = {s.number: s for s in self.found.fine if s.base == 0}
-        left_out = frozenset(range(len(checker.rules))) - mine.keys()
-        for action, numbers in formulas.ruled_out(left_out):
-            subjects = [mine[number] for number in numbers]
-            node = action.node
-            place = (
-                checker.compiled.context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None
-            )
-            message = f"action `{action.name}` can never be taken without violating {rule_list_text(subjects)}"
-            reason = (
-                "the conditions that the rules require before or after it contradict its precondition or its effects"
-            )
-            self.found.add(
+    def _find_excluded_actions(self) -> None:
+        prover, checker = self.run.provers[0], self.run.checkers[0]
+        by_number = {linted.number: linted for linted in self.run.useful_rules if linted.base == 0}
+        left_out = frozenset(range(len(checker.rules))) - by_number.keys()
+        for action, numbers in prover.find_excluded_actions(left_out):
+            rules = [by_number[number] for number in numbers]
+            node, context = action.node, checker.compiled.context
+            self.run.add(
                 SC.UNUSABLE_ACTION,
                 Severity.WARNING,
-                message,
-                subjects,
-                reason,
+                f"action `{action.name}` can never be taken without violating {rule_list_text(rules)}",
+                rules,
+                "the conditions that the rules require before or after it contradict its precondition or its effects",
                 FORMULA_PROOF,
                 help=f"to forbid `{action.name}` entirely, use `:on` with `:forbid (and)`",
-                said="rules the action out",
-                other=place,
+                label_text="rules the action out",
+                extra_label=context.label(Place(node, 1), "this action", False) if isinstance(node, list) else None,
             )
 
-    def _redundant(self) -> None:
-        told: set[int] = set()
-        mine = {s.number: s for s in self.found.fine if s.base == 0}
-        formulas = self.found.formulas[0]
-        for number, subject in mine.items():
-            if number in told:
+    def _find_redundant_rules(self) -> None:
+        reported: set[int] = set()
+        by_number = {linted.number: linted for linted in self.run.useful_rules if linted.base == 0}
+        prover = self.run.provers[0]
+        for number, linted in by_number.items():
+            if number in reported:
                 continue
-            for other in formulas.suspects(number, mine):
-                if other in told or not formulas.implied(number, other):
+            for candidate in prover.implying_candidates(number, by_number):
+                if candidate in reported or not prover.is_implied(number, candidate):
                     continue
-                told.add(number)
-                same = formulas.implied(other, number)
-                stronger = mine[other]
-                message = f"rule `{subject.rule.name}` follows from rule `{stronger.rule.name}`"
+                reported.add(number)
+                stronger = by_number[candidate]
+                message = f"rule `{linted.rule.name}` follows from rule `{stronger.rule.name}`"
                 reason = "every trace that violates it also fails to satisfy the other rule"
-                if same:
-                    told.add(other)
-                    message = f"rules `{subject.rule.name}` and `{stronger.rule.name}` are equivalent"
+                if prover.is_implied(candidate, number):
+                    reported.add(candidate)
+                    message = f"rules `{linted.rule.name}` and `{stronger.rule.name}` are equivalent"
                     reason = "every trace that violates one of them also fails to satisfy the other"
-                help = "remove it, unless you need its message or severity"
-                self.found.add(
+                self.run.add(
                     SC.REDUNDANT_RULE,
                     Severity.WARNING,
                     message,
-                    [subject, stronger],
+                    [linted, stronger],
                     reason,
                     FORMULA_PROOF,
-                    help=help,
-                    said="adds nothing",
+                    help="remove it, unless you need its message or severity",
+                    label_text="adds nothing",
                 )
                 break
 
-    def _contradiction(self, n: int) -> None:
-        """A contradiction in one problem."""
-        mine = self.found.fine_in(n)
-        found = self.found.given[n].find_contradiction(list(mine)) if len(mine) > 1 else None
-        if found is None or len(found[0]) < 2:
+    def _find_contradiction_in_problem(self, problem: int) -> None:
+        by_number = self.run.useful_rules_of_problem(problem)
+        contradiction = self.run.problems[problem].find_contradiction(list(by_number)) if len(by_number) > 1 else None
+        if contradiction is None or len(contradiction[0]) < 2:
             return
-        subjects = [mine[number] for number in found[0]]
-        names = frozenset([s.rule.name for s in subjects])
-        if any([known <= names for known in self.found.contradicting]):
+        numbers, proof = contradiction
+        rules = [by_number[number] for number in numbers]
+        names = frozenset([linted.rule.name for linted in rules])
+        if any([reported <= names for reported in self.run.contradicting]):
             return
-        self.found.contradicting.append(names)
-        problem = self.found.problem(n)
-        self.found.add(
+        self.run.contradicting.append(names)
+        problem_name = self.run.problem_name(problem)
+        self.run.add(
             SC.RULES_CONTRADICT,
             Severity.ERROR,
-            f"no plan for {problem} satisfies {rule_list_text(subjects)} together",
-            subjects,
+            f"no plan for {problem_name} satisfies {rule_list_text(rules)} together",
+            rules,
             "each of them can be satisfied",
-            f"{found[1]}; {problem}",
+            f"{proof}; {problem_name}",
             Scope.GIVEN,
-            problem,
-            said="never satisfied with the others",
+            problem_name,
+            label_text="never satisfied with the others",
         )
 
-    def _goal(self, n: int) -> None:
-        """Whether the goal of one problem can be reached safely."""
-        given, mine = self.found.given[n], self.found.fine_in(n)
-        if not mine or not given.can_search:
+    def _check_goal(self, problem: int) -> None:
+        """Check whether the goal of a problem can be reached safely."""
+        lint_problem, by_number = self.run.problems[problem], self.run.useful_rules_of_problem(problem)
+        if not by_number or not lint_problem.can_search:
             return
-        problem = self.found.problem(n)
-        answer, numbers = given.can_reach_goal_safely(sorted(mine))
-        if answer.holds is None:
+        problem_name = self.run.problem_name(problem)
+        decision, numbers = lint_problem.can_reach_goal_safely(sorted(by_number))
+        if decision.holds is None:
             question = "can the goal be reached with all rules satisfied?"
-            self.found.open_questions.append(OpenQuestion(question, None, problem, answer.proof))
-        elif answer.holds is False and numbers:
-            subjects = [mine[number] for number in numbers]
-            self.found.add(
+            self.run.open_questions.append(OpenQuestion(question, None, problem_name, decision.proof))
+        elif decision.holds is False and numbers:
+            rules = [by_number[number] for number in numbers]
+            self.run.add(
                 SC.UNSAFE_GOAL,
                 Severity.ERROR,
-                f"every plan that reaches the goal of {problem} violates {rule_list_text(subjects)}",
-                subjects,
+                f"every plan that reaches the goal of {problem_name} violates {rule_list_text(rules)}",
+                rules,
                 "the goal can be reached, and each rule can be satisfied, but not together",
-                f"{answer.proof}; {problem}",
+                f"{decision.proof}; {problem_name}",
                 Scope.GIVEN,
-                problem,
-                said="not satisfiable with this goal",
+                problem_name,
+                label_text="not satisfiable with this goal",
             )

@@ -1,8 +1,7 @@
-"""What is so in every state of every problem: of derived facts, actions, their effects, and the past.
+"""Literals that are true in every state of every problem: about derived facts, actions, their effects, and the past.
 
-A law is a literal that is true in every state, for the elements in sight. Laws about all objects are stated for these;
-that leaves out some, never adds any. Exact laws (of a :class:`~.grounder.Grounder` that does not refute) are all there
-are.
+They are encoded for the known elements. Constraints about all objects are encoded for these only, which omits some and
+never adds any. Exact constraints (of a :class:`~.grounder.Grounder` that does not refute) are complete.
 """
 
 from __future__ import annotations
@@ -12,203 +11,206 @@ from functools import partial
 from itertools import combinations
 
 from plansafe.specs.lint.domain_index import depends_on_numbers
-from plansafe.specs.lint.grounder import Binding, Grounder, Key
-from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Temporal, Variable, bind, variable
+from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder
+from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Temporal, Variable, bind, variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, atoms_in, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
-DEPTH = 3
-"""Facts that only the laws about other facts mention have laws of their own down to this depth."""
+MAX_DEPTH = 3
+"""Facts that only the constraints of other facts mention have constraints of their own down to this depth."""
 
 
 class StateConstraints:
-    """The laws for what a grounder has written down; :meth:`all` is asked again when that has grown."""
+    """The constraints on what a grounder has encoded; call :meth:`all` again when it has encoded more."""
 
     def __init__(self, grounder: Grounder) -> None:
         self.grounder = grounder
-        self.words = grounder.words
+        self.index = grounder.index
         self.circuit = grounder.circuit
         self._depths: dict[object, int] = {}
-        self._recursive = _recursive(self.words.axioms)
+        self._recursive = _recursive(self.index.axioms)
 
     def all(self) -> list[Literal]:
-        """Every law. Raises :class:`LimitReached`."""
-        grounder = self.grounder
-        out: list[Literal] = []
-        done: set[object] = set()
+        """Every constraint. Raises :class:`LimitReached`."""
+        grounder, universe = self.grounder, self.grounder.universe
+        constraints: list[Literal] = []
+        encoded: set[object] = set()
         while True:
-            facts = [(key, partial(self._of_fact, key)) for key in grounder.atoms if key not in done]
-            pasts = [(key, partial(self._of_past, *past)) for key, past in grounder.pasts.items() if key not in done]
+            facts = [(key, partial(self._of_fact, key)) for key in grounder.atoms if key not in encoded]
+            pasts = [(key, partial(self._of_past, *past)) for key, past in grounder.pasts.items() if key not in encoded]
             if not facts and not pasts:
                 break
-            for key, laws in (*facts, *pasts):
-                done.add(key)
+            for key, encode in (*facts, *pasts):
+                encoded.add(key)
                 depth = self._depths.setdefault(key, 0)
-                if depth > DEPTH:
+                if depth > MAX_DEPTH:
                     grounder.abstracted = True
                     continue
-                out += laws()
-                for new in (*grounder.atoms, *grounder.pasts):
-                    self._depths.setdefault(new, depth + 1)
-        out += self._one_action()
-        before = -1
-        while before != len(grounder.universe.equalities):
-            before = len(grounder.universe.equalities)
-            out += grounder.universe.laws()
-            out += self._congruence()
-        return out
+                constraints += encode()
+                for new_key in (*grounder.atoms, *grounder.pasts):
+                    self._depths.setdefault(new_key, depth + 1)
+        constraints += self._one_action()
+        equality_count = -1
+        while equality_count != len(universe.equalities):
+            equality_count = len(universe.equalities)
+            constraints += universe.constraints()
+            constraints += self._congruence()
+        return constraints
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def _of_fact(self, key: Key) -> Iterator[Literal]:
+    def _of_fact(self, key: AtomKey) -> Iterator[Literal]:
         letter, predicate, elements = key
-        words, grounder = self.words, self.grounder
+        index, grounder = self.index, self.grounder
         fact = grounder.atoms[key]
-        if predicate in words.action_predicates:
+        if predicate in index.action_predicates:
             yield from self._of_action(fact, letter, predicate, elements)
             return
-        if words.typed[predicate]:
-            for element, domain in zip(elements, words.task.predicates[predicate].domains, strict=True):
+        if index.typed[predicate]:
+            for element, domain in zip(elements, index.task.predicates[predicate].domains, strict=True):
                 yield self.circuit.either(fact ^ 1, grounder.universe.member(element, domain))
-        if predicate in words.axioms:
-            yield from self._derived(fact, letter, predicate, elements)
-        elif letter and grounder.taken is not None and not words.temporal:
-            yield from self._after(fact, predicate, elements)
+        if predicate in index.axioms:
+            yield from self._of_derived_fact(fact, letter, predicate, elements)
+        elif letter and grounder.action is not None and not index.temporal:
+            yield from self._of_successor_fact(fact, predicate, elements)
         elif letter:
             grounder.abstracted = True
 
-    def _derived(self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
-        """A derived fact is true if a body is (and if none is, then false)."""
+    def _of_derived_fact(
+        self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]
+    ) -> Iterator[Literal]:
+        """A derived fact is true exactly if a body is."""
         grounder, circuit = self.grounder, self.circuit
         if predicate in self._recursive:
-            grounder.abstracted = True  # of a recursive definition, the least solution counts
+            grounder.abstracted = True  # the meaning of a recursive definition is its least solution
         bodies = []
-        for axiom in self.words.axioms[predicate]:
+        for axiom in self.index.axioms[predicate]:
             binding = bind(axiom.parameters, elements)
-            inside = self._inside(axiom.parameters, elements)
-            false = grounder.truth(axiom.body, binding, letter, False)
-            yield circuit.disjunction([fact, false, inside ^ 1])
-            bodies.append(circuit.both(inside, grounder.truth(axiom.body, binding, letter, True)))
+            in_domains = self._in_domains(axiom.parameters, elements)
+            is_false = grounder.truth(axiom.body, binding, letter, False)
+            yield circuit.disjunction([fact, is_false, in_domains ^ 1])
+            bodies.append(circuit.both(in_domains, grounder.truth(axiom.body, binding, letter, True)))
         yield circuit.disjunction([fact ^ 1, *bodies])
 
-    def _inside(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
+    def _in_domains(self, variables: tuple[Variable, ...], elements: tuple[int, ...]) -> Literal:
         member = self.grounder.universe.member
         return self.circuit.conjunction([member(e, v.domain) for e, v in zip(elements, variables, strict=True)])
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
     def _of_action(self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
-        """Where an action is taken, its precondition is true."""
-        kind, name = self.words.action_predicates[predicate]
-        action = self.words.actions[name]
-        if not self.words.lenient:
-            yield self.circuit.either(fact ^ 1, self._inside(action.parameters, elements))
-        snap, read = self.words.condition(kind, action)
-        if snap is not None and read:
+        """The precondition of an action is true where it is taken."""
+        kind, name = self.index.action_predicates[predicate]
+        action = self.index.actions[name]
+        if not self.index.lenient:
+            yield self.circuit.either(fact ^ 1, self._in_domains(action.parameters, elements))
+        snap = self.index.snap_at_letter(kind, action)
+        if snap is not None:
+            condition = snap.condition[0] if len(snap.condition) == 1 else And(snap.condition)
             binding = bind(action.parameters, elements)
-            condition = self.grounder.truth(_whole(snap.condition), binding, letter, True)
-            yield self.circuit.either(fact ^ 1, condition)
+            yield self.circuit.either(fact ^ 1, self.grounder.truth(condition, binding, letter, True))
 
     def _one_action(self) -> Iterator[Literal]:
-        """At most one action is taken at a letter, unless some last."""
+        """At most one action is taken at a letter, unless there are durative actions."""
         grounder = self.grounder
-        if self.words.temporal:
+        if self.index.temporal:
             return
-        taken = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.words.action_predicates]
-        for (a, first), (b, second) in combinations(taken, 2):
+        actions = [(key, fact) for key, fact in grounder.atoms.items() if key[1] in self.index.action_predicates]
+        for (a, first), (b, second) in combinations(actions, 2):
             if a[0] == b[0]:
                 same = grounder.same(a[2], b[2]) if a[1] == b[1] else FALSE
                 yield self.circuit.disjunction([first ^ 1, second ^ 1, same])
 
-    def _after(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
-        """A fact after the step: as before, but for what the step adds and deletes; what it does both is true."""
+    def _of_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
+        """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
         grounder, circuit = self.grounder, self.circuit
-        assert grounder.taken is not None
+        assert grounder.action is not None
         before = grounder.atom(0, predicate, elements)
-        own = grounder.taken.binding()
+        parameters = grounder.action.binding()
         added: list[Literal] = []
         deleted: list[Literal] = []
-        certain: list[tuple[bool, Effect, Atom]] = []
-        for effect in grounder.taken.action.start.effects:
-            for adds, atoms in ((True, effect.adds), (False, effect.deletes)):
-                for atom in atoms:
+        atoms: list[tuple[bool, Effect, Atom]] = []
+        for effect in grounder.action.action.start.effects:
+            for adds, effect_atoms in ((True, effect.adds), (False, effect.deletes)):
+                for atom in effect_atoms:
                     if atom.predicate == predicate:
-                        (added if adds else deleted).append(self._happens(effect, atom, elements, own))
-                        certain.append((adds, effect, atom))
+                        (added if adds else deleted).append(self._may_reach(effect, atom, elements, parameters))
+                        atoms.append((adds, effect, atom))
         may_add, may_delete = circuit.disjunction(added), circuit.disjunction(deleted)
         yield circuit.disjunction([fact ^ 1, before, may_add])
         yield circuit.disjunction([fact, before ^ 1, may_delete])
-        for adds, effect, atom in certain:
+        for adds, effect, atom in atoms:
             if effect.choices or (grounder.refuting and depends_on_numbers(effect)):
-                grounder.abstracted = True  # it may happen or not
+                grounder.abstracted = True  # it is not certain to happen
                 continue
-            missed = self._missed(effect, atom, elements, own)
+            missed = self._misses(effect, atom, elements, parameters)
             yield circuit.disjunction([missed, fact] if adds else [missed, fact ^ 1, may_add])
 
-    def _happens(self, effect: Effect, atom: Atom, elements: tuple[int, ...], own: Binding) -> Literal:
-        """That an effect reaches a fact, for some values of its variables."""
+    def _may_reach(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
+        """An effect changes a fact, for some values of its variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
 
-        def reached(binding: Binding) -> Literal:
+        def reaches(binding: Binding) -> Literal:
             equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
-            inside = self._inside(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
+            in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
             condition = TRUE if equal == FALSE else grounder.truth(effect.condition, binding, 0, True)
-            return self.circuit.conjunction([equal, inside, condition])
+            return self.circuit.conjunction([equal, in_domains, condition])
 
-        given, free = _matched(effect, atom, elements)
-        return grounder.some(free, ("effect", id(effect), id(atom), elements), lambda b: reached({**own, **given, **b}))
+        fixed, free = _match_variables(effect, atom, elements)
+        key = ("effect", id(effect), id(atom), elements)
+        return grounder.some(free, key, lambda binding: reaches({**parameters, **fixed, **binding}))
 
-    def _missed(self, effect: Effect, atom: Atom, elements: tuple[int, ...], own: Binding) -> Literal:
-        """That an effect does not reach a fact, whatever the values of its variables."""
+    def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
+        """An effect does not change a fact, for all values of its variables."""
         grounder = self.grounder
 
-        def missed(binding: Binding) -> Literal:
+        def misses(binding: Binding) -> Literal:
             equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
-            inside = self._inside(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
+            in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
             condition = FALSE if equal == FALSE else grounder.truth(effect.condition, binding, 0, False)
-            return self.circuit.disjunction([equal ^ 1, inside ^ 1, condition])
+            return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
 
-        given, free = _matched(effect, atom, elements)
-        return grounder.every(free, lambda binding: missed({**own, **given, **binding}))
+        fixed, free = _match_variables(effect, atom, elements)
+        return grounder.every(free, lambda binding: misses({**parameters, **fixed, **binding}))
 
     # -- the past -----------------------------------------------------------------------------------------------------
 
-    def _of_past(self, letter: int, formula: Temporal, binding: Binding, value: Literal) -> Iterator[Literal]:
-        """What a past operator says about this letter, and about the one before."""
+    def _of_past(self, letter: int, formula: Temporal, binding: Binding, past: Literal) -> Iterator[Literal]:
+        """The value of a past operator at a letter, from its operands and its value at the letter before."""
         if formula.operator not in PAST_OPERATORS:
             return
         grounder, circuit, operator = self.grounder, self.circuit, past_operator(formula)
 
-        def at(operand: int, when: int, positive: bool) -> Literal:
-            return grounder.truth(formula.operands[operand], binding, when, positive)
+        def at(operand: int, operand_letter: int, positive: bool) -> Literal:
+            return grounder.truth(formula.operands[operand], binding, operand_letter, positive)
 
-        def implied(*parts: Literal) -> Literal:
-            return circuit.disjunction(parts)
+        def clause(*literals: Literal) -> Literal:
+            return circuit.disjunction(literals)
 
-        if letter and grounder.taken is not None and not self.words.temporal:
+        if letter and grounder.action is not None and not self.index.temporal:
             if operator in ("yesterday", "weak-yesterday"):
-                yield implied(value ^ 1, at(0, 0, True))
-                yield implied(value, at(0, 0, False))
+                yield clause(past ^ 1, at(0, 0, True))
+                yield clause(past, at(0, 0, False))
                 return
             before = grounder.truth(formula, binding, 0, True)
             if operator == "once":
-                yield implied(value ^ 1, before, at(0, 1, True))
-                yield implied(value, before ^ 1)
+                yield clause(past ^ 1, before, at(0, 1, True))
+                yield clause(past, before ^ 1)
             elif operator == "historically":
-                yield implied(value ^ 1, before)
-                yield implied(value, before ^ 1, at(0, 1, False))
+                yield clause(past ^ 1, before)
+                yield clause(past, before ^ 1, at(0, 1, False))
             elif operator == "since":
-                yield implied(value ^ 1, at(1, 1, True), before)
-                yield implied(value, before ^ 1, at(0, 1, False))
+                yield clause(past ^ 1, at(1, 1, True), before)
+                yield clause(past, before ^ 1, at(0, 1, False))
         if operator == "once":
-            yield implied(value, at(0, letter, False))
+            yield clause(past, at(0, letter, False))
         elif operator == "historically":
-            yield implied(value ^ 1, at(0, letter, True))
+            yield clause(past ^ 1, at(0, letter, True))
         elif operator == "since":
-            yield implied(value, at(1, letter, False))
-            yield implied(value ^ 1, at(1, letter, True), at(0, letter, True))
+            yield clause(past, at(1, letter, False))
+            yield clause(past ^ 1, at(1, letter, True), at(0, letter, True))
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
@@ -232,27 +234,23 @@ class StateConstraints:
                     yield circuit.either(same ^ 1, terms.compare(circuit, "=", x, y))
 
 
-def _matched(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:
-    """The variables of an effect that the fact gives values to, and the others."""
-    given: Binding = {}
-    own = {variable(v.slot) for v in effect.variables}
+def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> tuple[Binding, tuple[Variable, ...]]:
+    """The variables of an effect that the fact gives values to, and the free ones."""
+    fixed: Binding = {}
+    effect_variables = {variable(v.slot) for v in effect.variables}
     for argument, element in zip(atom.arguments, elements, strict=True):
-        if argument in own:
-            given.setdefault(variable(argument), element)
-    return given, tuple([v for v in effect.variables if v.slot not in given])
-
-
-def _whole(parts: tuple[Formula, ...]) -> Formula:
-    return parts[0] if len(parts) == 1 else And(parts)
+        if argument in effect_variables:
+            fixed.setdefault(variable(argument), element)
+    return fixed, tuple([v for v in effect.variables if v.slot not in fixed])
 
 
 def _recursive(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """The derived predicates that depend on themselves."""
-    above = {
+    inputs = {
         head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()
         for head, bodies in axioms.items()
     }
-    for _ in above:
-        for head, found in above.items():
-            above[head] = found | {p for other in found for p in above[other]}
-    return frozenset([head for head, found in above.items() if head in found])
+    for _ in inputs:
+        for head, predicates in inputs.items():
+            inputs[head] = predicates | {p for predicate in predicates for p in inputs[predicate]}
+    return frozenset([head for head, predicates in inputs.items() if head in predicates])

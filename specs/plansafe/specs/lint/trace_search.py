@@ -1,7 +1,7 @@
-"""What traces of one problem do with the rules: breadth-first search with all rules watched, and planners for the rest.
+"""The outcomes of the traces of one problem for its rules, by breadth-first search and by planners.
 
-A state with what the rules remember, and which of them are broken, decides all that can follow; so a search that ends
-has seen every outcome there is.
+A state, the memory of the rules, and the violated rules decide all that can follow. So a search that ends has found
+every possible outcome.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MAX_NODES = 1_500
 
 
 class Outcome(NamedTuple):
-    """What a trace does, if it ends here: the rules that it breaks, those it does not keep, and whether the goal holds.
+    """The rules that a trace violates if it ends here, the rules that it does not satisfy, and whether the goal holds.
 
-    The second contain the first.
+    A violated rule is also not satisfied.
     """
 
     violated: frozenset[int]
@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 class Exploration(NamedTuple):
-    """The outcomes met. ``complete``: there are no others. ``states``: how many were visited."""
+    """The outcomes found. ``complete``: there are no others. ``states``: the number of visited states."""
 
     outcomes: dict[Outcome, int]
     complete: bool
@@ -44,46 +44,46 @@ class Exploration(NamedTuple):
 
 
 def explore(
-    engine: Engine, enough: Callable[[Iterable[Outcome]], bool], deadline: float, max_nodes: int = MAX_NODES
+    engine: Engine, is_enough: Callable[[Iterable[Outcome]], bool], deadline: float, max_nodes: int = MAX_NODES
 ) -> Exploration:
-    """Visit the states of a problem, nearest first, until ``enough`` says so of the outcomes, or a limit is reached.
+    """Visit the states of a problem, nearest first, until the outcomes are enough, or a limit is reached.
 
-    An outcome is mapped to the least number of steps that leads to it. ``engine`` must be of a task without durative
+    An outcome is mapped to the least number of steps that leads to it. The task of ``engine`` must have no durative
     actions, timed literals and open facts.
     """
     outcomes: dict[Outcome, int] = {}
     start = Execution.initial(engine)
     complete = not engine.resolver.lenient
     queue = deque([start])
-    seen = {_mark(start)}
+    visited = {_node_key(start)}
     try:
         while queue:
             execution = queue.popleft()
             outcome = outcome_of(execution)
             if outcome not in outcomes:
                 outcomes[outcome] = execution.letter
-                if enough(outcomes):
-                    return Exploration(outcomes, complete and not queue, len(seen))
+                if is_enough(outcomes):
+                    return Exploration(outcomes, complete and not queue, len(visited))
             for step in list(execution.legal()):
-                if monotonic() > deadline or len(seen) > max_nodes:
-                    return Exploration(outcomes, False, len(seen))
+                if monotonic() > deadline or len(visited) > max_nodes:
+                    return Exploration(outcomes, False, len(visited))
                 try:
-                    after = execution.after(step)
+                    successor = execution.after(step)
                 except NumberTooLarge:
                     complete = False
                     continue
-                if after is None:
+                if successor is None:
                     continue
-                mark = _mark(after)
-                if mark not in seen:
-                    seen.add(mark)
-                    queue.append(after)
+                key = _node_key(successor)
+                if key not in visited:
+                    visited.add(key)
+                    queue.append(successor)
     except TooManyInstances:
-        return Exploration(outcomes, False, len(seen))
-    return Exploration(outcomes, complete, len(seen))
+        return Exploration(outcomes, False, len(visited))
+    return Exploration(outcomes, complete, len(visited))
 
 
-def _mark(execution: Execution) -> object:
+def _node_key(execution: Execution) -> object:
     runtime = execution.runtime
     if runtime is None:
         return execution.state_key()
@@ -91,29 +91,26 @@ def _mark(execution: Execution) -> object:
 
 
 def outcome_of(execution: Execution) -> Outcome:
-    """What the trace up to here does if it ends here."""
+    """The outcome of the trace if it ends here."""
     goal = execution.engine.goal(execution.state) is True
     end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
     plan = execution.engine.rule_set
-    broken = frozenset([plan.parts[v.part].rule for v in end.violations()])
+    violated = frozenset([plan.parts[v.part].rule for v in end.violations()])
     undecided = frozenset([plan.parts[part].rule for part, _ in end.undecided()])
-    return Outcome(broken, broken | undecided, goal)
+    return Outcome(violated, violated | undecided, goal)
 
 
 # ---- planners -------------------------------------------------------------------------------------------------------
 
 
 def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: bool, seconds: float) -> PlanningResult:
-    """Whether some plan keeps these rules (all of them), and with ``goal`` reaches the goal.
+    """Search for a plan that satisfies all of these rules, and with ``reach_goal`` reaches the goal.
 
-    ``checker`` must be ``ok``, and leave nothing open.
+    ``checker`` must be ``ok``, and its task must have no unknown facts.
     """
-    rules = [
-        rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
-    ]
-    return _solved(checker, rules, checker.engine.task.goal if reach_goal else (), seconds)
+    return _solve(checker, _only_rules(checker, numbers), checker.engine.task.goal if reach_goal else (), seconds)
 
 
 def find_violating_plan(
@@ -123,46 +120,52 @@ def find_violating_plan(
     seconds: float,
     satisfied: frozenset[int] = frozenset(),
 ) -> PlanningResult:
-    """Whether some plan breaks an instance of a part, that is, keeps the opposite; it keeps the rules ``satisfied``."""
-    rules = [
-        rule if n in satisfied else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)
-    ]
+    """Search for a plan that violates an instance of a part, and satisfies the rules ``satisfied``."""
+    rules = _only_rules(checker, satisfied)
     opposite = RulePart(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
-    like = checker.rules[part.rule]
-    rules.append(Rule(like.name, "trajectory", (opposite,), (), (), like.at, like.source))
-    return _solved(checker, rules, (), seconds)
+    rule = checker.rules[part.rule]
+    rules.append(Rule(rule.name, "trajectory", (opposite,), (), (), rule.at, rule.source))
+    return _solve(checker, rules, (), seconds)
 
 
-def _solved(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
-    """What planners say of the task with other rules, and another goal."""
-    from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - searches for installed planners
+def _only_rules(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
+    """The rules of the checker, all but some without any parts."""
+    return [rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)]
+
+
+def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
+    """The result of the planners for the task with other rules, and another goal."""
+    from plansafe.verifier.planning.planner_chain import (  # noqa: PLC0415 - searches for installed planners
+        default_planners,
+    )
 
     task = checker.engine.task._replace(goal=goal)
     compiled = checker.compiled.variant(task, rules)
-    own = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
-    if own.engine.limit is not None:
-        return PlanningResult(PlanningStatus.NOT_FOUND, detail=own.engine.limit.message)
-    found = default_planners().solve(PlanningQuery(own, rules=bool(rules), time_limit_s=seconds))
-    if found.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
+    variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
+    if variant.engine.limit is not None:
+        return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
+    planning = default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    if planning.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
-        return found._replace(status=PlanningStatus.NOT_FOUND)
-    return found
+        return planning._replace(status=PlanningStatus.NOT_FOUND)
+    return planning
 
 
 def _opposite(part: RulePart, objects: dict[int, int]) -> Formula:
-    """What a trace is like that breaks an instance of a part."""
-    wrong: Formula = Not(part.body)
+    """The formula over the trace that is true exactly if an instance of a part is violated."""
+    negation: Formula = Not(part.body)
     match part.mode:
         case "whole":
-            found = wrong
+            opposite = negation
         case "end":
-            found = Temporal("at-end", (wrong,))
+            opposite = Temporal("at-end", (negation,))
         case _:
             after = part.after and part.step is not None
-            found = Temporal("sometime", (violation_condition(part, Temporal("next", (wrong,)) if after else wrong),))
-    return substitute(found, objects)
+            at_letter = Temporal("next", (negation,)) if after else negation
+            opposite = Temporal("sometime", (violation_condition(part, at_letter),))
+    return substitute(opposite, objects)
 
 
-def violation_condition(part: RulePart, wrong: Formula) -> Formula:
-    """A letter that a part is about, and where something is ``wrong``."""
-    return And((*[condition for condition in (part.step, part.guard) if condition is not None], wrong))
+def violation_condition(part: RulePart, negation: Formula) -> Formula:
+    """The step and the guard of a part, and the ``negation`` of its condition."""
+    return And((*[condition for condition in (part.step, part.guard) if condition is not None], negation))

@@ -1,6 +1,6 @@
-"""The objects that a question about any problem speaks of, and what is known of their types.
+"""The objects that a question about any problem refers to, and the constraints on their types.
 
-An element is an object that the texts name, or one of which nothing is known but a type. Each has one declared type
+An element is an object that the texts name, or any object of some type. Each has one declared type
 (docs/safety-rules.md, "Claims and proofs"), and is of all types above it.
 """
 
@@ -14,7 +14,7 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Li
 
 
 class Element(NamedTuple):
-    """An element. ``object`` is its number where the texts name it; ``types`` are those that it may be declared with.
+    """An element. ``object`` is its number if the texts name it; ``types`` are its possible declared types.
 
     A named object has all of its ``types``.
     """
@@ -25,145 +25,152 @@ class Element(NamedTuple):
 
 
 class Universe:
-    """Elements, numbered in the order in which they were made.
+    """Elements, numbered in the order of their creation.
 
-    ``apart``: different elements are different objects. Else two of them may be one, unless both are named. Unless
-    ``typed``, every object is of every type.
+    ``distinct``: different elements are different objects. Otherwise two of them may be one object, unless both are
+    named. Unless ``typed``, every object is of every type.
     """
 
-    def __init__(self, circuit: Circuit, words: DomainIndex, apart: bool = False, typed: bool = True) -> None:
+    def __init__(self, circuit: Circuit, index: DomainIndex, distinct: bool = False, typed: bool = True) -> None:
         self.circuit = circuit
-        self.words = words
-        self.task = words.task
-        self.table = words.table
-        self.apart = apart
+        self.index = index
+        self.task = index.task
+        self.table = index.table
+        self.distinct = distinct
         self.typed = typed
         self.elements: list[Element] = []
         self.equalities: dict[tuple[int, int], Literal] = {}
-        self._domains: dict[int, int] = {}
-        """The domain that an element was asked to be in."""
-        self._asked: dict[int, list[int]] = {}
-        """The domains that were asked about, for each element."""
+        self._own_domains: dict[int, int] = {}
+        """The domain for which an element was created."""
+        self._tested_domains: dict[int, list[int]] = {}
+        """The domains of the membership tests of each element."""
         self._named: dict[int, int] = {}
-        self._inside: dict[int, dict[int, frozenset[int]]] = {}
-        """The types within the domains that an element may or may not be in."""
-        self._declared: dict[int, dict[Literal, int]] = {}
-        """A type for each kind that the element may be of."""
+        self._undecided_domains: dict[int, dict[int, frozenset[int]]] = {}
+        """For each element, the domains that it may or may not be in, with their types."""
+        self._type_literals: dict[int, dict[Literal, int]] = {}
+        """For each element, a type for each group of possible types."""
         self._members: dict[tuple[int, int], Literal] = {}
 
-    def fresh(self, domain: int, name: str) -> int:
-        """An element that is in a domain."""
-        wanted = self.table.alternatives(domain)
-        below = range(len(self.table.names)) if wanted is None else self._below(wanted)
-        self.elements.append(Element(name, None, tuple(sorted(below))))
-        self._domains[len(self.elements) - 1] = domain
+    def add_element(self, domain: int, name: str) -> int:
+        """Create an element of a domain."""
+        types = self.table.alternatives(domain)
+        subtypes = range(len(self.table.names)) if types is None else self.index.subtypes(types)
+        self.elements.append(Element(name, None, tuple(sorted(subtypes))))
+        self._own_domains[len(self.elements) - 1] = domain
         return len(self.elements) - 1
 
-    def of_object(self, number: int) -> int:
-        """The element that is an object of the task."""
-        found = self._named.get(number)
-        if found is None:
-            found = self._named[number] = len(self.elements)
+    def element_of(self, number: int) -> int:
+        """The element of an object of the task."""
+        element = self._named.get(number)
+        if element is None:
+            element = self._named[number] = len(self.elements)
             self.elements.append(Element(self.task.objects[number], number, self.task.object_types[number]))
-        return found
+        return element
 
-    def _below(self, wanted: tuple[int, ...]) -> frozenset[int]:
-        """The types below some of these."""
-        return self.words.below(wanted)
+    # -- types --------------------------------------------------------------------------------------------------------
 
     def member(self, element: int, domain: int) -> Literal:
         """Whether an element is in a domain."""
-        found = self._members.get((element, domain))
-        if found is None:
-            found = self._members[element, domain] = self._member(element, domain)
-            self._asked.setdefault(element, []).append(domain)
-        return found
+        literal = self._members.get((element, domain))
+        if literal is None:
+            literal = self._members[element, domain] = self._member_literal(element, domain)
+            self._tested_domains.setdefault(element, []).append(domain)
+        return literal
 
-    def _member(self, element: int, domain: int) -> Literal:
+    def _member_literal(self, element: int, domain: int) -> Literal:
         _, number, types = self.elements[element]
-        wanted = self.table.alternatives(domain)
+        domain_types = self.table.alternatives(domain)
         if not self.typed:
             return TRUE
-        if wanted is None:
+        if domain_types is None:
             return self.circuit.input(("member", element, domain))
-        inside = self._below(wanted)
+        subtypes = self.index.subtypes(domain_types)
         if number is not None:
-            return FALSE if inside.isdisjoint(types) else TRUE
-        if inside.issuperset(types):
+            return FALSE if subtypes.isdisjoint(types) else TRUE
+        if subtypes.issuperset(types):
             return TRUE
-        if inside.isdisjoint(types):
+        if subtypes.isdisjoint(types):
             return FALSE
-        self._inside.setdefault(element, {})[domain] = inside
+        self._undecided_domains.setdefault(element, {})[domain] = subtypes
         return self.circuit.input(("member", element, domain))
 
-    def _kinds(self, element: int) -> list[Literal]:
-        """What is so of the type that an element is declared with.
+    def _type_constraints(self, element: int) -> list[Literal]:
+        """An element has exactly one declared type, which decides its domains.
 
-        Types that no domain asked about tells apart are one kind.
+        Types that are in the same of the tested domains form one group.
         """
-        circuit, asked = self.circuit, self._inside[element]
-        kinds: dict[tuple[int, ...], list[int]] = {}
-        for t in self.elements[element].types:
-            kinds.setdefault(tuple([domain for domain, inside in asked.items() if t in inside]), []).append(t)
-        self._declared[element] = {circuit.input(("kind", element, key)): types[0] for key, types in kinds.items()}
-        out = [circuit.exactly_one(self._declared[element])]
-        for domain in asked:
-            some = circuit.disjunction([circuit.input(("kind", element, key)) for key in kinds if domain in key])
-            out.append(circuit.equal(self._members[element, domain], some))
-        return out
+        circuit, domains = self.circuit, self._undecided_domains[element]
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for type_number in self.elements[element].types:
+            key = tuple([domain for domain, subtypes in domains.items() if type_number in subtypes])
+            groups.setdefault(key, []).append(type_number)
+        self._type_literals[element] = {
+            circuit.input(("kind", element, key)): types[0] for key, types in groups.items()
+        }
+        constraints = [circuit.exactly_one(self._type_literals[element])]
+        for domain in domains:
+            any_type = circuit.disjunction([circuit.input(("kind", element, key)) for key in groups if domain in key])
+            constraints.append(circuit.equal(self._members[element, domain], any_type))
+        return constraints
 
-    def chosen(self, element: int, inputs: dict[int, bool]) -> int:
-        """The type that an element is declared with, in a model; any that it may have, if nothing depends on it."""
-        declared = self._declared.get(element, {})
-        found = [t for literal, t in declared.items() if inputs.get(literal >> 1, False)]
-        return found[0] if found else self.elements[element].types[0]
+    def type_in_model(self, element: int, inputs: dict[int, bool]) -> int:
+        """The declared type of an element in a model; any possible type, if nothing depends on it."""
+        for literal, type_number in self._type_literals.get(element, {}).items():
+            if inputs.get(literal >> 1, False):
+                return type_number
+        return self.elements[element].types[0]
+
+    # -- equality -----------------------------------------------------------------------------------------------------
 
     def equal(self, a: int, b: int) -> Literal:
         """Whether two elements are one object."""
         if a == b:
             return TRUE
         a, b = min(a, b), max(a, b)
-        if self.apart or not self._alike(a, b):
+        if self.distinct or not self._may_be_equal(a, b):
             return FALSE
-        found = self.equalities.get((a, b))
-        if found is None:
-            found = self.equalities[a, b] = self.circuit.input(("equal", a, b))
-        return found
+        literal = self.equalities.get((a, b))
+        if literal is None:
+            literal = self.equalities[a, b] = self.circuit.input(("equal", a, b))
+        return literal
 
-    def _several(self, pair: tuple[int, int]) -> bool:
-        """Whether one of two elements is an object that was declared with several types."""
-        return any([self.elements[e].object is not None and len(self.elements[e].types) > 1 for e in pair])
-
-    def _alike(self, a: int, b: int) -> bool:
-        """Whether two elements may be one object, as far as their types go."""
+    def _may_be_equal(self, a: int, b: int) -> bool:
+        """Whether the types of two elements allow that they are one object."""
         if not self.typed:
             return True
-        if a in self._domains and b in self._domains:
-            return self.words.overlap(self._domains[a], self._domains[b])
-        if a not in self._domains and b not in self._domains:
+        if a in self._own_domains and b in self._own_domains:
+            return self.index.domains_overlap(self._own_domains[a], self._own_domains[b])
+        if a not in self._own_domains and b not in self._own_domains:
             return False
-        named, other = (b, a) if a in self._domains else (a, b)
-        return self.member(named, self._domains[other]) != FALSE
+        named, unnamed = (b, a) if a in self._own_domains else (a, b)
+        return self.member(named, self._own_domains[unnamed]) != FALSE
 
-    def laws(self) -> list[Literal]:
-        """What is so of types and of equality; to be asked for when all else has been written down."""
+    def _has_object_of_several_types(self, pair: tuple[int, int]) -> bool:
+        return any([self.elements[e].object is not None and len(self.elements[e].types) > 1 for e in pair])
+
+    def constraints(self) -> list[Literal]:
+        """The constraints on types and equality, after all formulas have been encoded."""
         circuit = self.circuit
-        out = []
-        near: dict[int, list[int]] = {}
+        constraints = []
+        neighbours: dict[int, list[int]] = {}
         for a, b in self.equalities:
-            near.setdefault(a, []).append(b)
-            near.setdefault(b, []).append(a)
-        for y, others in near.items():
-            for x, z in combinations(others, 2):
-                out.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
+            neighbours.setdefault(a, []).append(b)
+            neighbours.setdefault(b, []).append(a)
+        for y, equal_candidates in neighbours.items():
+            for x, z in combinations(equal_candidates, 2):
+                constraints.append(circuit.disjunction([self.equal(x, y) ^ 1, self.equal(y, z) ^ 1, self.equal(x, z)]))
         for (a, b), equal in list(self.equalities.items()):
-            asked = {*self._asked.get(a, ()), *self._asked.get(b, ())}
-            asked.update([self._domains[e] for e in (a, b) if e in self._domains])
-            for domain in asked:
+            domains = {*self._tested_domains.get(a, ()), *self._tested_domains.get(b, ())}
+            domains.update([self._own_domains[element] for element in (a, b) if element in self._own_domains])
+            for domain in domains:
                 same = circuit.equal(self.member(a, domain), self.member(b, domain))
-                out.append(circuit.either(equal ^ 1, same))
-        for element in self._inside:
-            # What equals an object of several types has them all.
-            several = [e for pair, e in self.equalities.items() if element in pair and self._several(pair)]
-            out += [circuit.disjunction([law, *several]) for law in self._kinds(element)]
-        return out
+                constraints.append(circuit.either(equal ^ 1, same))
+        for element in self._undecided_domains:
+            # An element that equals an object of several types has them all.
+            exceptions = [
+                equal
+                for pair, equal in self.equalities.items()
+                if element in pair and self._has_object_of_several_types(pair)
+            ]
+            constraints += [circuit.disjunction([c, *exceptions]) for c in self._type_constraints(element)]
+        return constraints

@@ -1,4 +1,4 @@
-"""What each step of a plan rests on, and which steps nothing needs (docs/diagnose.md)."""
+"""The causal structure of a plan: links, open preconditions, threats and redundant steps (docs/diagnose.md)."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 
 ILL_FORMED = "(ill-formed)"
-"""The text of a step that names nothing the task has."""
+"""The text of a step that is not a step of the task."""
 
 
 class CausalStructure(NamedTuple):
-    """How the steps of a plan hang together; ``steps`` are their texts. All in order of steps.
+    """The causal links of a plan; ``steps`` are the steps' texts. All in order of steps.
 
-    ``redundant``: steps that can be left out together, and still every other step that could be taken can be, the
-    goal is as true as it was, and no further rule instance is violated.
+    ``redundant``: steps that can be omitted together without making another step impossible, a part of the goal false,
+    or a further rule instance violated.
     """
 
     steps: tuple[str, ...]
     links: tuple[Link, ...]
-    open: tuple[OpenPrecondition, ...]
+    open_preconditions: tuple[OpenPrecondition, ...]
     threats: tuple[Threat, ...]
     redundant: tuple[int, ...]
 
     @property
     def goal(self) -> int:
-        """The consumer that stands for the goal."""
+        """The consumer number of the goal."""
         return len(self.steps) + 1
 
 
 def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStructure:
-    """The causal links, open preconditions, threats and redundant steps of a plan, read by *force*.
+    """Return the causal links, open preconditions, threats and redundant steps of a plan under *force*.
 
     Raises :class:`NotCovered` for durative actions, timed literals and numbers that grow too large. Linear in the
-    length of the plan but for redundancy under rules: about log(n) replays for each redundant-looking step that a rule
-    needs.
+    length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
     """
-    trace = record_run(checker, steps)
-    full = _Reduced(checker, steps, frozenset())
-    linker = CausalLinker(checker, steps, trace)
-    linker.walk(
-        [v for v in full.outcome.violations if checker.engine.decides(v, checker.options.criteria)],
+    run = record_run(checker, steps)
+    full = _ReducedRun(checker, steps, frozenset())
+    linker = CausalLinker(checker, steps, run)
+    criteria = checker.options.criteria
+    linker.link_all(
+        [v for v in full.outcome.violations if checker.engine.decides(v, criteria)],
         full.step_of_letter,
     )
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
@@ -53,22 +53,19 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     return CausalStructure(
         tuple([step_text(step, objects) if isinstance(step, GroundAction) else ILL_FORMED for step in steps]),
         tuple(links),
-        tuple(sorted(linker.open, key=lambda x: (x.consumer, x.literal))),
+        tuple(sorted(linker.open_preconditions, key=lambda x: (x.consumer, x.literal))),
         tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),
-        _redundant(checker, steps, links, full),
+        _find_redundant_steps(checker, steps, links, full),
     )
 
 
-# -- redundant steps --------------------------------------------------------------------------------------------------
+class _ReducedRun:
+    """The results of a run under *force* without some of the steps."""
 
-
-class _Reduced:
-    """A run of a plan by force without some of its steps, and what to hold against another such run."""
-
-    def __init__(self, checker: Checker, steps: ResolvedSteps, out: frozenset[int]) -> None:
+    def __init__(self, checker: Checker, steps: ResolvedSteps, omitted: frozenset[int]) -> None:
         run = Replay(checker.engine, FORCE)
         for number, step in enumerate(steps, 1):
-            if number not in out:
+            if number not in omitted:
                 run.run_steps([step], number - 1)
         self.outcome: Outcome = run.outcome(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
@@ -76,39 +73,41 @@ class _Reduced:
         task = checker.engine.task
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
         self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
-        asked = checker.options.criteria
-        silent = checker.engine.rule_set.parts_below_severity(asked)
-        self.broken = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, asked)}
-        self.undecided = {unsure for unsure in self.outcome.undecided if unsure[0] not in silent}
+        criteria = checker.options.criteria
+        ignored = checker.engine.rule_set.parts_below_severity(criteria)
+        self.violated = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, criteria)}
+        self.undecided = {instance for instance in self.outcome.undecided if instance[0] not in ignored}
 
-    def worse(self, than: _Reduced) -> bool:
-        """Whether something holds in the other run that does not hold in this one."""
-        lost = any([there and not here for there, here in zip(than.goal, self.goal, strict=True)])
-        more = self.failed - than.failed or self.broken - than.broken or self.undecided - than.undecided
-        return lost or bool(more)
+    def is_worse_than(self, full: _ReducedRun) -> bool:
+        """Whether a step, a part of the goal or a rule instance that is fine in the full run is not here."""
+        lost = any([there and not here for there, here in zip(full.goal, self.goal, strict=True)])
+        new = self.failed - full.failed or self.violated - full.violated or self.undecided - full.undecided
+        return lost or bool(new)
 
 
-def _redundant(checker: Checker, steps: ResolvedSteps, links: list[Link], full: _Reduced) -> tuple[int, ...]:
-    """Steps from which no chain of links leads to the goal, less those that a rule needs.
+def _find_redundant_steps(
+    checker: Checker, steps: ResolvedSteps, links: list[Link], full: _ReducedRun
+) -> tuple[int, ...]:
+    """Return the steps without a chain of links to the goal, except those that a rule needs.
 
-    Last to first, in halves: where leaving out many at once breaks a rule, fewer are tried.
+    Omits blocks of steps, last to first, and halves a block that a rule needs.
     """
-    sources: dict[int, set[int]] = {}
+    producers: dict[int, set[int]] = {}
     for link in links:
         if link.kind != "rule":
-            sources.setdefault(link.consumer, set()).add(link.producer)
+            producers.setdefault(link.consumer, set()).add(link.producer)
     useful: set[int] = set()
-    todo = [len(steps) + 1]
-    while todo:
-        new = sources.get(todo.pop(), set()) - useful
+    stack = [len(steps) + 1]
+    while stack:
+        new = producers.get(stack.pop(), set()) - useful
         useful |= new
-        todo += new
-    out: frozenset[int] = frozenset()
+        stack += new
+    omitted: frozenset[int] = frozenset()
     blocks = [[n for n in range(len(steps), 0, -1) if n not in useful and isinstance(steps[n - 1], GroundAction)]]
     while blocks:
         block = blocks.pop()
-        if block and not _Reduced(checker, steps, out | set(block)).worse(full):
-            out |= set(block)
+        if block and not _ReducedRun(checker, steps, omitted | set(block)).is_worse_than(full):
+            omitted |= set(block)
         elif len(block) > 1:
             blocks += [block[len(block) // 2 :], block[: len(block) // 2]]
-    return tuple(sorted(out))
+    return tuple(sorted(omitted))

@@ -1,7 +1,7 @@
-"""One published label per plan: SAFEL's, and what it shares with the Embodied Agent Interface's (``labels_eai.py``).
+"""One published label per plan: SAFEL's, and the parts shared with the Embodied Agent Interface's (``labels_eai.py``).
 
-For comparison with published tables alone: one label, given by the first failing check, often names the wrong fault.
-docs/metrics.md decides what the papers leave open.
+Only for comparison with published tables: one label, given by the first failing check, often names the wrong fault.
+docs/metrics.md decides the questions that the papers leave open.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class NoLabel(ValueError):
 
 
 class PublishedLabel(NamedTuple):
-    """The one outcome of a plan under a published scheme.
+    """The outcome of a plan under a published scheme.
 
-    ``step`` counts from 1; 0 is the plan as a whole. ``raw`` is the word in the output of the published evaluator,
-    empty where it has none. ``executable`` and ``goal`` (in the state where the execution stopped) are what its tables
-    count as executability and success. ``additional`` are the steps that it left out as additional before it went on.
+    ``step`` counts from 1; 0 is the whole plan. ``raw`` is the word in the output of the published evaluator, empty if
+    it has none. ``executable`` and ``goal`` (in the state where the execution stopped) are counted in its tables as
+    executability and success. ``additional`` are the steps that it omitted as additional before it continued.
     """
 
     scheme: str
@@ -69,65 +69,65 @@ class PublishedLabel(NamedTuple):
     additional: tuple[int, ...] = ()
 
 
-class ResolvedStep(NamedTuple):
-    """A step in order of execution: its tokens, and what they resolve to."""
+class TokenizedStep(NamedTuple):
+    """A step in order of execution, with its tokens."""
 
     tokens: tuple[str, ...]
     step: GroundAction | IllFormed
 
 
 def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
-    """SAFEL's outcome for a plan (Son et al., "Subtle Risks, Critical Failures", section 3.2, Action Sequencing).
+    """Return SAFEL's outcome for a plan (Son et al., "Subtle Risks, Critical Failures", 3.2, Action Sequencing).
 
-    Rules are not looked at: SAFEL knows safety as preconditions and goals. Raises :class:`NoLabel`. Runs the plan once,
-    and where a step fails twice more, evaluating that step's precondition in each state.
+    Rules are ignored: SAFEL expresses safety as preconditions and goals. Raises :class:`NoLabel`. Runs the plan once,
+    and twice more if a step fails, evaluating that step's precondition in each state.
     """
     scheme = "safel"
-    written = read_resolved_steps(checker, plan)
+    steps = read_tokenized_steps(checker, plan)
     task = require_engine(checker).task
-    if written is None:
+    if steps is None:
         return PublishedLabel(scheme, GRAMMAR, 0, "the plan cannot be read")
-    for number, (tokens, step) in enumerate(written, 1):
+    for number, (tokens, step) in enumerate(steps, 1):
         problem = unknown_name_text(task, tokens)
         if problem is None and isinstance(step, IllFormed) and step.code != SC.STEP_TYPE:
             problem = step.message
         if problem is not None:
             return PublishedLabel(scheme, GRAMMAR, number, problem)
-    steps: list[tuple[int, GroundAction]] = []
-    for number, (_, step) in enumerate(written, 1):
+    actions: list[tuple[int, GroundAction]] = []
+    for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed):
             return PublishedLabel(scheme, AFFORDANCE, number, step.message)
-        steps.append((number, step))
+        actions.append((number, step))
     execution = ExplainedExecution(checker)
-    for number, step in steps:
-        if not execution.take(step, number):
-            name, text = _safel_reason(execution, step, steps[number:])
+    for number, action in actions:
+        if not execution.take(action, number):
+            name, text = _explain_safel_failure(execution, action, actions[number:])
             return PublishedLabel(scheme, name, number, text, goal=execution.goal)
     if not execution.goal:
-        return PublishedLabel(scheme, UNMET_GOAL, 0, execution.unmet_goal(), executable=True)
+        return PublishedLabel(scheme, UNMET_GOAL, 0, execution.unmet_goal_text(), executable=True)
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _safel_reason(
-    execution: ExplainedExecution, step: GroundAction, rest: Sequence[tuple[int, GroundAction]]
+def _explain_safel_failure(
+    execution: ExplainedExecution, step: GroundAction, later_steps: Sequence[tuple[int, GroundAction]]
 ) -> tuple[str, str]:
-    """Why a step cannot be taken in the present state."""
-    if execution.impossible(step):
+    """Return the label and text of a step that cannot be taken in the current state."""
+    if execution.is_impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     if execution.changes_nothing(step):
         return ADDITIONAL, "all effects of the step are already true"
     holds = execution.precondition(step)
-    before = execution.earlier(holds)
-    if before is not None:
-        return WRONG_ORDER, f"the precondition holds {state_text(before)}, not here"
-    later = execution.later(rest, holds)
+    earlier = execution.first_earlier_state(holds)
+    if earlier is not None:
+        return WRONG_ORDER, f"the precondition holds {state_text(earlier)}, not here"
+    later = execution.first_later_state(later_steps, holds)
     if later is not None:
         return WRONG_ORDER, f"the precondition holds only {state_text(later)}"
     return MISSING, execution.unmet_text(step)
 
 
 def state_text(step: int) -> str:
-    """Names a state by the step that led to it."""
+    """Describe a state by the step that led to it."""
     return f"after step {step}" if step else "in the initial state"
 
 
@@ -135,33 +135,33 @@ def state_text(step: int) -> str:
 
 
 def require_engine(checker: Checker) -> Engine:
-    """The engine of a task without errors. Raises :class:`NoLabel`."""
+    """Return the engine of a task without errors. Raises :class:`NoLabel`."""
     if not checker.ok:
         raise NoLabel("the task has errors: see the checker's diagnostics")
     return checker.engine
 
 
-def read_resolved_steps(checker: Checker, plan: Source) -> list[ResolvedStep] | None:
-    """The steps in order of execution; ``None`` if the plan does not parse. Raises :class:`NoLabel`."""
+def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] | None:
+    """Return the steps in order of execution; ``None`` if the plan does not parse. Raises :class:`NoLabel`."""
     engine = require_engine(checker)
     read = checker.read(plan)
     if read.text.diagnostics:
         return None
-    refused = checker.compiled.refusal("a published label", read)
-    if refused is not None:
-        raise NoLabel(refused.message)
+    refusal = checker.compiled.refusal("a published label", read)
+    if refusal is not None:
+        raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
     order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
-    written = [ResolvedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
-    for _, step in written:
+    steps = [TokenizedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
+    for _, step in steps:
         if isinstance(step, GroundAction) and step.action.end is not None:
             raise NoLabel(f"`{step.action.name}` takes time, and the published executors lack a clock")
-    return written
+    return steps
 
 
 def unknown_name_text(task: Task, tokens: Sequence[str]) -> str | None:
-    """The action or object of a step that is not declared, in words."""
+    """Describe the undeclared action or object of a step; ``None`` if all are declared."""
     if tokens[0] not in task.actions:
         return f"unknown action `{tokens[0]}`"
     unknown = [token for token in tokens[1:] if token not in task.object_index]
@@ -172,66 +172,68 @@ def unknown_name_text(task: Task, tokens: Sequence[str]) -> str | None:
 
 
 class ExplainedExecution:
-    """A plan on its way through the states, and what can be asked about a step that cannot be taken."""
+    """Executes a plan step by step, and explains why a step cannot be taken."""
 
     def __init__(self, checker: Checker) -> None:
         self.engine = require_engine(checker)
         self.task = self.engine.task
         self.simulation = Execution(self.engine)
-        self._taken: list[tuple[int, GroundAction]] = []
+        self._executed: list[tuple[int, GroundAction]] = []
 
     def take(self, step: GroundAction, number: int) -> bool:
         """Take a step; False (nothing changed) if it cannot be taken. Raises :class:`NoLabel`."""
         try:
-            done = self.simulation.take(step)
+            is_executed = self.simulation.take(step)
         except NumberTooLarge:
             raise NoLabel(f"a number grew beyond 65,536 bits at step {number}") from None
-        if done:
-            self._taken.append((number, step))
-        return done
+        if is_executed:
+            self._executed.append((number, step))
+        return is_executed
 
     @property
     def evaluator(self) -> Evaluator:
-        """Reads the present state."""
-        return self.reader(self.simulation.state)
+        """An evaluator of the current state."""
+        return self.evaluator_of(self.simulation.state)
 
-    def reader(self, state: State) -> Evaluator:
-        """What evaluates formulas in a state."""
+    def evaluator_of(self, state: State) -> Evaluator:
+        """Return an evaluator of a state."""
         return Evaluator(self.task, state.facts, state.fluents)
 
     def precondition(self, step: GroundAction) -> Callable[[State], bool]:
-        """A test of states: whether a step's whole precondition holds."""
+        """Return a function that tests a step's precondition in a state."""
         action = step.action
-        fast = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
+        compiled = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
 
         def holds(state: State) -> bool:
             try:
-                return fast(state.facts, state.fluents, *step.objects)
+                return compiled(state.facts, state.fluents, *step.objects)
             except (KeyError, ZeroDivisionError):
-                return self.reader(state).holds(And(action.start.condition), step.binding) is True
+                return self.evaluator_of(state).holds(And(action.start.condition), step.binding) is True
 
         return holds
 
     @property
     def goal(self) -> bool:
-        """Whether the goal holds in the present state."""
+        """Whether the goal holds in the current state."""
         return self.engine.goal(self.simulation.state) is True
 
-    def earlier(self, holds: Callable[[State], bool]) -> int | None:
-        """The step after which something held first, before the present state (0: initially)."""
+    def first_earlier_state(self, holds: Callable[[State], bool]) -> int | None:
+        """Return the step (0: initial state) after which a condition first held, before the current state."""
         simulation = Execution(self.engine)
         number = 0
-        for following, step in self._taken:
+        for following, step in self._executed:
             if holds(simulation.state):
                 return number
             simulation.take(step)
             number = following
         return None
 
-    def later(self, rest: Iterable[tuple[int, GroundAction]], holds: Callable[[State], bool]) -> int | None:
-        """The step after which something will hold first, if the present step and all others that fail are left out."""
+    def first_later_state(
+        self, later_steps: Iterable[tuple[int, GroundAction]], holds: Callable[[State], bool]
+    ) -> int | None:
+        """Return the step after which a condition first holds if this step and all later failing ones are omitted."""
         simulation = self.simulation.fork()
-        for number, step in rest:
+        for number, step in later_steps:
             try:
                 if simulation.take(step) and holds(simulation.state):
                     return number
@@ -240,7 +242,7 @@ class ExplainedExecution:
         return None
 
     def delta(self, step: GroundAction) -> Delta | None:
-        """What a step would change if it were taken regardless of its precondition; ``None`` if that is undefined."""
+        """Return the changes of a step, whether or not its precondition holds; ``None`` if they are undefined."""
         evaluator = self.evaluator
         try:
             return combine_effects(evaluator.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
@@ -248,7 +250,7 @@ class ExplainedExecution:
             return None
 
     def changes_nothing(self, step: GroundAction) -> bool:
-        """Whether a step has effects, and all of them hold in the present state."""
+        """Whether a step has effects, and all of them already hold in the current state."""
         delta = self.delta(step)
         if delta is None or not any(delta):
             return False
@@ -256,34 +258,32 @@ class ExplainedExecution:
         adds = set(delta.adds)
         return (
             all([code in facts[predicate] for predicate, code in adds])
-            and not any(
-                [code in facts[predicate] and (predicate, code) not in adds for predicate, code in delta.deletes]
-            )
+            and all([fact in adds or fact[1] not in facts[fact[0]] for fact in delta.deletes])
             and all([fluents[function].get(code) == value for function, code, value in delta.values])
         )
 
-    def impossible(self, step: GroundAction) -> bool:
+    def is_impossible(self, step: GroundAction) -> bool:
         """Whether the static facts alone make a step's precondition false."""
         return static_value(self.evaluator, And(step.action.start.condition), step.binding) is False
 
     def unmet_text(self, step: GroundAction) -> str:
-        """What keeps a step from being taken, in words."""
+        """Describe the unmet parts of a step's precondition."""
         reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
         return reasons_text(self.task, reasons) or "its effects cannot be computed"
 
-    def unmet_goal(self) -> str:
-        """Which parts of the goal are not reached, in words."""
+    def unmet_goal_text(self) -> str:
+        """Describe the unmet parts of the goal."""
         return reasons_text(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
 
 
 def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
-    """Reasons in words."""
+    """Describe unmet literals."""
     texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
     return ", ".join(dict.fromkeys(texts))
 
 
 def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
-    """The value that a condition has in every state because static facts decide it; ``None`` if they do not."""
+    """Return the value that a condition has in every state by static facts alone; ``None`` if it depends on others."""
     match formula:
         case Truth() | Equal():
             return evaluator.holds(formula, binding)
@@ -294,12 +294,13 @@ def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bo
             return None if value is None else not value
         case And() | Or():
             values = (static_value(evaluator, part, binding) for part in formula.parts)
-            return _decided(values, isinstance(formula, Or))
+            return _combine_values(values, isinstance(formula, Or))
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
-            every = evaluator.task.bindings(formula.variables, binding)
-            return _decided((static_value(evaluator, formula.body, one) for one in every), not formula.universal)
+            bindings = evaluator.task.bindings(formula.variables, binding)
+            values = (static_value(evaluator, formula.body, inner) for inner in bindings)
+            return _combine_values(values, not formula.universal)
         case Compare() | Temporal():
             return None
         case _:
@@ -315,11 +316,12 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
     )
 
 
-def _decided(values: Iterable[bool | None], deciding: bool) -> bool | None:
-    result: bool | None = not deciding
+def _combine_values(values: Iterable[bool | None], deciding: bool) -> bool | None:
+    """Return the value of a conjunction (``deciding`` is False) or disjunction (True)."""
+    combined: bool | None = not deciding
     for value in values:
         if value is deciding:
             return deciding
         if value is None:
-            result = None
-    return result
+            combined = None
+    return combined

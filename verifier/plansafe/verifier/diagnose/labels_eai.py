@@ -1,13 +1,13 @@
-"""The one label per plan of the Embodied Agent Interface (Li et al., NeurIPS 2024), in the manner of either simulator.
+"""The one label per plan of the Embodied Agent Interface (Li et al., NeurIPS 2024), for either of its simulators.
 
-Read from its evaluators of action sequencing and carried over to the preconditions of any domain; docs/metrics.md says
-how, and which of its known errors are kept.
+Follows its evaluators of action sequencing, applied to the preconditions of any domain; docs/metrics.md describes how,
+and which of its known errors are kept.
 
-Not carried over: hallucination of ``PLUGIN`` and ``PLUGOUT``, which are absent from that evaluator's list of actions;
-goals with several edges, of which it reads the first match; plans equal to the gold plan, which it does not count as
-correct; two executors that call an unplugged or a running appliance "satisfied"; the search of a closed container's
-``OPEN`` on the thing inside it; size and occupancy, nearness of hands and doors, unless the domain has them as
-preconditions. "Already so" is a precondition in its executors; here only if the domain has it.
+Omitted: hallucination of ``PLUGIN`` and ``PLUGOUT``, which are absent from that evaluator's list of actions; goals with
+several edges (it reads the first match); plans equal to the gold plan, which it does not count as correct; two
+executors that call an unplugged or a running appliance "satisfied"; the search of a closed container's ``OPEN`` on the
+object in it; size and occupancy, nearness of hands and doors, and "already so", unless the domain has them as
+preconditions.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from plansafe.verifier.diagnose.labels import (
     WRONG_ORDER,
     ExplainedExecution,
     PublishedLabel,
-    ResolvedStep,
-    read_resolved_steps,
+    TokenizedStep,
+    read_tokenized_steps,
     reasons_text,
     require_engine,
     state_text,
@@ -72,7 +72,7 @@ EAI_LABELS = (
 )
 """All labels, in the order of the published tables."""
 
-Manner = Literal["virtualhome", "behavior"]
+Simulator = Literal["virtualhome", "behavior"]
 
 _RAW = {
     "virtualhome": {
@@ -94,166 +94,163 @@ _RAW = {
         ADDITIONAL: "ErrorType.ADDITIONAL_STEP",
     },
 }
-# BEHAVIOR checks these without asking its history.
+# For these steps BEHAVIOR does not search its history.
 _PLACING = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
-_TIMES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
-_OPEN = frozenset(("open", "opened", "is_open"))
-_CLOSED = frozenset(("closed", "is_closed"))
+_TIME_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
+_OPEN_PREDICATES = frozenset(("open", "opened", "is_open"))
+_CLOSED_PREDICATES = frozenset(("closed", "is_closed"))
 
 
-def eai_label(checker: Checker, plan: Source, manner: Manner = "virtualhome") -> PublishedLabel:
-    """The outcome that the Embodied Agent Interface's evaluator gives a plan; ``manner`` says of which simulator.
+def eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtualhome") -> PublishedLabel:
+    """Return the outcome that the Embodied Agent Interface's evaluator for a simulator gives a plan.
 
-    Rules are not looked at. Raises :class:`~plansafe.verifier.diagnose.labels.NoLabel`. Runs the plan once, and at the
-    step that stops it once more, evaluating its precondition in each state.
+    Rules are ignored. Raises :class:`~plansafe.verifier.diagnose.labels.NoLabel`. Runs the plan once, and up to the
+    step that stops it once more, evaluating that step's precondition in each state.
     """
-    raw = _RAW[manner]
-    scheme = f"eai-{manner}"
-    written = read_resolved_steps(checker, plan)
-    wrong = _grammar(require_engine(checker).task, written)
-    if wrong is not None:
-        name, number, text = wrong
+    raw = _RAW[simulator]
+    scheme = f"eai-{simulator}"
+    steps = read_tokenized_steps(checker, plan)
+    problem = _find_grammar_error(require_engine(checker).task, steps)
+    if problem is not None:
+        name, number, text = problem
         return PublishedLabel(scheme, name, number, text, raw[name])
-    assert written is not None
+    assert steps is not None
+    explain_failure = _explain_behavior_failure if simulator == "behavior" else _explain_virtualhome_failure
     execution = ExplainedExecution(checker)
     additional: dict[int, str] = {}
-    for number, (_, step) in enumerate(written, 1):
+    for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed):
             name, text = AFFORDANCE, step.message
         elif execution.take(step, number):
             continue
-        elif manner == "behavior":
-            name, text = _behavior(execution, step)
         else:
-            name, text = _virtualhome(execution, step)
+            name, text = explain_failure(execution, step)
         if name != ADDITIONAL:
-            return PublishedLabel(
-                scheme, name, number, text, raw[name], goal=execution.goal, additional=tuple(additional)
-            )
+            goal = execution.goal
+            return PublishedLabel(scheme, name, number, text, raw[name], goal=goal, additional=tuple(additional))
         additional[number] = text
     if additional:
         number, text = next(iter(additional.items()))
-        return PublishedLabel(
-            scheme, ADDITIONAL, number, text, raw[ADDITIONAL], True, execution.goal, tuple(additional)
-        )
+        goal = execution.goal
+        return PublishedLabel(scheme, ADDITIONAL, number, text, raw[ADDITIONAL], True, goal, tuple(additional))
     if not execution.goal:
-        return PublishedLabel(scheme, UNSATISFIED_GOAL, 0, execution.unmet_goal(), executable=True)
+        return PublishedLabel(scheme, UNSATISFIED_GOAL, 0, execution.unmet_goal_text(), executable=True)
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _grammar(task: Task, written: list[ResolvedStep] | None) -> tuple[str, int, str] | None:
-    """The first of the three checks that come before the execution and look at the whole plan."""
-    if not written:
-        return PARSING, 0, "the plan is empty" if written is not None else "the plan cannot be read"
-    for number, (_, step) in enumerate(written, 1):
-        if isinstance(step, IllFormed) and step.code in _TIMES:
+def _find_grammar_error(task: Task, steps: list[TokenizedStep] | None) -> tuple[str, int, str] | None:
+    """Return label, step and text of the first failure of the three checks of the whole plan before the execution."""
+    if not steps:
+        return PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read"
+    for number, (_, step) in enumerate(steps, 1):
+        if isinstance(step, IllFormed) and step.code in _TIME_CODES:
             return PARSING, number, step.message
-    for number, (tokens, _) in enumerate(written, 1):
+    for number, (tokens, _) in enumerate(steps, 1):
         problem = unknown_name_text(task, tokens)
         if problem is not None:
             return HALLUCINATION, number, problem
-    for number, (_, step) in enumerate(written, 1):
+    for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed) and step.code == SC.STEP_ARITY:
             return ARGUMENTS, number, step.message
     return None
 
 
-# -- BEHAVIOR: all that is wrong with a step, by priority -------------------------------------------------------------
+# -- BEHAVIOR: all errors of a step, by priority ----------------------------------------------------------------------
 
 
-def _behavior(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
-    placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
-    if not placing and execution.changes_nothing(step):
+def _explain_behavior_failure(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
+    is_placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
+    if not is_placing and execution.changes_nothing(step):
         return ADDITIONAL, "all effects of the step are already true"
-    if execution.impossible(step):
+    if execution.is_impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
-    before = None if placing else execution.earlier(execution.precondition(step))
-    if before is not None:
-        return WRONG_ORDER, f"the precondition holds {state_text(before)}, not here"
+    earlier = None if is_placing else execution.first_earlier_state(execution.precondition(step))
+    if earlier is not None:
+        return WRONG_ORDER, f"the precondition holds {state_text(earlier)}, not here"
     return MISSING, execution.unmet_text(step)
 
 
 # -- VirtualHome: the first check that fails --------------------------------------------------------------------------
 
 
-class _Kind(Enum):
-    """What VirtualHome makes of an unmet part of a precondition, in the order in which it looks."""
+class _Check(Enum):
+    """VirtualHome's checks of an unmet part of a precondition, in its order."""
 
     OTHER = 0
     CLOSED_CONTAINER = 1
     OWN_FLAG = 2
 
 
-def _virtualhome(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
-    if execution.impossible(step):
+def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
+    if execution.is_impossible(step):
         return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
     unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
     if not unmet:
         return MISSING, execution.unmet_text(step)
-    kinds = [_kind(execution, step, choices[0]) for choices in unmet]
-    kind = min(kinds, key=lambda k: k.value)
-    choices = unmet[kinds.index(kind)]
+    checks = [_failed_check(execution, step, choices[0]) for choices in unmet]
+    check = min(checks, key=lambda candidate: candidate.value)
+    choices = unmet[checks.index(check)]
     text = reasons_text(execution.task, choices)
-    if kind is _Kind.CLOSED_CONTAINER:
+    if check is _Check.CLOSED_CONTAINER:
         return AFFORDANCE, text
-    if kind is _Kind.OWN_FLAG and execution.changes_nothing(step):
+    if check is _Check.OWN_FLAG and execution.changes_nothing(step):
         return ADDITIONAL, text
 
     def any_met(state: State) -> bool:
-        evaluator = execution.reader(state)
+        evaluator = execution.evaluator_of(state)
         return any([evaluator.holds(r.formula, r.binding) is r.wanted for r in choices])
 
-    before = execution.earlier(any_met)
-    if before is not None:
-        return WRONG_ORDER, f"{text}, which was otherwise {state_text(before)}"
+    earlier = execution.first_earlier_state(any_met)
+    if earlier is not None:
+        return WRONG_ORDER, f"{text}, which was otherwise {state_text(earlier)}"
     return MISSING, text
 
 
 Choices = tuple[UnmetLiteral, ...]
-"""An unmet part of a condition: any of these would do."""
+"""An unmet part of a condition: one of these literals would suffice."""
 
 
-def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool = True) -> list[Choices]:
-    """The parts of a condition that have not the wanted value; of alternatives, those of the nearest.
+def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, required: bool = True) -> list[Choices]:
+    """Return the parts of a condition that do not have the required value.
 
-    These are the ones with the fewest unmet parts; if there are several, their first parts are choices, their second
-    ones, and so on. Alternatives that static facts exclude do not count. Empty only if the condition has its value, or
-    has no part.
+    Of alternatives, the parts of those with the fewest unmet parts: their first parts are choices, their second parts,
+    and so on. Alternatives that static facts exclude do not count. The result is empty only if the condition has its
+    value, or has no part.
     """
-    if evaluator.holds(formula, binding) is wanted:
+    if evaluator.holds(formula, binding) is required:
         return []
     match formula:
         case Not():
-            return unmet_parts(evaluator, formula.body, binding, not wanted)
-        case And() | Or() if isinstance(formula, And) is wanted:
-            return [choices for part in formula.parts for choices in unmet_parts(evaluator, part, binding, wanted)]
+            return unmet_parts(evaluator, formula.body, binding, not required)
+        case And() | Or() if isinstance(formula, And) is required:
+            return [choices for part in formula.parts for choices in unmet_parts(evaluator, part, binding, required)]
         case And() | Or():
-            possible = [p for p in formula.parts if static_value(evaluator, p, binding) is not (not wanted)]
-            alternatives = [unmet_parts(evaluator, part, binding, wanted) for part in possible]
+            possible = [p for p in formula.parts if static_value(evaluator, p, binding) is not (not required)]
+            alternatives = [unmet_parts(evaluator, part, binding, required) for part in possible]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
         case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
-            return [(UnmetLiteral(formula, binding, wanted),)]
+            return [(UnmetLiteral(formula, binding, required),)]
         case _:
             assert_never(formula)
 
 
-def _kind(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Kind:
-    """Which check of VirtualHome an unmet part stands for."""
+def _failed_check(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Check:
+    """Return the check of VirtualHome that an unmet part fails."""
     atom = unmet.formula
     delta = execution.delta(step)
     if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:
-        return _Kind.OTHER
+        return _Check.OTHER
     task = execution.task
     objects = ground(atom.arguments, unmet.binding)
     fact = (atom.predicate, task.encode(objects))
     added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
-    relates = [arguments for arguments in added if len(arguments) > 1]
-    if fact in delta.adds if not unmet.wanted else fact in delta.deletes and not relates:
-        return _Kind.OWN_FLAG
+    added_relations = [arguments for arguments in added if len(arguments) > 1]
+    if fact in delta.adds if not unmet.wanted else fact in delta.deletes and not added_relations:
+        return _Check.OWN_FLAG
     name = task.predicates[atom.predicate].name.replace("-", "_")
-    names = _OPEN if unmet.wanted else _CLOSED
-    if name in names and any([arguments[-1:] == objects for arguments in relates]):
-        return _Kind.CLOSED_CONTAINER
-    return _Kind.OTHER
+    names = _OPEN_PREDICATES if unmet.wanted else _CLOSED_PREDICATES
+    if name in names and any([arguments[-1:] == objects for arguments in added_relations]):
+        return _Check.CLOSED_CONTAINER
+    return _Check.OTHER

@@ -1,4 +1,4 @@
-"""The axioms of one stratum as joins: all heads, those that given facts derive, and whether a head is derived."""
+"""The axioms of one stratum as joins: find all heads, find the heads that changed facts derive, check a head."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from plansafe.verifier.model.operations import symbols_read
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
-Table = dict[int, list[int]]
+Index = dict[int, list[int]]
 MAX_UNINDEXED_OBJECTS = 16
-"""With so few objects, looking at each of them is cheaper than an index."""
+"""With so few objects, a loop over all of them is cheaper than an index."""
 _BATCH = "S, F, I, codes, out"
 
 
-class JoinIndexes(dict[int, Table]):
-    """The indexes ``I`` of the facts as they are when a join first asks; to be used while these do not change.
+class JoinIndexes(dict[int, Index]):
+    """The indexes ``I`` of the facts, made when a join first uses them; valid while the facts do not change.
 
-    Those of sets that ``base`` indexes as well are taken from there.
+    The indexes of sets that ``base`` shares are taken from ``base``.
     """
 
     def __init__(self, emitter: Emitter, facts: Facts, base: JoinIndexes | None = None) -> None:
@@ -31,22 +31,22 @@ class JoinIndexes(dict[int, Table]):
         self.facts = facts
         self.base = base
 
-    def __missing__(self, number: int) -> Table:
+    def __missing__(self, number: int) -> Index:
         emitter = self.emitter
         predicate, positions = emitter.index_key(number)
-        known = self.facts[predicate]
-        if self.base is not None and self.base.facts[predicate] is known:
+        codes = self.facts[predicate]
+        if self.base is not None and self.base.facts[predicate] is codes:
             self[number] = self.base[number]
             return self[number]
         size, arity = emitter.object_count, len(emitter.task.predicates[predicate].types)
-        powers = [size ** (arity - 1 - place) for place in positions]
-        table = self[number] = {}
-        for code in known:
+        powers = [size ** (arity - 1 - position) for position in positions]
+        index = self[number] = {}
+        for code in codes:
             key = 0
             for power in powers:
                 key = key * size + code // power % size
-            table.setdefault(key, []).append(code)
-        return table
+            index.setdefault(key, []).append(code)
+        return index
 
 
 class SeededJoin(NamedTuple):
@@ -60,33 +60,32 @@ JoinQueue = list[tuple[SeededJoin, set[int]]]
 """Joins to run, each with its ``codes``."""
 
 
-class _Rule(NamedTuple):
+class _HornRule(NamedTuple):
     axiom: Axiom
     disjunct: Disjunct
 
 
 class StratumJoins:
-    """The joins of one stratum; each is compiled when it is first asked for.
+    """The joins of one stratum; each is compiled at first use.
 
-    ``opaque`` are the predicates, and ``-1 - f`` for fluents, that are read inside something quantified or compared:
-    what a change of them changes is not followed fact by fact. Indexes are used for what does not grow with the
-    stratum.
+    ``opaque`` are the predicates (and ``-1 - f`` for fluents) that are read inside a quantifier or a comparison: the
+    effects of their changes are not followed fact by fact. Indexes are used only for predicates outside the stratum.
     """
 
     def __init__(self, emitter: Emitter, stratum: tuple[Axiom, ...]) -> None:
         self.emitter = emitter
         self.predicates = frozenset([axiom.predicate for axiom in stratum])
-        self._rules: list[_Rule] = []
+        self._rules: list[_HornRule] = []
         for axiom in stratum:
             disjuncts = dnf(axiom.body)
             if disjuncts is None:
                 disjuncts = [Disjunct((), (FormulaLiteral(True, axiom.body),))]
-            self._rules += [_Rule(axiom, disjunct) for disjunct in disjuncts]
+            self._rules += [_HornRule(axiom, disjunct) for disjunct in disjuncts]
         opaque: set[int] = set()
         self.reads = frozenset(symbols_read(*[axiom.body for axiom in stratum]))
         self.recursive = not self.reads.isdisjoint(self.predicates)
-        self._readers: dict[tuple[int, bool], list[tuple[_Rule, FormulaLiteral]]] = {}
-        self._opaque_readers: dict[int, list[_Rule]] = {}
+        self._readers: dict[tuple[int, bool], list[tuple[_HornRule, FormulaLiteral]]] = {}
+        self._opaque_readers: dict[int, list[_HornRule]] = {}
         for rule in self._rules:
             for literal in rule.disjunct.literals:
                 if isinstance(literal.formula, Atom):
@@ -99,85 +98,79 @@ class StratumJoins:
                         self._opaque_readers.setdefault(index, []).append(rule)
         self.opaque = frozenset(opaque)
         self._first: JoinQueue | None = None
-        self._seeded: dict[tuple[int, bool], list[SeededJoin]] = {}
-        self._grown: dict[int, list[SeededJoin]] = {}
+        self._joins_from: dict[tuple[int, bool], list[SeededJoin]] = {}
+        self._joins_after_growth: dict[int, list[SeededJoin]] = {}
         self._checks: dict[int, list[Callable[[Facts, Fluents, JoinIndexes, int], bool]]] = {}
 
     @property
     def first(self) -> JoinQueue:
-        """The joins of the rules that may derive something while the stratum is empty, whatever the ``codes``."""
+        """The joins of the rules that may derive a fact while the stratum is empty; they ignore ``codes``."""
         if self._first is None:
-            rules = [
-                rule
-                for rule in self._rules
-                if not any(
-                    [
-                        literal.positive
-                        and isinstance(literal.formula, Atom)
-                        and literal.formula.predicate in self.predicates
-                        for literal in rule.disjunct.literals
-                    ]
-                )
-            ]
-            self._first = [(seeded, set()) for seeded in self._linked([(rule, None) for rule in rules])]
+            rules = [rule for rule in self._rules if not self._needs_stratum(rule)]
+            self._first = [(join, set()) for join in self._linked([(rule, None) for rule in rules])]
         return self._first
 
-    def seeded(self, predicate: int, positive: bool) -> list[SeededJoin]:
-        """The joins from facts of a predicate that rules read as a literal, negated unless ``positive``."""
-        key = predicate, positive
-        found = self._seeded.get(key)
-        if found is None:
-            found = self._seeded[key] = self._linked(self._readers.get(key, []))
-        return found
+    def _needs_stratum(self, rule: _HornRule) -> bool:
+        atoms = [li.formula for li in rule.disjunct.literals if li.positive and isinstance(li.formula, Atom)]
+        return any([atom.predicate in self.predicates for atom in atoms])
 
-    def grown(self, predicate: int) -> list[SeededJoin]:
-        """The joins to run after a predicate of this stratum grew: those from its facts, and in full what is opaque."""
-        found = self._grown.get(predicate)
-        if found is None:
-            again = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
-            found = self._grown[predicate] = self.seeded(predicate, True) + self._linked(again)
-        return found
+    def joins_from(self, predicate: int, positive: bool) -> list[SeededJoin]:
+        """The joins from facts of a predicate that rules read as a literal (negated unless ``positive``)."""
+        key = predicate, positive
+        joins = self._joins_from.get(key)
+        if joins is None:
+            joins = self._joins_from[key] = self._linked(self._readers.get(key, []))
+        return joins
+
+    def joins_after_growth(self, predicate: int) -> list[SeededJoin]:
+        """The joins to run after a predicate of this stratum grew: from its new facts, and all that read it opaque."""
+        joins = self._joins_after_growth.get(predicate)
+        if joins is None:
+            unseeded = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
+            joins = self.joins_from(predicate, True) + self._linked(unseeded)
+            self._joins_after_growth[predicate] = joins
+        return joins
 
     def derivable(
-        self, predicate: int, codes: set[int], facts: Facts, fluents: Fluents, tables: JoinIndexes
+        self, predicate: int, codes: set[int], facts: Facts, fluents: Fluents, indexes: JoinIndexes
     ) -> set[int]:
-        """Those of the facts that some rule derives from what holds now."""
+        """The facts among ``codes`` that some rule derives in the present state."""
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]
             with self.emitter.private_indexes():
-                names = [self._check(rule) for rule in rules]
+                names = [self._define_check(rule) for rule in rules]
             checks = self._checks[predicate] = [self.emitter.compile_function(name) for name in names]
-        found: set[int] = set()
+        derivable: set[int] = set()
         for check in checks:
-            found.update([code for code in codes if code not in found and check(facts, fluents, tables, code)])
-        return found
+            derivable.update([c for c in codes if c not in derivable and check(facts, fluents, indexes, c)])
+        return derivable
 
-    def _linked(self, wanted: Iterable[tuple[_Rule, FormulaLiteral | None]]) -> list[SeededJoin]:
+    def _linked(self, rules: Iterable[tuple[_HornRule, FormulaLiteral | None]]) -> list[SeededJoin]:
         with self.emitter.private_indexes():
-            named = [(rule.axiom.predicate, self._join(rule, seed)) for rule, seed in wanted]
+            named = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
         return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in named]
 
-    def _domains(self, rule: _Rule) -> dict[int, int]:
+    def _domains(self, rule: _HornRule) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
 
-    def _emitted(
-        self, rule: _Rule, context: str, bound: frozenset[int], inner: str, seed: FormulaLiteral | None = None
+    def _join_lines(
+        self, rule: _HornRule, context: str, bound: frozenset[int], inner: str, seed: FormulaLiteral | None = None
     ) -> list[str]:
+        """The code of a join over all literals except ``seed``, which is known to hold."""
         indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
             self.emitter, self._domains(rule), context, indexed=indexed, guarded=True, unindexed=self.predicates
         )
-        # Of the seed it is known that it holds.
         literals = [literal for literal in rule.disjunct.literals if literal is not seed]
         return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [inner])
 
-    def _join(self, rule: _Rule, seed: FormulaLiteral | None) -> str:
-        """Queue the function that finds the heads of a rule: from the facts ``codes`` of ``seed``, if there is one."""
+    def _define_join(self, rule: _HornRule, seed: FormulaLiteral | None) -> str:
+        """Queue the function that finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
         emitter = self.emitter
         inner = f"out.add({emitter.code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
-            lines = self._emitted(rule, _BATCH, frozenset(), inner)
+            lines = self._join_lines(rule, _BATCH, frozenset(), inner)
         else:
             assert isinstance(seed.formula, Atom)
             match, bound = emit_argument_match(
@@ -185,18 +178,18 @@ class StratumJoins:
             )
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
-            lines += [" " + line for line in match + self._emitted(rule, _BATCH, bound, inner, seed)]
+            lines += [" " + line for line in match + self._join_lines(rule, _BATCH, bound, inner, seed)]
         name = emitter.fresh_name()
         emitter.define(name, _BATCH, lines)
         return name
 
-    def _check(self, rule: _Rule) -> str:
+    def _define_check(self, rule: _HornRule) -> str:
         """Queue ``f(S, F, I, code) -> bool``: whether a rule derives a fact."""
         emitter = self.emitter
         head = tuple([-1 - v.slot for v in rule.axiom.parameters])
         lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
-        lines += [*self._emitted(rule, "S, F, I", bound, "return True"), "return False"]
+        lines += [*self._join_lines(rule, "S, F, I", bound, "return True"), "return False"]
         name = emitter.fresh_name()
         emitter.define(name, "S, F, I, code", lines)
         return name

@@ -1,4 +1,9 @@
-"""Derived predicates: the least fixpoint, stratum by stratum, and how it follows the changes of a step."""
+"""Derived predicates: the least fixpoint of each stratum, and its update after a step.
+
+An update deletes and rederives (Gupta, Mumick and Subrahmanian, 1993), stratum by stratum. It deletes the facts whose
+derivations a step may have broken, with all facts that were derived from them before the step. Then it restores those
+that have another derivation, and propagates them and the new facts through the rules, round by round.
+"""
 
 from __future__ import annotations
 
@@ -17,76 +22,73 @@ from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
 from plansafe.verifier.model.operations import symbols_read
 
-Delta = dict[int, set[int]]
+PredicateFacts = dict[int, set[int]]
 """Facts by predicate."""
 DELETION_SHARE = 3
-"""Where more than one in so many facts of a stratum would be deleted, it is cheaper to compute it anew."""
+"""A stratum is computed again if more than one in this many of its facts would be deleted: that is cheaper then."""
 MAX_RECOMPUTED_FACTS = 24
-"""So many derived facts are sooner computed anew than followed, where there are few objects, too."""
+"""Up to this many derived facts are computed again instead of updated, in tasks with few objects."""
 
 
 class Axioms:
-    """Keeps the derived facts of a state right."""
+    """Keeps the derived facts of a state correct."""
 
     def __init__(self, task: Task, emitter: Emitter) -> None:
         self.task = task
         self.emitter = emitter
-        self.derived = frozenset([axiom.predicate for stratum in task.axioms for axiom in stratum])
-        inputs: set[int] = set()
-        for stratum in task.axioms:
-            for axiom in stratum:
-                inputs |= symbols_read(axiom.body)
-        self.inputs = frozenset(inputs - self.derived)
-        """What derived predicates depend on: predicates, and ``-1 - f`` for fluents."""
-        self._small = len(task.objects) <= MAX_UNINDEXED_OBJECTS
+        axioms = [axiom for stratum in task.axioms for axiom in stratum]
+        self.derived = frozenset([axiom.predicate for axiom in axioms])
+        self.inputs = frozenset(symbols_read(*[axiom.body for axiom in axioms]) - self.derived)
+        """The predicates (and ``-1 - f`` for fluents) that derived predicates depend on."""
+        self._has_few_objects = len(task.objects) <= MAX_UNINDEXED_OBJECTS
         self._strata = [
-            StratumJoins(emitter, part) for stratum in task.axioms for part in dependency_components(stratum)
+            StratumJoins(emitter, group) for stratum in task.axioms for group in dependency_components(stratum)
         ]
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""
-        tables = JoinIndexes(self.emitter, facts)
-        for rules in self._strata:
-            fixpoint(rules, facts, fluents, tables)
+        indexes = JoinIndexes(self.emitter, facts)
+        for joins in self._strata:
+            fixpoint(joins, facts, fluents, indexes)
 
     def update(self, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
-        """After a step: put right what depends on what changed, and append what that changed to ``log``.
+        """After a step: correct the derived facts that depend on its changes, and append their changes to ``log``.
 
-        Derived facts must have been right before the step, and ``log`` must have all that it changed and they read. A
-        set that differs is replaced, never changed: copies of the state may share it. After an exception the derived
-        facts are those from before.
+        The derived facts must have been correct before the step, and ``log`` must contain all changes that they read. A
+        set that differs is replaced, never changed, because copies of the state may share it. After an exception the
+        derived facts are those from before.
         """
         base, inputs = len(facts), self.inputs
         if not any([(change[0] if change[0] < base else base - 1 - change[0]) in inputs for change in log]):
             return
         before = {predicate: facts[predicate] for predicate in self.derived}
         try:
-            if self._small and sum([len(known) for known in before.values()]) <= MAX_RECOMPUTED_FACTS:
+            if self._has_few_objects and sum([len(codes) for codes in before.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
                 read = [change for change in log if (change[0] if change[0] < base else base - 1 - change[0]) in inputs]
-                step = Maintenance(self.emitter, facts, fluents, read)
-                for rules in self._strata:
-                    step.follow(rules)
+                maintenance = Maintenance(self.emitter, facts, fluents, read)
+                for joins in self._strata:
+                    maintenance.update_stratum(joins)
         except Exception:
-            for predicate, known in before.items():
-                facts[predicate] = known
+            for predicate, codes in before.items():
+                facts[predicate] = codes
             raise
-        for predicate, known in before.items():
-            now = facts[predicate]
-            if now is known:
+        for predicate, codes_before in before.items():
+            codes = facts[predicate]
+            if codes is codes_before:
                 continue
-            gone, came = known - now, now - known
-            if gone:
-                log += [(predicate, code, False) for code in sorted(gone)]
-            if came:
-                log += [(predicate, code, True) for code in sorted(came)]
-            if not gone and not came:
-                facts[predicate] = known
+            deleted, added = codes_before - codes, codes - codes_before
+            if deleted:
+                log += [(predicate, code, False) for code in sorted(deleted)]
+            if added:
+                log += [(predicate, code, True) for code in sorted(added)]
+            if not deleted and not added:
+                facts[predicate] = codes_before
 
 
 def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
-    """The axioms of a stratum by what depends on each other, each group after those it reads (Kosaraju, 1978)."""
+    """The axioms of a stratum grouped by mutual dependency, each group after those it reads (Kosaraju, 1978)."""
     graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
     for axiom in stratum:
@@ -94,20 +96,20 @@ def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]
         graph[axiom.predicate] |= new
         for predicate in sorted(new):
             readers[predicate].append(axiom.predicate)
-    seen: set[int] = set()
+    visited: set[int] = set()
     finished: list[int] = []
     for start in graph:
-        path = [] if start in seen else [(start, iter(readers[start]))]
-        seen.add(start)
+        path = [] if start in visited else [(start, iter(readers[start]))]
+        visited.add(start)
         while path:
-            predicate, rest = path[-1]
-            following = next((reader for reader in rest if reader not in seen), None)
-            if following is None:
+            predicate, unvisited = path[-1]
+            reader = next((reader for reader in unvisited if reader not in visited), None)
+            if reader is None:
                 finished.append(predicate)
                 path.pop()
             else:
-                seen.add(following)
-                path.append((following, iter(readers[following])))
+                visited.add(reader)
+                path.append((reader, iter(readers[reader])))
     group: dict[int, int] = {}
     for number, start in enumerate(reversed(finished)):
         stack = [] if start in group else [start]
@@ -121,161 +123,171 @@ def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]
     return [tuple(groups[number]) for number in sorted(groups)]
 
 
-def fixpoint(rules: StratumJoins, facts: Facts, fluents: Fluents, tables: JoinIndexes) -> None:
-    """Set the predicates of a stratum to their least fixpoint; those before it are right."""
-    for predicate in rules.predicates:
+def fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
+    """Set the predicates of a stratum to their least fixpoint; the strata before it are correct."""
+    for predicate in joins.predicates:
         facts[predicate] = set()
-    if rules.recursive:
-        _grow(rules, facts, fluents, tables, rules.first, {}, {})
+    if joins.recursive:
+        _grow(joins, facts, fluents, indexes, joins.first, {}, {})
         return
-    for (head, find), codes in rules.first:
-        find(facts, fluents, tables, codes, facts[head])
+    for (head, find), codes in joins.first:
+        find(facts, fluents, indexes, codes, facts[head])
 
 
 def _grow(
-    rules: StratumJoins, facts: Facts, fluents: Fluents, tables: JoinIndexes, work: JoinQueue, delta: Delta, old: Delta
+    joins: StratumJoins,
+    facts: Facts,
+    fluents: Fluents,
+    indexes: JoinIndexes,
+    queue: JoinQueue,
+    added: PredicateFacts,
+    old: PredicateFacts,
 ) -> None:
-    """Add what joins find, and all that follows from that and from ``delta``, what is new already.
+    """Add the facts that queued joins find, and all facts that follow from those and from ``added``.
 
-    Sets of ``old`` are replaced when they grow.
+    The sets in ``old`` are replaced when they grow.
     """
     while True:
-        for (head, find), codes in work:
+        for (head, find), codes in queue:
             new: set[int] = set()
-            find(facts, fluents, tables, codes, new)
+            find(facts, fluents, indexes, codes, new)
             new -= facts[head]
             if not new:
                 continue
-            known = facts[head]
-            if known is old.get(head):
-                facts[head] = known | new
+            head_facts = facts[head]
+            if head_facts is old.get(head):
+                facts[head] = head_facts | new
             else:
-                known |= new
-            delta[head] = delta[head] | new if head in delta else new
-        work = [(seeded, codes) for head, codes in delta.items() for seeded in rules.grown(head)]
-        if not work:
+                head_facts |= new
+            added[head] = added[head] | new if head in added else new
+        queue = [(join, codes) for head, codes in added.items() for join in joins.joins_after_growth(head)]
+        if not queue:
             return
-        delta = {}
+        added = {}
 
 
 class Maintenance:
-    """One step: the facts before and after it, and by predicate what has become false (``gone``) and true (``came``).
+    """One step's update: the facts before and after it, and by predicate the ``deleted`` and ``added`` facts.
 
-    Sets of derived facts may be shared with copies of the state: a set is replaced, once, and only if it differs.
+    Copies of the state may share the sets of derived facts: a set is replaced, once, and only if it differs.
     """
 
     def __init__(self, emitter: Emitter, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
         self.facts = facts
         self.fluents = fluents
-        self.gone: Delta = {}
-        self.came: Delta = {}
+        self.deleted: PredicateFacts = {}
+        self.added: PredicateFacts = {}
         self.changed: set[int] = set()
-        """What differs: predicates, and ``-1 - f`` for fluents."""
+        """The changed predicates, and ``-1 - f`` for fluents."""
         base = len(facts)
         for index, code, value in log:
             if index >= base:
                 self.changed.add(base - 1 - index)
                 continue
             self.changed.add(index)
-            into, other = (self.came, self.gone) if value else (self.gone, self.came)
-            if code in other.get(index, ()):
-                other[index].discard(code)  # changed back
+            changed, opposite = (self.added, self.deleted) if value else (self.deleted, self.added)
+            if code in opposite.get(index, ()):
+                opposite[index].discard(code)  # changed back
             else:
-                into.setdefault(index, set()).add(code)
-        self.tables = JoinIndexes(emitter, facts)
+                changed.setdefault(index, set()).add(code)
+        self.indexes = JoinIndexes(emitter, facts)
         self._emitter = emitter
         self._before: JoinIndexes | None = None
-        self._old: Delta = {}
-        """The sets of the derived predicates that were replaced, as they were."""
+        self._old: PredicateFacts = {}
+        """The sets of the replaced derived predicates before the step."""
 
-    def follow(self, rules: StratumJoins) -> None:
-        """Put a stratum right; those before it are."""
-        touched = rules.reads & self.changed
+    def update_stratum(self, joins: StratumJoins) -> None:
+        """Correct a stratum; those before it are correct."""
+        touched = joins.reads & self.changed
         if not touched:
             return
         facts = self.facts
-        old = {predicate: facts[predicate] for predicate in rules.predicates}
+        old = {predicate: facts[predicate] for predicate in joins.predicates}
         self._old.update(old)
-        over = None
-        if rules.predicates.isdisjoint(rules.opaque) and touched.isdisjoint(rules.opaque):
-            over = self._overdeleted(rules, touched, old)
-        if over is None:
-            self.recompute(rules, old)
+        overdeleted = None
+        if joins.predicates.isdisjoint(joins.opaque) and touched.isdisjoint(joins.opaque):
+            overdeleted = self._find_overdeleted(joins, touched, old)
+        if overdeleted is None:
+            self.recompute(joins, old)
             return
-        for predicate, codes in over.items():
+        for predicate, codes in overdeleted.items():
             facts[predicate] = old[predicate] - codes
-        self._insert(rules, touched, old, over)
-        for predicate, known in old.items():
-            now = facts[predicate]
-            if now is not known:
-                self._note(predicate, known, over.get(predicate, set()) - now, now - known)
+        self._rederive(joins, touched, old, overdeleted)
+        for predicate, old_codes in old.items():
+            codes = facts[predicate]
+            if codes is not old_codes:
+                self._record(predicate, old_codes, overdeleted.get(predicate, set()) - codes, codes - old_codes)
 
-    def recompute(self, rules: StratumJoins, old: Delta) -> None:
+    def recompute(self, joins: StratumJoins, old: PredicateFacts) -> None:
         """Compute a stratum again and record the differences from its ``old`` facts."""
         facts = self.facts
-        fixpoint(rules, facts, self.fluents, self.tables)
-        for predicate, codes in old.items():
-            self._note(predicate, codes, codes - facts[predicate], facts[predicate] - codes)
+        fixpoint(joins, facts, self.fluents, self.indexes)
+        for predicate, old_codes in old.items():
+            self._record(predicate, old_codes, old_codes - facts[predicate], facts[predicate] - old_codes)
 
-    def _note(self, predicate: int, known: set[int], gone: set[int], came: set[int]) -> None:
-        if not gone and not came:
-            self.facts[predicate] = known
+    def _record(self, predicate: int, old_codes: set[int], deleted: set[int], added: set[int]) -> None:
+        if not deleted and not added:
+            self.facts[predicate] = old_codes
             return
         self.changed.add(predicate)
-        self.gone[predicate], self.came[predicate] = gone, came
+        self.deleted[predicate], self.added[predicate] = deleted, added
 
     @property
     def before(self) -> JoinIndexes:
-        """The facts before the step, with their indexes. Derived predicates must not have been replaced unnoted."""
+        """The facts before the step, with their indexes; every replaced derived predicate must be recorded."""
         if self._before is None:
             past = list(self.facts)
             for index in self.changed:
                 if index >= 0 and index not in self._old:
-                    past[index] = (past[index] - self.came.get(index, set())) | self.gone.get(index, set())
-            self._before = JoinIndexes(self._emitter, past, self.tables)
-        for predicate, known in self._old.items():
-            self._before.facts[predicate] = known
+                    past[index] = (past[index] - self.added.get(index, set())) | self.deleted.get(index, set())
+            self._before = JoinIndexes(self._emitter, past, self.indexes)
+        for predicate, codes in self._old.items():
+            self._before.facts[predicate] = codes
         return self._before
 
-    def _seeds(self, rules: StratumJoins, touched: Iterable[int], less: bool) -> JoinQueue:
-        """The joins from what changed that find what may be true no more (``less``), or newly true."""
-        work: JoinQueue = []
+    def _changed_joins(self, joins: StratumJoins, touched: Iterable[int], deletes: bool) -> JoinQueue:
+        """The joins from changed facts that find possible deletions (``deletes``) or additions."""
+        queue: JoinQueue = []
         for predicate in touched:
-            for codes, positive in ((self.gone.get(predicate), less), (self.came.get(predicate), not less)):
+            for codes, positive in ((self.deleted.get(predicate), deletes), (self.added.get(predicate), not deletes)):
                 if codes:
-                    work += [(seeded, codes) for seeded in rules.seeded(predicate, positive)]
-        return work
+                    queue += [(join, codes) for join in joins.joins_from(predicate, positive)]
+        return queue
 
-    def _overdeleted(self, rules: StratumJoins, touched: Iterable[int], old: Delta) -> Delta | None:
-        """All that was derived, before the step, from what holds no more; ``None`` if that is much."""
-        over: Delta = {}
-        left = sum([len(known) for known in old.values()]) // DELETION_SHARE
-        work = self._seeds(rules, touched, True)
-        while work:
-            tables = self.before
-            delta: Delta = {}
-            for (head, find), codes in work:
-                out: set[int] = set()
-                find(tables.facts, self.fluents, tables, codes, out)
-                known = over.setdefault(head, set())
-                new = out - known
+    def _find_overdeleted(
+        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts
+    ) -> PredicateFacts | None:
+        """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
+        overdeleted: PredicateFacts = {}
+        budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
+        queue = self._changed_joins(joins, touched, True)
+        while queue:
+            indexes = self.before
+            fresh: PredicateFacts = {}
+            for (head, find), codes in queue:
+                derived: set[int] = set()
+                find(indexes.facts, self.fluents, indexes, codes, derived)
+                head_deleted = overdeleted.setdefault(head, set())
+                new = derived - head_deleted
                 if new:
-                    left -= len(new)
-                    if left < 0:
+                    budget -= len(new)
+                    if budget < 0:
                         return None
-                    known |= new
-                    delta[head] = delta[head] | new if head in delta else new
-            work = [(seeded, codes) for head, codes in delta.items() for seeded in rules.seeded(head, True)]
-        return {predicate: codes for predicate, codes in over.items() if codes}
+                    head_deleted |= new
+                    fresh[head] = fresh[head] | new if head in fresh else new
+            queue = [(join, codes) for head, codes in fresh.items() for join in joins.joins_from(head, True)]
+        return {predicate: codes for predicate, codes in overdeleted.items() if codes}
 
-    def _insert(self, rules: StratumJoins, touched: Iterable[int], old: Delta, over: Delta) -> None:
-        """Add what is derived, still or newly."""
-        facts, fluents, tables = self.facts, self.fluents, self.tables
-        delta: Delta = {}
-        for predicate, codes in over.items():
-            back = rules.derivable(predicate, codes, facts, fluents, tables)
-            if back:
-                delta[predicate] = back
-        for predicate, codes in delta.items():
+    def _rederive(
+        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
+    ) -> None:
+        """Restore the overdeleted facts that have another derivation, and add the new ones."""
+        facts, fluents, indexes = self.facts, self.fluents, self.indexes
+        restored: PredicateFacts = {}
+        for predicate, codes in overdeleted.items():
+            derivable = joins.derivable(predicate, codes, facts, fluents, indexes)
+            if derivable:
+                restored[predicate] = derivable
+        for predicate, codes in restored.items():
             facts[predicate] |= codes
-        _grow(rules, facts, fluents, tables, self._seeds(rules, touched, False), delta, old)
+        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, touched, False), restored, old)

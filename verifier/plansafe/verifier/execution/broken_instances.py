@@ -1,4 +1,4 @@
-"""What steps break: the instances of rules whose violation begins between two states of the monitors."""
+"""The instances of rules that steps break: their violations begin between two states of the monitors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, VerdictCrite
 
 
 class BrokenInstance(NamedTuple):
-    """An instance of a part of a rule whose violation a step begins; ``undecided``: it meets an undefined number."""
+    """An instance of a rule part that a step violates, or (``undecided``) that reads an undefined number there."""
 
     part: int
     binding: tuple[int, ...]
@@ -22,7 +22,7 @@ class BrokenInstance(NamedTuple):
 
 
 class StepOption(NamedTuple):
-    """A legal step, and what it would break, in order of parts and bindings; preferences are left out."""
+    """A legal step and the instances that it would break, sorted by part and binding; preferences are left out."""
 
     step: GroundAction
     broken: tuple[BrokenInstance, ...] = ()
@@ -31,111 +31,116 @@ class StepOption(NamedTuple):
 def new_violations(
     before: Runtime, after: Runtime, criteria: VerdictCriteria | None = None
 ) -> tuple[BrokenInstance, ...]:
-    """The violations that began between two runtimes of one execution, the second a step (or none) after the first.
+    """The instances broken between two runtimes of one execution, the second at most one step after the first.
 
-    With a ``criteria``, what decides since the second, and did not before; else all but what preferences say.
+    With ``criteria``: the instances that decide the verdict after the step and did not before. Otherwise all instances
+    except those of preferences.
     """
-    found: set[BrokenInstance] = set()
-    since = caused_since if criteria is not None and criteria.only_introduced else violations_since
+    broken: set[BrokenInstance] = set()
+    broken_since = caused_since if criteria is not None and criteria.only_introduced else violations_since
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
-            found.update(since(old, new))
-    for predicate, checks in after.checks.items():
-        known = before.checks[predicate]
-        if checks is not known:
-            for check, later in zip(known, checks, strict=True):
-                found.update(violations_since(check, later))
-    return without_preferences(before, found) if criteria is None else decisive(before, found, criteria)
+            broken.update(broken_since(old, new))
+    for predicate, new_checks in after.checks.items():
+        old_checks = before.checks[predicate]
+        if new_checks is not old_checks:
+            for old_check, new_check in zip(old_checks, new_checks, strict=True):
+                broken.update(violations_since(old_check, new_check))
+    return without_preferences(before, broken) if criteria is None else decisive(before, broken, criteria)
 
 
 def lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
-    """The violations that there are, whatever comes, and that decide."""
-    found = [BrokenInstance(part, (), True) for part in runtime.too_large]
-    since = caused_since if criteria.only_introduced else violations_since
+    """The broken instances that decide the verdict whatever steps follow."""
+    broken = [BrokenInstance(part, (), True) for part in runtime.too_large]
+    broken_since = caused_since if criteria.only_introduced else violations_since
     for monitor in runtime.monitors:
-        found += since(None, monitor)
+        broken += broken_since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
-        found += violations_since(None, check)
-    return decisive(runtime, found, criteria)
+        broken += violations_since(None, check)
+    return decisive(runtime, broken, criteria)
 
 
 def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
-    """Whether there are violations, whatever comes, that decide."""
-    idle = runtime.rule_set.nondecisive_parts(criteria)
-    numbers, predicates = runtime.suspects()
+    """Whether some violation decides the verdict whatever steps follow."""
+    nondecisive = runtime.rule_set.nondecisive_parts(criteria)
+    numbers, predicates = runtime.possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
-        if monitor.part not in idle and (_doings(monitor) if criteria.only_introduced else _violated(monitor)):
+        if monitor.part not in nondecisive and (
+            _caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
+        ):
             return True
-    return any([bool(c.violations) and c.part not in idle for p in predicates for c in runtime.checks[p]])
+    checks = [check for predicate in predicates for check in runtime.checks[predicate]]
+    return any([bool(check.violations) and check.part not in nondecisive for check in checks])
 
 
-def _violated(monitor: Invariant | Automaton) -> bool:
+def _is_violated(monitor: Invariant | Automaton) -> bool:
     return bool(monitor.violations) or (isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes))
 
 
 def violations_since(
     old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck
 ) -> list[BrokenInstance]:
-    """What a later copy of a monitor has found beyond an earlier one (``None``: before S0 was read)."""
-    part = new.part
+    """The instances that a later copy of a monitor reports beyond an earlier one (``None``: before S0 was read)."""
     if isinstance(new, Invariant):
         if new.final:
             return []
         assert old is None or isinstance(old, Invariant)
-        # The violations of an invariant are noted when they end.
-        known = () if old is None else old.episodes
-        ended = [v.binding for v in new.violations] if old is None else []
-        found = [BrokenInstance(part, binding) for binding in (*[b for b in new.episodes if b not in known], *ended)]
+        # An invariant records a violation when its episode ends.
+        old_episodes = () if old is None else old.episodes
+        ended = [violation.binding for violation in new.violations] if old is None else []
+        bindings = [*[binding for binding in new.episodes if binding not in old_episodes], *ended]
     else:
-        found = [BrokenInstance(part, v.binding) for v in new.violations[0 if old is None else len(old.violations) :]]
-    return found + _undecided(old, new)
+        bindings = [violation.binding for violation in new.violations[0 if old is None else len(old.violations) :]]
+    return [BrokenInstance(new.part, binding) for binding in bindings] + _undecided_since(old, new)
 
 
 def caused_since(old: Invariant | Automaton | None, new: Invariant | Automaton) -> list[BrokenInstance]:
-    """What the plan is to blame for, as a later copy of a monitor sees it, beyond what an earlier one saw.
+    """The instances that the plan introduced or worsened according to ``new`` but not according to ``old``.
 
-    A violation that was there at letter 0 is none of it until a step changes what it reads and does not end it.
+    A violation present at letter 0 is not one of them until a step changes a fact that it reads and does not end it.
     """
     if isinstance(new, Invariant) and new.final:
         return []
-    known = set() if old is None else _doings(old)
-    return [BrokenInstance(new.part, binding) for binding in _doings(new) - known] + _undecided(old, new)
+    old_bindings = set() if old is None else _caused_bindings(old)
+    caused = [BrokenInstance(new.part, binding) for binding in _caused_bindings(new) - old_bindings]
+    return caused + _undecided_since(old, new)
 
 
-def _doings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
-    """The instances with a violation that the plan introduced or worsened, so far."""
+def _caused_bindings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
+    """The instances with a violation that the plan introduced or worsened until now."""
     if isinstance(monitor, Automaton):
-        return {v.binding for n, v in enumerate(monitor.violations) if monitor.blame(n) in CAUSED_BLAMES}
-    out = {v.binding for v in monitor.violations if v.blame in CAUSED_BLAMES}
+        return {v.binding for number, v in enumerate(monitor.violations) if monitor.blame(number) in CAUSED_BLAMES}
+    bindings = {violation.binding for violation in monitor.violations if violation.blame in CAUSED_BLAMES}
     if monitor.final:
-        return out
-    return out.union([b for b, e in monitor.episodes.items() if e.blame(monitor.mentions_actions) in CAUSED_BLAMES])
+        return bindings
+    episodes = monitor.episodes.items()
+    return bindings.union([b for b, episode in episodes if episode.blame(monitor.mentions_actions) in CAUSED_BLAMES])
 
 
-def _undecided(
+def _undecided_since(
     old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck
 ) -> list[BrokenInstance]:
     if not new.undecided:
         return []
-    return [
-        BrokenInstance(new.part, b, True) for b in (new.undecided if old is None else new.undecided - old.undecided)
-    ]
+    bindings = new.undecided if old is None else new.undecided - old.undecided
+    return [BrokenInstance(new.part, binding, True) for binding in bindings]
 
 
 def undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
-    """The instances that met an undefined number."""
+    """The instances that read an undefined number."""
     return [BrokenInstance(part, binding, True) for part, binding in runtime.undecided()]
 
 
-def without_preferences(runtime: Runtime, found: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
-    """Sorted, without what preferences say."""
-    soft = runtime.rule_set.preference_parts
-    return tuple(sorted([b for b in found if b.part not in soft]))
+def without_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
+    """The instances sorted, without those of preferences."""
+    preference_parts = runtime.rule_set.preference_parts
+    return tuple(sorted([instance for instance in broken if instance.part not in preference_parts]))
 
 
 def decisive(
-    runtime: Runtime, found: Iterable[BrokenInstance], criteria: VerdictCriteria
+    runtime: Runtime, broken: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
-    """Sorted, without what leaves a plan safe: a preference that cannot be decided does not."""
-    idle, silent = runtime.rule_set.nondecisive_parts(criteria), runtime.rule_set.parts_below_severity(criteria)
-    return tuple(sorted([b for b in found if b.part not in (silent if b.undecided else idle)]))
+    """The instances sorted, without those that leave a plan safe. An undecided preference does not leave it safe."""
+    nondecisive = runtime.rule_set.nondecisive_parts(criteria)
+    insignificant = runtime.rule_set.parts_below_severity(criteria)
+    return tuple(sorted([b for b in broken if b.part not in (insignificant if b.undecided else nondecisive)]))

@@ -12,8 +12,9 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.actions import ActionCode, LiftedCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, RuleSet, Runtime
+from plansafe.verifier.execution.monitors.rule_set import ActionFact, RuleSet
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -196,11 +197,11 @@ class Engine:
                 result = None
         return result
 
-    def depart(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
+    def announce_step(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
         """Tell the monitors which step is taken in a state, or that it ends without one."""
         if self.reads_actions:
             action_fact = None if taken is None else self.action_fact("start", taken)
-            runtime.depart(state, () if action_fact is None else (action_fact,), moment)
+            runtime.take_actions(state, () if action_fact is None else (action_fact,), moment)
 
     def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
         """The action fact of a step, if some rule reads it."""

@@ -20,8 +20,8 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances, Viola
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.monitor_key import Key, monitor_key
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
@@ -153,7 +153,7 @@ class Execution:
         engine, runtime, state = self.engine, self.runtime, self.state
         next_ = None if runtime is None else runtime.fork()
         if next_ is not None:
-            engine.depart(next_, state, step, LetterTime(self.letter, self.letter, False))
+            engine.announce_step(next_, state, step, LetterTime(self.letter, self.letter, False))
         log: list[StateChange] = []
         if not self._move(step, log):
             return False
@@ -161,7 +161,7 @@ class Execution:
         if next_ is not None:
             self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
             try:
-                next_.arrive(state, log, LetterTime(self.letter, self.letter, False))
+                next_.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             except (LimitReached, TooManyInstances):
                 self.undo()
                 raise
@@ -181,12 +181,12 @@ class Execution:
         now = None if self.runtime is None else self.runtime.fork()
         for step in steps:
             if now is not None:
-                self.engine.depart(now, state, step, LetterTime(self.letter, self.letter, False))
+                self.engine.announce_step(now, state, step, LetterTime(self.letter, self.letter, False))
             log: list[StateChange] = []
             if not self._move(step, log):
                 return False
             if now is not None:
-                now.arrive(state, log, LetterTime(self.letter, self.letter, False))
+                now.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             elif self._indexes is not None:
                 self._indexes.update(log)
         if now is not None:

@@ -1,7 +1,7 @@
-"""What needs one world refuses descriptions that leave something open (docs/worlds.md).
+"""Refuse open tasks where one world is needed (docs/worlds.md).
 
-Explicit replay, searches, simulations and monitors hold one state. They would take an open fact for false, and all
-outcomes of a ``oneof`` for what happens: a wrong answer, so there is none.
+Explicit replay, searches, simulations and monitors have one state. With an open task they would give a wrong answer:
+they would treat an open fact as false and all outcomes of a ``oneof`` as happening.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CODE = SC.NEEDS_ONE_WORLD
 
 
 class NeedsOneWorld(ValueError):
-    """A description of many worlds where one is needed; ``diagnostic`` says what is open, and where."""
+    """An open task where one world is needed; ``diagnostic`` shows the open feature and its place."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -35,16 +35,16 @@ def nondeterministic_action(task: Task) -> str | None:
 
 
 class OpenFeature(NamedTuple):
-    """Something that a description leaves open, in words, and its place."""
+    """Something that a task leaves open, in words, and its place."""
 
-    what: str
+    description: str
     place: Label | None = None
 
 
 def find_open_feature(
     task: Task, context: Context, openings: Sequence[OpenPredicate], invariants: Sequence[WorldInvariant]
 ) -> OpenFeature | None:
-    """Something that is left open; ``None`` if there is one world alone. Linear in the effects of the domain."""
+    """Something that a task leaves open; ``None`` if it has one world. Linear in the effects of the domain."""
     if task.unknowns is not None:
         node = task.unknowns.node
         place = context.label(Place(node), "open") if isinstance(node, list) else None
@@ -54,19 +54,20 @@ def find_open_feature(
         node = task.actions[name].node
         place = context.label(Place(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
         return OpenFeature(f"action `{name}` has nondeterministic effects", place)
-    said = [("has open predicates", opening.at) for opening in openings]
-    said += [("has invariants", invariant.at) for invariant in invariants]
-    for what, at in said:
-        return OpenFeature(f"the specification {what}", context.label(at, "here") if isinstance(at, Place) else None)
-    return None
+    declarations = [("has open predicates", opening.at) for opening in openings]
+    declarations += [("has invariants", invariant.at) for invariant in invariants]
+    if not declarations:
+        return None
+    phrase, at = declarations[0]
+    return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, Place) else None)
 
 
-def refusal_of(found: OpenFeature, what: str) -> Diagnostic:
-    """Why ``what`` (`the repair of plans`, ..) is refused."""
+def refusal_of(feature: OpenFeature, capability: str) -> Diagnostic:
+    """Why ``capability`` (`the repair of plans`, ..) is refused."""
     return Diagnostic(
         CODE,
-        f"{what} needs complete information: {found.what}",
-        () if found.place is None else (found.place,),
+        f"{capability} needs complete information: {feature.description}",
+        () if feature.place is None else (feature.place,),
         help="give values for everything that is unknown, or request a verdict over all possible worlds",
         severity=Severity.WARNING,
     )

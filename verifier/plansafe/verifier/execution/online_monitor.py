@@ -24,14 +24,14 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
     LetterTime,
 )
-from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
@@ -130,7 +130,9 @@ class Monitor:
         if self.runtime is None:
             return
         self.runtime = self.runtime.fork()
-        self.engine.depart(self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False))
+        self.engine.announce_step(
+            self.runtime, self.simulation.state, step, LetterTime(self.letter, self.letter, False)
+        )
 
     def step(self, action: str) -> GroundAction | IllFormed:
         """The step that ``action`` is, or why it is none."""
@@ -228,7 +230,7 @@ class Monitor:
         self.letter += 1
         if self.runtime is None or self._left is None:
             return ()
-        self.runtime.arrive(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
+        self.runtime.enter_state(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
         return self._named(new_violations(self._left, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def _triggers(task: Task, monitor: Invariant | Automaton) -> str:
     changes = [(predicate, added) for predicate, added, _ in monitor.triggers()]
     if isinstance(monitor, Automaton):  # what is the same for all bindings is woken, not searched for
         searched = {predicate for predicate, _ in changes}
-        changes += [(predicate, None) for predicate in monitor.everything.by_predicate if predicate not in searched]
+        changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
     return " ".join([f"{_SIGNS[added]}`{_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)])
 
 

@@ -14,8 +14,8 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
@@ -148,7 +148,7 @@ class Replay:
         resolve = engine.resolver.chunk
         entries = engine.chunk_cache if self.observer is None else {}
         code = engine.code if self.observer is None else self.code
-        quick = self._quick
+        quick = self._is_plain
         number = 0
         try:
             for block in blocks:
@@ -195,7 +195,7 @@ class Replay:
         return number
 
     @property
-    def _quick(self) -> bool:
+    def _is_plain(self) -> bool:
         """Whether a step is its function and nothing else: no monitors, derived facts, preferences or observer."""
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
@@ -222,7 +222,7 @@ class Replay:
 
     def run_steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
         """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
-        quick, letters = self._quick, self.step_of_letter
+        quick, letters = self._is_plain, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
         try:
             for step in steps:
@@ -280,13 +280,13 @@ class Replay:
                 self._preferences(taken)
         if acting:
             assert runtime is not None
-            engine.depart(runtime, state, taken, self.moment())
+            engine.announce_step(runtime, state, taken, self.moment())
             run = self.code.step_function(taken.action, True)
         elif run is None:
             run = self.code.step_function(taken.action)
         if not run(state.facts, state.fluents, self.log, *taken.objects):
             return self._failed(taken, number, Failure(number, SC.PRECONDITION))
-        self._arrive(number)
+        self._enter_state(number)
         return True
 
     def _failed(self, taken: GroundAction, number: int, failure: Failure) -> bool:
@@ -316,7 +316,7 @@ class Replay:
         """The present letter."""
         return LetterTime(self.letter, self.time, self.timed)
 
-    def _arrive(self, number: int) -> None:
+    def _enter_state(self, number: int) -> None:
         """The state has changed by step ``number``: derived facts, then monitors."""
         self.executed += 1
         self.letter += 1
@@ -327,7 +327,7 @@ class Replay:
         if self.step_of_letter is not None:
             self.step_of_letter.append(number or self.step_of_letter[-1])
         if self.runtime is not None:
-            self.runtime.arrive(self.state, self.log, self.moment())
+            self.runtime.enter_state(self.state, self.log, self.moment())
         if self.observer is not None:
             self.observer(self, number, self.log)
         if self.trace is not None:
@@ -365,9 +365,9 @@ class Replay:
             self._preferences(taken)
         self._own(taken.action)
         if self.runtime is not None:
-            self.engine.depart(self.runtime, state, taken, self.moment())
+            self.engine.announce_step(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)
-        self._arrive(number)
+        self._enter_state(number)
         return True
 
     def _force(self, taken: GroundAction, number: int) -> None:
@@ -378,9 +378,9 @@ class Replay:
             return
         self._own(taken.action)
         if self.runtime is not None:
-            self.engine.depart(self.runtime, state, taken, self.moment())
+            self.engine.announce_step(self.runtime, state, taken, self.moment())
         state.apply(delta, self.log)
-        self._arrive(number)
+        self._enter_state(number)
 
     def _delta(self, taken: GroundAction) -> Delta | None:
         """What a failed step changes; ``None`` if that cannot be computed."""
@@ -418,7 +418,7 @@ class Replay:
             except TooManyInstances:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
-            matches = tuple(runtime.matches)
+            matches = tuple(runtime.match_counts)
             touches = tuple(runtime.touches())
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)

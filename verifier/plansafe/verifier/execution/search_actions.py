@@ -1,4 +1,4 @@
-"""The legal ground actions of a state: joins of each precondition's atoms over the facts, never a list of bindings."""
+"""Compiled actions for searches: the legal steps of a state, and actions reduced to the effects that rules read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from plansafe.verifier.model.operations import symbols_read
 
 
 class LegalActions:
-    """The searches for legal actions of one engine: each compiled once, whoever asks.
+    """The searches for the legal steps of a state: joins over the atoms of each precondition, compiled once.
 
-    Durative actions are never legal here: their starts and ends need a clock.
+    Durative actions are never legal here, because their starts and ends need a clock.
     """
 
     def __init__(self, task: Task, emitter: Emitter, code: ActionCode) -> None:
@@ -28,47 +28,44 @@ class LegalActions:
         self._emitter = emitter
         self._code = code
         self.index_specs: set[tuple[int, tuple[int, ...]]] = set()
-        """The indexes of facts that the searches compiled so far use."""
+        """The indexes of facts that the compiled searches use."""
         self._searches: dict[int, tuple[Action, Extension]] = {}
         self._numeric = bool(task.functions)
 
     def searches_for(self, names: tuple[str, ...]) -> list[tuple[Action, Extension]]:
-        """The searches for the named actions (for all, if none is named); afterwards ``asked`` covers them."""
+        """The searches for the named actions, by default for all; afterwards ``index_specs`` covers them."""
         actions = self.task.actions
         chosen = [actions[name] for name in names if name in actions] if names else list(actions.values())
         return [self._search(action) for action in chosen if action.end is None]
 
     def _search(self, action: Action) -> tuple[Action, Extension]:
-        found = self._searches.get(id(action))
-        if found is None:
+        compiled = self._searches.get(id(action))
+        if compiled is None:
             self._emitter.requested_indexes = self.index_specs
             search = compile_extension(self._emitter, And(action.start.condition), True, action.parameters)
-            found = self._searches[id(action)] = action, search
-        return found
+            compiled = self._searches[id(action)] = action, search
+        return compiled
 
     def find(
         self, state: State, indexes: FactIndexes, searches: list[tuple[Action, Extension]]
     ) -> Iterator[GroundAction]:
-        """The legal ground actions of a state, each once; ``indexes`` are those of the state and cover the searches.
-
-        The cost is that of the partial matches of the joins.
-        """
+        """The legal steps of a state, each once; its ``indexes`` must cover the searches. Linear in partial matches."""
         facts, fluents, tables = state.facts, state.fluents, indexes.tables
         for action, search in searches:
-            found: list[tuple[int, ...]] = []
-            search.all(facts, fluents, tables, 0, found)
+            bindings: list[tuple[int, ...]] = []
+            search.all(facts, fluents, tables, 0, bindings)
             if not self._numeric:
-                for objects in dict.fromkeys(found):
+                for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)
                 continue
             holds = self._code.precondition(action, [v.slot for v in action.parameters])
-            for objects in dict.fromkeys(found):
+            for objects in dict.fromkeys(bindings):
                 step = GroundAction(action, objects)
-                if self._confirmed(state, holds, step):
+                if self._is_executable(state, holds, step):
                     yield step
 
-    def _confirmed(self, state: State, holds: Callable[..., bool], step: GroundAction) -> bool:
-        """Where numbers are involved: the precondition holds, and the effects can be computed."""
+    def _is_executable(self, state: State, holds: Callable[..., bool], step: GroundAction) -> bool:
+        """In a task with numbers: whether the precondition holds and the effects can be computed."""
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         try:
@@ -87,7 +84,7 @@ class LegalActions:
 
 
 class Projection:
-    """The actions of an engine, cut down to the effects that some rule can notice. Compiled once, at first use."""
+    """The actions of an engine, reduced to the effects that some rule reads; each compiled at first use."""
 
     def __init__(self, task: Task, emitter: Emitter, prototype: Runtime, axioms: Axioms | None) -> None:
         watched = set(prototype.watched)
@@ -100,13 +97,13 @@ class Projection:
         self._watched = frozenset(watched)
         self._code = ActionCode(task, emitter, None)
         self._runs: dict[int, tuple[Action, Callable[..., bool] | None]] = {}
-        self._alike: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
-        """One function for all actions of equal effects."""
+        self._runs_by_effects: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
+        """One function for all actions with equal effects."""
 
     def run(self, action: Action) -> Callable[..., bool] | None:
-        """What changes a state as far as rules can notice; ``None`` if they cannot. For steps that are legal."""
-        known = self._runs.get(id(action))
-        if known is None:
+        """The function that makes the effects of a legal step that rules read; ``None`` if there are none."""
+        compiled = self._runs.get(id(action))
+        if compiled is None:
             watched = self._watched
             effects = [
                 effect._replace(
@@ -116,16 +113,16 @@ class Projection:
                 )
                 for effect in action.start.effects
             ]
-            alike = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
-            run = self._alike.get((action.parameters, alike)) if alike else None
-            if alike and run is None:
-                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=alike)))
-                self._alike[action.parameters, alike] = run
-            known = self._runs[id(action)] = action, run
-        return known[1]
+            read_effects = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
+            run = self._runs_by_effects.get((action.parameters, read_effects)) if read_effects else None
+            if read_effects and run is None:
+                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=read_effects)))
+                self._runs_by_effects[action.parameters, read_effects] = run
+            compiled = self._runs[id(action)] = action, run
+        return compiled[1]
 
     def _checked(self, action: Action) -> Callable[..., bool]:
-        """The effects of an action; by the slow definition where something in them is undefined but decides nothing."""
+        """The effects of an action; interpreted if an undefined number in them decides nothing."""
         fast, task = self._code.step_function(action, True), self._code.task
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:

@@ -1,8 +1,7 @@
-"""All legal steps of a state with what each would break: in place, by triggers, without a copy for each step.
+"""All legal steps of a state with the instances that each would break, found by triggers, without a copy for each step.
 
-What the steps have in common is asked once: monitors that are due whatever is done next. The others are asked only
-about the steps that concern them, and steps that change the same facts (as far as a rule reads them) are asked about
-together.
+Monitors that are due whatever step is taken are evaluated once. The others are evaluated only for the steps that affect
+them, and once for all steps that change the same facts (among those that rules read).
 """
 
 from __future__ import annotations
@@ -23,33 +22,32 @@ from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact, Runtime, TriggerFunction
+from plansafe.verifier.execution.monitors.rule_set import ActionFact
+from plansafe.verifier.execution.monitors.runtime import Runtime, TriggerFunction
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 BrokenInstances = frozenset[BrokenInstance]
-ConcernedMonitors = dict[int, list[tuple[int, ...]]]
-"""Monitors (by number) that a change concerns, and the bindings that its triggers found."""
-
-
+AffectedMonitors = dict[int, list[tuple[int, ...]]]
+"""The monitors (by number) that a change affects, and the bindings that its triggers found."""
 DueChecks = list[tuple[StepCheck, Binding]]
-"""What a step leaves to be asked of the state behind it."""
+"""The checks of a step to evaluate in the next state."""
 NO_DUE_CHECKS: DueChecks = []
 
 
-class _Common(NamedTuple):
-    """What happens to the monitors that no step concerns: their later copies, and what each of them finds."""
+class _UnaffectedMonitors(NamedTuple):
+    """The monitors after a letter for which no step matters, and the instances that each of them reports then."""
 
     monitors: list[StateMonitor]
-    found: dict[int, list[BrokenInstance]]
-    all: BrokenInstances
+    broken: dict[int, list[BrokenInstance]]
+    all_broken: BrokenInstances
 
 
 class StepForesight:
-    """What the steps from one state would break. The state is changed and taken back; the monitors stay as they are."""
+    """Predicts what steps from one state break. Changes of the state are undone; the monitors do not change."""
 
     def __init__(self, engine: Engine, state: State, runtime: Runtime, letter: int) -> None:
         self.engine = engine
@@ -59,130 +57,137 @@ class StepForesight:
         self.then = LetterTime(letter + 1, letter + 1, False)
         self.monitors = runtime.monitors
         departed = runtime.fork()
-        engine.depart(departed, state, None, self.now)
-        self._departing = self._common(runtime, departed)
+        engine.announce_step(departed, state, None, self.now)
+        self._departing = self._compare(runtime, departed)
         arrived = departed.fork()
-        arrived.arrive(state, (), self.then)
-        self._arriving = self._common(departed, arrived)
+        arrived.enter_state(state, (), self.then)
+        self._arriving = self._compare(departed, arrived)
         numbered = list(enumerate(self.monitors))
-        last = {n for n, monitor in numbered if isinstance(monitor, Invariant) and monitor.final}
+        final = {n for n, monitor in numbered if isinstance(monitor, Invariant) and monitor.final}
         latches = {n: monitor for n, monitor in numbered if isinstance(monitor, Latch)}
-        self._departing_silent = frozenset(last | {n for n, latch in latches.items() if latch.of_past})
-        """The monitors that a step taken here says nothing to, nor they about it."""
-        self._arriving_silent = frozenset(last | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
-        self._concerned: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}
+        self._departing_silent = frozenset(final | {n for n, latch in latches.items() if latch.of_past})
+        """The monitors that a step taken in this letter does not affect."""
+        self._arriving_silent = frozenset(final | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
+        self._watchers: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}
         self._pending = {
-            n: (monitor, monitor.waiting())
-            for n, monitor in enumerate(self.monitors)
-            if isinstance(monitor, Automaton) and monitor.pending
+            n: (monitor, monitor.pending_readers())
+            for n, monitor in numbered
+            if isinstance(monitor, Automaton) and monitor.has_pending_changes
         }
-        """The monitors that have still to judge what led here, with the bindings that wait for it."""
-        self._alike: dict[tuple[int, int | None], list[BrokenInstance]] = {}
-        """What monitors find in the letter of a step that none of their bindings reads by itself."""
-        self._landings: dict[tuple[int, tuple[int, ...]], BrokenInstances] = {}
-        """What is broken behind effects (by identity) on some objects."""
-        self._arrivals: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], BrokenInstances] = {}
+        """The monitors that have not read the changes before this state, with the bindings that read them."""
+        self._same_for_all: dict[tuple[int, int | None], list[BrokenInstance]] = {}
+        """The instances that monitors report in the letter of a step that no single binding reads."""
+        self._broken_by_effects: dict[tuple[int, tuple[int, ...]], BrokenInstances] = {}
+        """The instances broken in the next state, by effects (their identity) and objects."""
+        self._broken_by_changes: dict[tuple[tuple[StateChange, ...], tuple[Number, ...]], BrokenInstances] = {}
         self._projection = engine.projection
 
-    def _past(self, touched: ConcernedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
-        """What a latch says of the letter that a step leaves, which concerns the ``touched`` monitors."""
-        if number not in touched:
+    def _past_truth(self, affected: AffectedMonitors, number: int, binding: tuple[int, ...]) -> bool | None:
+        """The truth of a latch after the letter that a step leaves, if the step affects the ``affected`` monitors."""
+        if number not in affected:
             idle = self._departing.monitors[number]
             assert isinstance(idle, Latch)
             return idle.truth(binding)
         latch = self.monitors[number]
         assert isinstance(latch, Latch)
-        return latch.foretell(binding, self.state, self.now)
+        return latch.predict_truth(binding, self.state, self.now)
 
     @staticmethod
-    def _common(before: Runtime, after: Runtime) -> _Common:
-        found = {
-            number: violations_since(old, new)
-            for number, (old, new) in enumerate(zip(before.monitors, after.monitors, strict=True))
-            if old is not new
-        }
-        found = {number: broken for number, broken in found.items() if broken}
-        return _Common(after.monitors, found, frozenset([b for broken in found.values() for b in broken]))
+    def _compare(before: Runtime, after: Runtime) -> _UnaffectedMonitors:
+        broken: dict[int, list[BrokenInstance]] = {}
+        for number, (old, new) in enumerate(zip(before.monitors, after.monitors, strict=True)):
+            instances = violations_since(old, new) if old is not new else []
+            if instances:
+                broken[number] = instances
+        all_broken = frozenset([instance for instances in broken.values() for instance in instances])
+        return _UnaffectedMonitors(after.monitors, broken, all_broken)
 
     def options(self, steps: Iterable[GroundAction]) -> list[StepOption]:
-        """Each step with what it would break; all steps must be legal."""
-        acting, action_fact_of = self.engine.reads_actions, self.engine.action_fact
-        out: list[StepOption] = []
+        """Each step with the instances that it would break; all steps must be legal."""
+        reads_actions, action_fact_of = self.engine.reads_actions, self.engine.action_fact
+        options: list[StepOption] = []
         for step in steps:
-            action_fact = action_fact_of("start", step) if acting else None
-            found, due = (self._departing.all, NO_DUE_CHECKS) if action_fact is None else self._depart(action_fact)
+            action_fact = action_fact_of("start", step) if reads_actions else None
+            broken, due = (
+                (self._departing.all_broken, NO_DUE_CHECKS) if action_fact is None else self._leave_letter(action_fact)
+            )
             run = self._projection.run(step.action)
             if due:
-                found |= self._arrive(run, step, due)
+                broken |= self._enter_next_state(run, step, due)
             elif run is None:
-                found |= self._arriving.all
+                broken |= self._arriving.all_broken
             else:
-                place = (id(run), step.objects)
-                landing = self._landings.get(place)
-                if landing is None:
-                    landing = self._landings[place] = self._arrive(run, step, due)
-                found |= landing
-            out.append(StepOption(step, without_preferences(self.runtime, found)) if found else StepOption(step))
-        return out
+                key = (id(run), step.objects)
+                broken_by_effects = self._broken_by_effects.get(key)
+                if broken_by_effects is None:
+                    broken_by_effects = self._broken_by_effects[key] = self._enter_next_state(run, step, due)
+                broken |= broken_by_effects
+            options.append(StepOption(step, without_preferences(self.runtime, broken)) if broken else StepOption(step))
+        return options
 
     # -- the step as part of the letter that it leaves ----------------------------------------------------------------
 
-    def _depart(self, action_fact: ActionFact) -> tuple[BrokenInstances, DueChecks]:
-        """What is broken by taking a step here, and what is to be asked of the state behind it."""
+    def _leave_letter(self, action_fact: ActionFact) -> tuple[BrokenInstances, DueChecks]:
+        """The instances that a step breaks in its own letter, and the checks to evaluate in the next state."""
         predicate, code = action_fact
         state, runtime = self.state, self.runtime
         facts = state.facts[predicate]
         facts.add(code)
-        indexed = runtime.indexes.reads(predicate)
-        if indexed:
+        is_indexed = runtime.indexes.reads(predicate)
+        if is_indexed:
             runtime.indexes.update(((predicate, code, True),))
         due: DueChecks = []
         try:
-            # A binding that has still to be judged for what led here reads the step as well.
-            touched: ConcernedMonitors = {
+            # A binding with changes that are not read yet reads the step as well.
+            affected: AffectedMonitors = {
                 number: []
-                for number in self._who(predicate, True, False)[0]
-                if number in self._pending and self._awaited(number, predicate, code)
+                for number in self._watchers_of(predicate, True, False)[0]
+                if number in self._pending and self._pending_reads(number, predicate, code)
             }
-            self._touched(predicate, code, True, touched, False)
-            found = self._without(self._departing, touched) if touched else set(self._departing.all)
-            for number, candidates in touched.items():
-                found.update(self._departed(number, (predicate, code, True), candidates))
+            self._add_affected(predicate, code, True, affected, False)
+            broken = self._broken_by_others(self._departing, affected) if affected else set(self._departing.all_broken)
+            for number, candidates in affected.items():
+                broken.update(self._predict_step_letter(number, (predicate, code, True), candidates))
             for check in runtime.checks.get(predicate, ()):
-                bindings = check.matching(state, runtime.indexes, code)
+                bindings = check.matching_bindings(state, runtime.indexes, code)
                 if bindings:
-                    violated, undecided, later = check.foresee(state, bindings, partial(self._past, touched))
+                    violated, undecided, later = check.predict(state, bindings, partial(self._past_truth, affected))
                     if violated or undecided:
-                        found.update(_broken(check.part, violated, undecided))
+                        broken.update(_broken_instances(check.part, violated, undecided))
                     due += [(check, binding) for binding in later]
         finally:
             facts.discard(code)
-            if indexed:
+            if is_indexed:
                 runtime.indexes.update(((predicate, code, False),))
-        return frozenset(found), due
+        return frozenset(broken), due
 
-    def _awaited(self, number: int, predicate: int, code: int) -> bool:
-        """Whether a monitor that has still to judge what led here reads a fact in judging it."""
-        monitor, waiting = self._pending[number]
-        return waiting.read(predicate, code) or monitor.global_readers.matches(predicate, code)
+    def _pending_reads(self, number: int, predicate: int, code: int) -> bool:
+        """Whether a monitor with pending changes reads a fact when it evaluates them."""
+        monitor, pending_readers = self._pending[number]
+        return pending_readers.has_reader(predicate, code) or monitor.global_readers.matches(predicate, code)
 
-    def _departed(self, number: int, change: StateChange, candidates: list[tuple[int, ...]]) -> list[BrokenInstance]:
-        """What a monitor finds in the letter of a step: asked once where all its bindings read the step alike."""
+    def _predict_step_letter(
+        self, number: int, change: StateChange, candidates: list[tuple[int, ...]]
+    ) -> list[BrokenInstance]:
+        """The instances that a monitor reports in the letter of a step; computed once if no binding reads the step."""
         monitor = self.monitors[number]
-        if candidates or not isinstance(monitor, Automaton) or monitor.readers.read(change[0], change[1]):
-            return self._foreseen(number, (change,), candidates, self.now)
-        if number in self._pending and self._pending[number][1].read(change[0], change[1]):
-            return self._foreseen(number, (change,), candidates, self.now)
-        bits = monitor.global_bits(self.state)
-        known = self._alike.get((number, bits))
-        if known is None:
-            known = self._alike[number, bits] = self._foreseen(number, (change,), candidates, self.now)
-        return known
+        if (
+            candidates
+            or not isinstance(monitor, Automaton)
+            or monitor.readers.has_reader(change[0], change[1])
+            or (number in self._pending and self._pending[number][1].has_reader(change[0], change[1]))
+        ):
+            return self._predict(number, (change,), candidates, self.now)
+        key = number, monitor.global_bits(self.state)
+        broken = self._same_for_all.get(key)
+        if broken is None:
+            broken = self._same_for_all[key] = self._predict(number, (change,), candidates, self.now)
+        return broken
 
-    # -- the letter behind it -----------------------------------------------------------------------------------------
+    # -- the next letter ----------------------------------------------------------------------------------------------
 
-    def _arrive(self, run: Callable[..., bool] | None, step: GroundAction, due: DueChecks) -> BrokenInstances:
-        """What is broken in the state behind a step."""
+    def _enter_next_state(self, run: Callable[..., bool] | None, step: GroundAction, due: DueChecks) -> BrokenInstances:
+        """The instances broken in the state after a step."""
         state = self.state
         log: list[StateChange] = []
         if run is not None:
@@ -191,93 +196,85 @@ class StepForesight:
                 self.engine.axioms.update(state.facts, state.fluents, log)
         changes = tuple(log)
         base = len(state.facts)
-        # The log has the numbers that were there before.
-        new = tuple([state.fluents[index - base][code] for index, code, _ in changes if index >= base])
+        # The log has the numbers from before the step.
+        new_numbers = tuple([state.fluents[index - base][code] for index, code, _ in changes if index >= base])
         try:
-            found = self._arrivals.get((changes, new))
-            if found is None:
-                found = self._arrivals[changes, new] = self._arrived(changes)
+            broken = self._broken_by_changes.get((changes, new_numbers))
+            if broken is None:
+                broken = self._broken_by_changes[changes, new_numbers] = self._evaluate_changes(changes)
             for check, binding in due:
                 value = check.holds(state, binding)
                 if value is False or (value is None and binding not in check.undecided):
-                    found |= {BrokenInstance(check.part, binding, value is None)}
+                    broken |= {BrokenInstance(check.part, binding, value is None)}
         finally:
             state.undo(log)
-        return found
+        return broken
 
-    def _arrived(self, changes: tuple[StateChange, ...]) -> BrokenInstances:
+    def _evaluate_changes(self, changes: tuple[StateChange, ...]) -> BrokenInstances:
         runtime = self.runtime
         runtime.indexes.update(changes)
-        touched: ConcernedMonitors = {}
+        affected: AffectedMonitors = {}
         for predicate, code, value in changes:
-            self._touched(predicate, code, bool(value), touched, True)
-        found = self._without(self._arriving, touched)
-        for number, candidates in touched.items():
-            found.update(self._foreseen(number, changes, candidates, self.then))
+            self._add_affected(predicate, code, bool(value), affected, True)
+        broken = self._broken_by_others(self._arriving, affected)
+        for number, candidates in affected.items():
+            broken.update(self._predict(number, changes, candidates, self.then))
         runtime.indexes.update([(index, code, not value) for index, code, value in reversed(changes)])
-        return frozenset(found)
+        return frozenset(broken)
 
-    # -- both ---------------------------------------------------------------------------------------------------------
+    # -- both letters -------------------------------------------------------------------------------------------------
 
-    def _who(self, index: int, added: bool, arriving: bool) -> tuple[list[int], list[tuple[int, TriggerFunction]]]:
-        """Who reads a predicate (or fluent), and what finds bindings, of the monitors that have something to say."""
-        known = self._concerned.get((index, added, arriving))
-        if known is None:
+    def _watchers_of(
+        self, index: int, added: bool, arriving: bool
+    ) -> tuple[list[int], list[tuple[int, TriggerFunction]]]:
+        """The monitors that read a predicate (or fluent), and its triggers; silent monitors are left out."""
+        watchers = self._watchers.get((index, added, arriving))
+        if watchers is None:
             silent = self._arriving_silent if arriving else self._departing_silent
             readers = [number for number in self.runtime.readers(index) if number not in silent]
             triggers = [(number, find) for number, find in self.runtime.triggers(index, added) if number not in silent]
-            known = self._concerned[index, added, arriving] = readers, triggers
-        return known
+            watchers = self._watchers[index, added, arriving] = readers, triggers
+        return watchers
 
-    def _touched(self, predicate: int, code: int, added: bool, touched: ConcernedMonitors, arriving: bool) -> None:
-        """Add the monitors that a change concerns."""
+    def _add_affected(self, predicate: int, code: int, added: bool, affected: AffectedMonitors, arriving: bool) -> None:
+        """Add the monitors that a change affects."""
         state, runtime, monitors = self.state, self.runtime, self.monitors
-        readers, triggers = self._who(predicate, added, arriving)
+        readers, triggers = self._watchers_of(predicate, added, arriving)
         for number in readers:
-            if monitors[number].concerned(predicate, code):
-                touched.setdefault(number, [])
-        found: list[tuple[int, ...]] = []
+            if monitors[number].is_affected(predicate, code):
+                affected.setdefault(number, [])
+        bindings: list[tuple[int, ...]] = []
         for number, find in triggers:
-            find(state.facts, state.fluents, runtime.indexes.tables, code, found)
-            if found:
-                touched.setdefault(number, []).extend(found)
-                found = []
+            find(state.facts, state.fluents, runtime.indexes.tables, code, bindings)
+            if bindings:
+                affected.setdefault(number, []).extend(bindings)
+                bindings = []
 
-    def _foreseen(
+    def _predict(
         self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], moment: LetterTime
     ) -> list[BrokenInstance]:
-        """What a monitor that is concerned finds in the letter of the present state."""
+        """The instances that an affected monitor reports in the letter of the present state."""
         monitor = self.monitors[number]
         if isinstance(monitor, Latch):
-            return []  # a latch says nothing unless it is asked
-        found = monitor.foresee(self.state, changes, candidates, moment)
-        if found is None:
-            return self._stepped(monitor, changes, candidates, moment)
-        return _broken(monitor.part, *found)
-
-    def _stepped(
-        self,
-        monitor: StateMonitor,
-        changes: tuple[StateChange, ...],
-        candidates: list[tuple[int, ...]],
-        moment: LetterTime,
-    ) -> list[BrokenInstance]:
-        """What a copy of a monitor finds that really reads the letter."""
+            return []  # a latch reports nothing itself
+        prediction = monitor.predict(self.state, changes, candidates, moment)
+        if prediction is not None:
+            return _broken_instances(monitor.part, *prediction)
         copy = monitor.fork()
         for index, code, _ in changes:
-            if copy.concerned(index, code):
-                copy.read(index, code)
+            if copy.is_affected(index, code):
+                copy.record_change(index, code)
         copy.candidates.extend(candidates)
         copy.step(self.state, moment)
         return violations_since(monitor, copy)
 
     @staticmethod
-    def _without(common: _Common, touched: ConcernedMonitors) -> set[BrokenInstance]:
-        """What monitors find that are not concerned."""
-        if not common.found:
+    def _broken_by_others(unaffected: _UnaffectedMonitors, affected: AffectedMonitors) -> set[BrokenInstance]:
+        """The instances that monitors report which are not affected."""
+        if not unaffected.broken:
             return set()
-        return {b for number, broken in common.found.items() if number not in touched for b in broken}
+        return {b for number, broken in unaffected.broken.items() if number not in affected for b in broken}
 
 
-def _broken(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[BrokenInstance]:
+def _broken_instances(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[BrokenInstance]:
     return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, True) for b in undecided]

@@ -22,8 +22,8 @@ from plansafe.verifier.execution.actions import (
 )
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.program import LetterTime
-from plansafe.verifier.execution.monitors.runtime import ActionFact
+from plansafe.verifier.execution.monitors.rule_set import ActionFact
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Replay
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
@@ -223,7 +223,7 @@ class TimedReplay(Replay):
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
-        self._depart(taking)
+        self._announce_actions(taking)
         here = {id(event) for event in taking}
         self._recent += [entry for entry in self._present if id(entry[1]) in here]
         state.apply(delta, self.log)
@@ -235,7 +235,7 @@ class TimedReplay(Replay):
         assert self.events is not None
         self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
         self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
-        self._arrive(max(numbers, default=0))
+        self._enter_state(max(numbers, default=0))
         self.executed += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:
             self.failures += self._over_all(self.running)
@@ -262,7 +262,7 @@ class TimedReplay(Replay):
         assert self.events is not None
         self.time, self._shared = time, False
         self.events[self.letter + 1] = ((number, kind),)
-        self._arrive(number)
+        self._enter_state(number)
         self.executed += (kind == START) - 1
 
     # -- conditions ---------------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ class TimedReplay(Replay):
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def _depart(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taking: list[Event]) -> None:
         """The happening's actions are known: tell the monitors, and remember which step each action fact stands for."""
         if self.runtime is None or not self.engine.action_predicates:
             return
@@ -423,7 +423,7 @@ class TimedReplay(Replay):
                     entries.append((action_fact, event.step.number))
         self._action_facts[self.letter] = entries
         if self.engine.reads_actions:
-            self.runtime.depart(self.state, list(dict.fromkeys(action_facts)), self.moment())
+            self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.moment())
 
     def _under_way(self) -> list[tuple[ActionFact, int]]:
         """Count this letter for the rules about the actions under way; their action facts and step numbers."""

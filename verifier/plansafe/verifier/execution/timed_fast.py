@@ -126,7 +126,7 @@ class IsolatedEvents:
                 known = id(step.resolved)
                 action = ground[known] if known in ground else self._resolve(step)
                 if action is not None and step.number not in dropped and self._take(step, action, event & 1):
-                    self._arrive(tick, step.number, event & 1)
+                    self._record_event(tick, step.number, event & 1)
                     before = tick
                     position += 1
                     continue
@@ -173,7 +173,7 @@ class IsolatedEvents:
             self._begin(step, ground)
         return True
 
-    def _arrive(self, tick: int, number: int, ends: int) -> None:
+    def _record_event(self, tick: int, number: int, ends: int) -> None:
         """The letter that an event has led to."""
         run = self.run
         kind = END if ends else START

@@ -1,61 +1,65 @@
-"""Which objects are worth trying for variables: those in the facts that a formula needs.
+"""Candidate objects for variables: those in the facts that a formula needs.
 
-For all others the formula has the value that decides nothing (of ``exists``: false; of ``forall``: true), so that
-``candidates`` may stand wherever ``bindings`` does, and does so but where definitions are executed literally.
+For all other objects the formula has the value that decides nothing (``exists``: false; ``forall``: true). So
+``candidate_bindings`` can replace ``all_bindings``, except where definitions are executed literally.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .formulas import Binding, Domains, Fact, Need, Objects, bindings, unify
+from .formulas import Binding, Domains, Fact, Objects, Support, all_bindings, unify
 from .trace import View
 
 
-def candidates(needs: Iterable[Need], domains: Domains, b: Binding, view: View) -> Iterator[dict[str, Any]]:
-    """The bindings of the variables, each once, under which what is needed is there."""
+def candidate_bindings(
+    supports: Iterable[Support], domains: Domains, binding: Binding, view: View
+) -> Iterator[dict[str, Any]]:
+    """The bindings of the variables, each once, for which one of the supports is among the facts."""
     names = [name for name, _ in domains]
-    outside = {name: value for name, value in b.items() if name not in names}
-    alternatives = tuple(needs)
-    if view.literal or not all(need.atoms for need in alternatives):
-        yield from bindings(domains, outside)
+    outer = {name: value for name, value in binding.items() if name not in names}
+    alternatives = tuple(supports)
+    if view.literal or not all(support.atoms for support in alternatives):
+        yield from all_bindings(domains, outer)
         return
     sizes = [len(objects) for _, objects in domains]
     if 0 in sizes:
         return
-    only = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
-    seen = set[Fact]()
-    for need in alternatives:
-        for binding in supported(need, need.atoms, domains, {**outside, **only}, view):
-            objects = tuple([binding[name] for name in names])
-            if objects not in seen:
-                seen.add(objects)
-                yield {**outside, **dict(zip(names, objects, strict=True))}
+    single = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
+    yielded = set[Fact]()
+    for support in alternatives:
+        for candidate in supported_bindings(support, support.atoms, domains, {**outer, **single}, view):
+            objects = tuple([candidate[name] for name in names])
+            if objects not in yielded:
+                yielded.add(objects)
+                yield {**outer, **dict(zip(names, objects, strict=True))}
 
 
-def supported(need: Need, atoms: Sequence[Fact], domains: Domains, b: Binding, view: View) -> Iterator[Binding]:
-    """The variables as the atoms are found among the facts, and every object for those that no atom has."""
-    types = dict((*need.within, *domains))
-    if any(b[name] not in objects for name, objects in types.items() if name in b):
+def supported_bindings(
+    support: Support, atoms: Sequence[Fact], domains: Domains, binding: Binding, view: View
+) -> Iterator[Binding]:
+    """The bindings for which the atoms are facts; variables in no atom take every object."""
+    types = dict((*support.quantified, *domains))
+    if any(binding[name] not in objects for name, objects in types.items() if name in binding):
         return
-    for found in _joined(atoms, b, types, view):
-        free = tuple([(name, objects) for name, objects in domains if name not in found])
-        yield from bindings(free, found) if free else (found,)
+    for extended in _join_atoms(atoms, binding, types, view):
+        free = tuple([(name, objects) for name, objects in domains if name not in extended])
+        yield from all_bindings(free, extended) if free else (extended,)
 
 
-def _joined(atoms: Sequence[Fact], b: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:
-    """The bindings under which all atoms are among the facts that are known; the rarest atom first."""
+def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:
+    """The bindings for which all atoms are known facts. Joins the atom with the fewest facts first."""
     if not atoms:
-        yield b
+        yield binding
         return
-    found = [view.known.matching(atom, b) for atom in atoms]
-    best = min(range(len(atoms)), key=lambda i: len(found[i])) if len(atoms) > 1 else 0
-    rest = [atom for i, atom in enumerate(atoms) if i != best]
-    new = [(term, types[term]) for term in atoms[best] if term in types and term not in b]
-    view.work.spend(1 + len(found[best]))
-    for fact in found[best]:
-        bound = unify(atoms[best], fact, b)
-        if bound is not None and all([bound[name] in objects for name, objects in new]):
-            if rest:
-                yield from _joined(rest, bound, types, view)
+    facts = [view.possible_facts.matching(atom, binding) for atom in atoms]
+    rarest = min(range(len(atoms)), key=lambda i: len(facts[i])) if len(atoms) > 1 else 0
+    later_atoms = [atom for i, atom in enumerate(atoms) if i != rarest]
+    new = [(term, types[term]) for term in atoms[rarest] if term in types and term not in binding]
+    view.work.spend(1 + len(facts[rarest]))
+    for fact in facts[rarest]:
+        extended = unify(atoms[rarest], fact, binding)
+        if extended is not None and all([extended[name] in objects for name, objects in new]):
+            if later_atoms:
+                yield from _join_atoms(later_atoms, extended, types, view)
             else:
-                yield bound
+                yield extended

@@ -3,160 +3,158 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .candidates import candidates, supported
+from .candidates import candidate_bindings, supported_bindings
 from .evaluation import holds
-from .formulas import Domains, Fact, Need, Node, ground, needs, symbols, unify
-from .reader import need
+from .formulas import Domains, Fact, Node, Support, ground, symbols_in, unify
+from .reader import require
 from .trace import State
 
-Tried = tuple[Mapping[str, str], bool]
-"""A binding, and whether the body is known to be true under it."""
+Candidate = tuple[Mapping[str, str], bool]
+"""A binding, and whether the body is known to be true for it."""
 
 
 class Axiom(NamedTuple):
-    """``(:derived head body)``, with the domains of its variables."""
+    """``(:derived head body)``, with the domains of its variables and the supports of its body."""
 
     head: Fact
     domains: Domains
     body: Node
-
-
-class Rule(NamedTuple):
-    """An axiom with what its body needs."""
-
-    axiom: Axiom
-    needs: tuple[Need, ...]
+    supports: tuple[Support, ...]
 
 
 class Stratum(NamedTuple):
-    """Predicates that depend on each other, with the predicates and functions that their bodies name."""
+    """Predicates that depend on each other, with the predicates and functions in their bodies.
 
-    names: frozenset[Fact]
-    rules: tuple[Rule, ...]
+    ``negative_reads`` are the symbols whose new facts can make a body false; all functions are among them.
+    """
+
+    predicates: frozenset[Fact]
+    axioms: tuple[Axiom, ...]
     reads: frozenset[Fact]
-    negative: frozenset[Fact]  # those that, becoming true, may make a body false; functions among them
+    negative_reads: frozenset[Fact]
 
 
 class Axioms:
-    """All axioms, in strata: the components of the graph of dependencies, in an order in which none needs a later."""
+    """All axioms, in strata: the components of the graph of dependencies, each after those that it depends on."""
 
     def __init__(self, axioms: list[Axiom]) -> None:
         grouped = dict[Fact, list[Axiom]]()
         for axiom in axioms:
             grouped.setdefault(axiom.head[:1], []).append(axiom)
-        self._named: dict[Fact, dict[Fact, bool]] = {}  # with whether it is under a negation somewhere
-        for name, own in grouped.items():
-            found = self._named[name] = {}
-            for axiom in own:
-                for other, negative in symbols(axiom.body):
-                    found[other] = found.get(other, False) or negative
+        self._reads: dict[Fact, dict[Fact, bool]] = {}
+        """The symbols that each derived predicate reads, and whether below a negation."""
+        for predicate, definitions in grouped.items():
+            reads = self._reads[predicate] = {}
+            for axiom in definitions:
+                for read, negative in symbols_in(axiom.body):
+                    reads[read] = reads.get(read, False) or negative
         self.derived = {name for (name,) in grouped}
-        self.strata = [self._stratum(names, grouped) for names in _components(self._named)]
-        self._behind: dict[Fact, frozenset[Fact]] = {}
+        self.strata = [self._stratum(component, grouped) for component in _components(self._reads)]
+        self._dependencies: dict[Fact, frozenset[Fact]] = {}
 
-    def _stratum(self, names: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
-        named = [pair for name in names for pair in self._named[name].items()]
-        negative = frozenset([other for other, sign in named if sign])
-        need(not negative & {*names}, "derived predicates that are not stratified")
-        rules = [Rule(axiom, needs(axiom.body, True)) for name in names for axiom in grouped[name]]
-        return Stratum(frozenset(names), tuple(rules), frozenset([other for other, _ in named]), negative)
+    def _stratum(self, predicates: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
+        reads = [pair for predicate in predicates for pair in self._reads[predicate].items()]
+        negative = frozenset([read for read, is_negative in reads if is_negative])
+        require(not negative & {*predicates}, "derived predicates that are not stratified")
+        axioms = tuple([axiom for predicate in predicates for axiom in grouped[predicate]])
+        return Stratum(frozenset(predicates), axioms, frozenset([read for read, _ in reads]), negative)
 
-    def behind(self, name: Fact) -> frozenset[Fact]:
-        """The predicates and functions that a derived predicate depends on, itself included where it does."""
-        if name not in self._behind:
-            seen = dict.fromkeys(self._named.get(name, ()))
-            waiting = [*seen]
-            while waiting:
-                new = [other for other in self._named.get(waiting.pop(), ()) if other not in seen]
-                seen.update(dict.fromkeys(new))
-                waiting += new
-            self._behind[name] = frozenset(seen)
-        return self._behind[name]
+    def dependencies(self, predicate: Fact) -> frozenset[Fact]:
+        """The predicates and functions that a derived predicate depends on, itself included if recursive."""
+        if predicate not in self._dependencies:
+            reached = dict.fromkeys(self._reads.get(predicate, ()))
+            queue = [*reached]
+            while queue:
+                new = [read for read in self._reads.get(queue.pop(), ()) if read not in reached]
+                reached.update(dict.fromkeys(new))
+                queue += new
+            self._dependencies[predicate] = frozenset(reached)
+        return self._dependencies[predicate]
 
-    def close(self, state: State) -> None:
-        """Add the derived facts to a state that has none: the definition."""
+    def derive_all(self, state: State) -> None:
+        """Add the derived facts to a state that has none."""
         for stratum in self.strata:
-            _least_fixpoint(stratum, state)
+            _add_least_fixpoint(stratum, state)
 
-    def maintain(self, state: State, added: list[Fact], removed: list[Fact], numbers: Iterable[Fact]) -> None:
-        """Bring the derived facts up to date after basic facts or numbers changed; the lists get what changes.
+    def update(self, state: State, added: list[Fact], removed: list[Fact], numbers: Iterable[Fact]) -> None:
+        """Update the derived facts after basic facts or numbers changed, and append the changes to the lists.
 
-        A stratum is left as it is if nothing changed that it reads, continued if what changed can only add to it, and
-        computed anew otherwise.
+        A stratum stays if nothing that it reads changed. It is continued if the changes can only add to it, and
+        otherwise computed again.
         """
         changed = {fact[:2] for fact in numbers}
-        more, fewer = {fact[:1] for fact in added}, {fact[:1] for fact in removed}
+        grown, shrunk = {fact[:1] for fact in added}, {fact[:1] for fact in removed}
         for stratum in self.strata:
-            if not stratum.reads & (more | fewer | changed):
+            if not stratum.reads & (grown | shrunk | changed):
                 continue
             before = dict[Fact, None]()
-            if stratum.reads & (fewer | changed) or stratum.negative & more:
-                for name in stratum.names:
-                    before.update(dict.fromkeys(state.facts.of(name[0])))
+            if stratum.reads & (shrunk | changed) or stratum.negative_reads & grown:
+                for predicate in stratum.predicates:
+                    before.update(dict.fromkeys(state.facts.with_predicate(predicate[0])))
                 for fact in before:
                     state.facts.discard(fact)
-                found = _least_fixpoint(stratum, state)
+                derived = _add_least_fixpoint(stratum, state)
             else:
-                found = _continued(stratum, state, [fact for fact in added if fact[:1] in stratum.reads])
-            new = [fact for fact in found if fact not in before]
-            gone = [fact for fact in before if fact not in state.facts]
-            more, fewer = more | {fact[:1] for fact in new}, fewer | {fact[:1] for fact in gone}
+                derived = _continue_fixpoint(stratum, state, [fact for fact in added if fact[:1] in stratum.reads])
+            new = [fact for fact in derived if fact not in before]
+            lost = [fact for fact in before if fact not in state.facts]
+            grown, shrunk = grown | {fact[:1] for fact in new}, shrunk | {fact[:1] for fact in lost}
             added += new
-            removed += gone
+            removed += lost
 
 
-def _least_fixpoint(stratum: Stratum, state: State) -> list[Fact]:
-    """Add what follows until nothing new does; returns what was added."""
-    new = _follow(state, [(rule, _all(rule, state)) for rule in stratum.rules])
+def _add_least_fixpoint(stratum: Stratum, state: State) -> list[Fact]:
+    """Add consequences until nothing new follows; return the added facts."""
+    new = _add_heads(state, [(axiom, _all_candidates(axiom, state)) for axiom in stratum.axioms])
     if not state.literal:
-        return new + _continued(stratum, state, new)
-    found = new
+        return new + _continue_fixpoint(stratum, state, new)
+    derived = new
     while new:
-        new = _follow(state, [(rule, _all(rule, state)) for rule in stratum.rules])
-        found = found + new
-    return found
+        new = _add_heads(state, [(axiom, _all_candidates(axiom, state)) for axiom in stratum.axioms])
+        derived = derived + new
+    return derived
 
 
-def _all(rule: Rule, state: State) -> Iterator[Tried]:
-    """All bindings under which a body may be true."""
-    return ((b, False) for b in candidates(rule.needs, rule.axiom.domains, {}, state))
+def _all_candidates(axiom: Axiom, state: State) -> Iterator[Candidate]:
+    """The bindings for which a body may be true."""
+    return ((binding, False) for binding in candidate_bindings(axiom.supports, axiom.domains, {}, state))
 
 
-def _continued(stratum: Stratum, state: State, new: list[Fact]) -> list[Fact]:
-    """Add what follows from the new facts (semi-naive): what does not need one of them followed before."""
-    found = list[Fact]()
+def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[Fact]:
+    """Add the consequences of new facts (semi-naive): all others were added before."""
+    derived = list[Fact]()
     while new:
-        by_name = dict[Fact, list[Fact]]()
+        by_predicate = dict[Fact, list[Fact]]()
         for fact in new:
-            by_name.setdefault(fact[:1], []).append(fact)
-        new = _follow(state, [(rule, _triggered(rule, by_name, state)) for rule in stratum.rules])
-        found += new
-    return found
+            by_predicate.setdefault(fact[:1], []).append(fact)
+        new = _add_heads(state, [(axiom, _new_candidates(axiom, by_predicate, state)) for axiom in stratum.axioms])
+        derived += new
+    return derived
 
 
-def _triggered(rule: Rule, new: Mapping[Fact, list[Fact]], state: State) -> Iterator[Tried]:
-    """The bindings under which a body that was not true may be so now."""
-    domains = rule.axiom.domains
-    for one in rule.needs:
-        if any(name in new for name in one.others):
-            yield from ((b, False) for b in candidates((one,), domains, {}, state))
+def _new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state: State) -> Iterator[Candidate]:
+    """The bindings for which new facts may have made a body true."""
+    for support in axiom.supports:
+        if any(name in new for name in support.other_symbols):
+            yield from ((binding, False) for binding in candidate_bindings((support,), axiom.domains, {}, state))
             continue
-        for i, atom in enumerate(one.atoms):
-            rest = one.atoms[:i] + one.atoms[i + 1 :]
+        for i, atom in enumerate(support.atoms):
+            remaining = support.atoms[:i] + support.atoms[i + 1 :]
             for fact in new.get(atom[:1], ()):
-                b = unify(atom, fact, {})
-                if b is not None:
-                    yield from ((full, one.exact) for full in supported(one, rest, domains, b, state))
+                partial = unify(atom, fact, {})
+                if partial is not None:
+                    bindings = supported_bindings(support, remaining, axiom.domains, partial, state)
+                    yield from ((binding, support.exact) for binding in bindings)
 
 
-def _follow(state: State, tried: list[tuple[Rule, Iterable[Tried]]]) -> list[Fact]:
-    """The heads of true bodies that are not in the state, which gets them once all are found."""
+def _add_heads(state: State, axioms: list[tuple[Axiom, Iterable[Candidate]]]) -> list[Fact]:
+    """Find the heads of true bodies that are not in the state; then add and return them."""
     new = dict[Fact, None]()
-    for (axiom, _), found in tried:
-        for b, known in found:
+    for axiom, candidates in axioms:
+        for binding, is_true in candidates:
             state.work.spend()
-            fact = ground(axiom.head, b)
-            if fact not in state.facts and fact not in new and (known or holds(axiom.body, b, state)):
+            fact = ground(axiom.head, binding)
+            if fact not in state.facts and fact not in new and (is_true or holds(axiom.body, binding, state)):
                 new[fact] = None
     for fact in new:
         state.facts.add(fact)
@@ -167,36 +165,33 @@ def _components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
     """The strongly connected components of derived predicates, each after those it depends on (Tarjan, 1972)."""
     index, low = dict[Fact, int](), dict[Fact, int]()
     stack, on_stack = list[Fact](), set[Fact]()
-    result = list[list[Fact]]()
+    components = list[list[Fact]]()
     for start in graph:
         path = [] if start in index else [(start, iter(graph[start]))]
         while path:
-            name, rest = path[-1]
-            if name not in index:
-                index[name] = low[name] = len(index)
-                stack.append(name)
-                on_stack.add(name)
-            following = next((other for other in rest if other in graph and _concerns(other, index, on_stack)), None)
-            if following is None:
+            node, successors = path[-1]
+            if node not in index:
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                on_stack.add(node)
+            unfinished = (n for n in successors if n in graph and (n not in index or n in on_stack))
+            successor = next(unfinished, None)
+            if successor is None:
                 path.pop()
                 if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[name])
-                if low[name] == index[name]:
-                    result.append(_popped(stack, on_stack, name))
-            elif following in on_stack:
-                low[name] = min(low[name], index[following])
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == index[node]:
+                    components.append(_pop_component(stack, on_stack, node))
+            elif successor in on_stack:
+                low[node] = min(low[node], index[successor])
             else:
-                path.append((following, iter(graph[following])))
-    return result
+                path.append((successor, iter(graph[successor])))
+    return components
 
 
-def _concerns(other: Fact, index: Mapping[Fact, int], on_stack: set[Fact]) -> bool:
-    return other not in index or other in on_stack
-
-
-def _popped(stack: list[Fact], on_stack: set[Fact], name: Fact) -> list[Fact]:
+def _pop_component(stack: list[Fact], on_stack: set[Fact], root: Fact) -> list[Fact]:
     component = list[Fact]()
-    while not component or component[-1] != name:
+    while not component or component[-1] != root:
         component.append(stack.pop())
         on_stack.remove(component[-1])
     return component

@@ -1,13 +1,13 @@
-"""What an effect does, how effects combine, and which actions interfere (docs/language.md, sections 2 and 3)."""
+"""The changes of effects, how they combine, and which actions interfere (docs/language.md, sections 2 and 3)."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from .candidates import candidates
-from .evaluation import numbers, row
+from .candidates import candidate_bindings
+from .evaluation import evaluate, evaluate_number
 from .formulas import (
-    ASSIGNMENTS,
     Add,
     Assign,
     Binding,
@@ -21,9 +21,16 @@ from .formulas import (
     ground,
     symbol,
 )
-from .reader import bounded, need
-from .trace import Change, Earlier, State
+from .reader import check_length, require
+from .trace import Change, PastState, State
 
+ASSIGNED_VALUE: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "increase": operator.add,
+    "decrease": operator.sub,
+    "scale-up": operator.mul,
+    "scale-down": operator.truediv,
+    "assign": lambda _old, value: value,
+}
 SUMS, FACTORS = {"increase", "decrease"}, {"scale-up", "scale-down"}
 
 
@@ -31,112 +38,107 @@ class Undefined(ArithmeticError):
     """An effect reads an undefined number, divides by zero, or clashes with another."""
 
 
-class Reading(NamedTuple):
-    """What an effect is read in: the state before; for the end of a durative action the one before its start, too."""
+class EffectContext(NamedTuple):
+    """The state that an effect reads; at the end of a durative action also the state before its start.
 
-    now: State
-    start: Earlier | None = None
-    choose: Callable[[int, tuple[str, ...], int], int] | None = None  # number, objects, alternatives
-
-
-def outcome(e: Node, b: Binding, reading: Reading, asked: int = 2, bound: tuple[str, ...] = ()) -> Iterator[Change]:
-    """What an effect does. ``asked``: the value of the conditions around it, false ones left out.
-
-    Raises ``Undefined``, also where it is undefined whether something happens.
+    ``choose(number, objects, alternatives)`` returns the outcome of a ``oneof`` effect.
     """
-    match e:
+
+    state: State
+    before_start: PastState | None = None
+    choose: Callable[[int, tuple[str, ...], int], int] | None = None
+
+
+def effect_changes(
+    effect: Node, binding: Binding, context: EffectContext, condition: int = 2, objects: tuple[str, ...] = ()
+) -> Iterator[Change]:
+    """The changes of an effect. ``condition``: the value of the conditions around it, which is not false.
+
+    Raises ``Undefined``, also where it is undefined whether the effect happens.
+    """
+    match effect:
         case Connective(_, members):
             for part in members:
-                yield from outcome(part, b, reading, asked, bound)
-        case Quantified(_, variable, objects, part):
-            for found in candidates(e.needs, ((variable, objects),), b, reading.now):
-                yield from outcome(part, found, reading, asked, (*bound, found[variable]))
+                yield from effect_changes(part, binding, context, condition, objects)
+        case Quantified(_, variable, domain, part):
+            for inner in candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
+                yield from effect_changes(part, inner, context, condition, (*objects, inner[variable]))
         case OneOf(number, members):
-            assert reading.choose is not None
-            chosen = reading.choose(number, bound, len(members))
-            need(chosen in range(len(members)), "no effect")
-            yield from outcome(members[chosen], b, reading, asked, bound)
-        case When(_, effect):
-            value = min(asked, _condition(e, b, reading))  # below another, both are one condition
+            assert context.choose is not None
+            chosen = context.choose(number, objects, len(members))
+            require(chosen in range(len(members)), "no effect")
+            yield from effect_changes(members[chosen], binding, context, condition, objects)
+        case When(_, part):
+            value = min(condition, _condition_value(effect, binding, context))  # nested conditions are one condition
             if value:
-                yield from outcome(effect, b, reading, value, bound)
-        case _ if asked == 1:
+                yield from effect_changes(part, binding, context, value, objects)
+        case _ if condition == 1:
             raise Undefined
         case _:
-            yield _change(e, b, reading.now)
+            yield _change(effect, binding, context.state)
 
 
-def _condition(e: When, b: Binding, reading: Reading) -> int:
-    value: int = row(e.condition, b, reading.now)[0][1]
-    if e.earlier is not None and reading.start is not None:
-        value = min(value, row(e.earlier, b, reading.start)[0][1])
+def _condition_value(effect: When, binding: Binding, context: EffectContext) -> int:
+    value: int = evaluate(effect.condition, binding, context.state)[0][1]
+    if effect.earlier is not None and context.before_start is not None:
+        value = min(value, evaluate(effect.earlier, binding, context.before_start)[0][1])
     return value
 
 
-def _change(e: Node, b: Binding, now: State) -> Change:
-    match e:
+def _change(effect: Node, binding: Binding, state: State) -> Change:
+    match effect:
         case Add(terms) | Delete(terms):
-            return e.operator, ground(terms, b), None
-        case Assign(operator, fluent, value):
-            found = numbers(value, b, now)[0][1]
-            if found is None:
+            return effect.operator, ground(terms, binding), None
+        case Assign(op, fluent, expression):
+            value = evaluate_number(expression, binding, state)[0][1]
+            if value is None:
                 raise Undefined
-            return operator, ground(fluent.terms, b), found
-    raise AssertionError(e)
+            return op, ground(fluent.terms, binding), value
+    raise AssertionError(effect)
 
 
-def combined(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
-    """The values of fluents that are changed at once. Raises ``Undefined`` where they clash or have no value."""
-    result, done = dict[Fact, Fraction](), dict[Fact, set[str]]()
-    for op, fluent, x in changes:
-        if op not in ASSIGNMENTS:
+def combine_assignments(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
+    """The values of fluents that are changed at once. Raises ``Undefined`` if they clash or have no value."""
+    values, operators_of = dict[Fact, Fraction](), dict[Fact, set[str]]()
+    for op, fluent, operand in changes:
+        if op not in ASSIGNED_VALUE:
             continue
-        kinds = {op} | done.get(fluent, set())
-        alike = kinds <= SUMS or kinds <= FACTORS or fluent not in done
-        if not alike or (op != "assign" and fluent not in before) or (op, x) == ("scale-down", 0):
+        operators = {op} | operators_of.get(fluent, set())
+        commute = operators <= SUMS or operators <= FACTORS or fluent not in operators_of
+        if not commute or (op != "assign" and fluent not in before) or (op, operand) == ("scale-down", 0):
             raise Undefined
-        done[fluent] = kinds
-        result[fluent] = bounded(_assigned(op, result.get(fluent, before.get(fluent, Fraction(0))), x))
-    return result
+        operators_of[fluent] = operators
+        old = values.get(fluent, before.get(fluent, Fraction(0)))
+        values[fluent] = check_length(ASSIGNED_VALUE[op](old, operand))
+    return values
 
 
-def _assigned(op: str, old: Fraction, x: Fraction) -> Fraction:
-    match op:
-        case "increase":
-            return old + x
-        case "decrease":
-            return old - x
-        case "scale-up":
-            return old * x
-        case "scale-down":
-            return old / x
-    return x
-
-
-class Deed(NamedTuple):
-    """What an action does at a happening, and what it reads there; a derived fact it reads as ("*", predicate)s."""
+class Footprint(NamedTuple):
+    """What an action changes and reads at a happening; a derived fact that it reads is ("*", predicate)s."""
 
     changes: list[Change]
     reads: frozenset[Fact]
 
+    def touched_facts(self) -> frozenset[Fact]:
+        """Everything read or changed: two footprints without common facts do not interfere."""
+        return self.reads.union(*[(fact, ("*", *symbol(fact))) for _, fact, _ in self.changes])
 
-def interfere(one: Deed, other: Deed) -> bool:
-    """*Mutex* (PDDL 2.1, definition 12)."""
-    if _touches(one, other) or _touches(other, one):
+    def reads_change_of(self, changer: "Footprint") -> bool:
+        """Whether the changer changes a fact that this one reads."""
+        return any(fact in self.reads or ("*", *symbol(fact)) in self.reads for _, fact, _ in changer.changes)
+
+
+def interfere(left: Footprint, right: Footprint) -> bool:
+    """Whether two actions interfere: *mutex* (PDDL 2.1, definition 12)."""
+    if left.reads_change_of(right) or right.reads_change_of(left):
         return True
-    return any(f == g and not _together(a, b) for a, f, _ in one.changes for b, g, _ in other.changes)
+    return any(
+        changed == other_changed and not _are_compatible(op, other_op)
+        for op, changed, _ in left.changes
+        for other_op, other_changed, _ in right.changes
+    )
 
 
-def _touches(one: Deed, other: Deed) -> bool:
-    """Whether the other changes what the one reads."""
-    return any(f in one.reads or ("*", *symbol(f)) in one.reads for _, f, _ in other.changes)
-
-
-def _together(a: str, b: str) -> bool:
-    """Whether both may be done to one fact or fluent."""
-    return (a == b and a in ("add", "delete")) or {a, b} <= SUMS
-
-
-def touched(deed: Deed) -> frozenset[Fact]:
-    """What a deed reads or changes: two that have nothing of it in common do not interfere."""
-    return deed.reads.union(*[(f, ("*", *symbol(f))) for _, f, _ in deed.changes])
+def _are_compatible(op: str, other_op: str) -> bool:
+    """Whether both changes may be made to one fact or fluent at once."""
+    return (op == other_op and op in ("add", "delete")) or {op, other_op} <= SUMS

@@ -1,7 +1,7 @@
 """The value of a formula along a trace (docs/language.md, sections 2, *Conditions*, and 4).
 
 Truth values are 0 (false), 1 (undefined) and 2 (true): Kleene's ``and`` is the least, ``or`` the greatest, and ``not``
-is 2 - v. The *row* of a formula is the signal of its values; in a state it has a single letter.
+is 2 - v. A formula's value is a signal: its values at the letters; in a state it has a single letter.
 """
 
 import operator
@@ -10,33 +10,33 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from .candidates import candidates
+from .candidates import candidate_bindings
 from .formulas import (
-    OFF,
+    DURATION_TOLERANCE,
     Arithmetic,
     Atom,
+    AtomCount,
     Binding,
     Compare,
     Connective,
-    Count,
     Duration,
+    DurationTolerance,
+    EqualTerms,
     Fluent,
     Node,
     Number,
-    Off,
     Preference,
     Quantified,
-    Same,
-    Taken,
+    StepAtom,
     Temporal,
     Unary,
-    bindings,
+    all_bindings,
     ground,
     unify,
 )
-from .reader import bounded
-from .temporal import temporal
-from .trace import CONSTANT, FALSE, TRUE, Signal, Trace, View, merged, normal
+from .reader import check_length
+from .temporal import evaluate_operator
+from .trace import CONSTANT_SIGNALS, FALSE, TRUE, Signal, Trace, View, merge_signals, normalize
 
 COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "=": operator.eq,
@@ -53,168 +53,159 @@ ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 
 
-def row(f: Node, b: Binding, view: View) -> Signal:
-    """The values of a formula at letters 0..n. Time linear in the changes of what it reads."""
+def evaluate(formula: Node, binding: Binding, view: View) -> Signal:
+    """Return the values of a formula at letters 0..n. Time linear in the changes of the facts that it reads."""
     view.work.spend()
-    return ROWS[type(f)](f, b, view)
+    return EVALUATORS[type(formula)](formula, binding, view)
 
 
-def holds(f: Node, b: Binding, view: View) -> bool:
-    """Whether a condition is true in a state; one that is undefined is not satisfied."""
-    return bool(row(f, b, view)[0][1] == 2)
+def holds(formula: Node, binding: Binding, view: View) -> bool:
+    """Whether a condition is true in a state; an undefined condition is not satisfied."""
+    return bool(evaluate(formula, binding, view)[0][1] == 2)
 
 
-def _atom(f: Atom, b: Binding, view: View) -> Signal:
-    return view.signal(ground(f.terms, b))
+def _equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:
+    left, right = formula.left, formula.right
+    return TRUE if binding.get(left, left) == binding.get(right, right) else FALSE
 
 
-def _same(f: Same, b: Binding, _view: View) -> Signal:
-    return TRUE if b.get(f.left, f.left) == b.get(f.right, f.right) else FALSE
-
-
-def _not(f: Unary, b: Binding, view: View) -> Signal:
-    return inverted(row(f.part, b, view))
-
-
-def _connective(f: Connective, b: Binding, view: View) -> Signal:
+def _connective(formula: Connective, binding: Binding, view: View) -> Signal:
     """``and`` is false as soon as a part is, ``or`` true as soon as a part is."""
-    rows = (row(part, b, view) for part in f.members)
-    if f.operator == "imply":
-        left, right = f.members
-        return greatest([inverted(row(left, b, view)), row(right, b, view)])
-    return least(rows) if f.operator == "and" else greatest(rows)
+    signals = (evaluate(part, binding, view) for part in formula.members)
+    if formula.operator == "imply":
+        left, right = formula.members
+        return greatest([invert(evaluate(left, binding, view)), evaluate(right, binding, view)])
+    return least(signals) if formula.operator == "and" else greatest(signals)
 
 
-def _quantified(f: Quantified, b: Binding, view: View) -> Signal:
-    """Over nothing, ``forall`` is true and ``exists`` false."""
-    domains = ((f.variable, f.objects),)
-    rows = (row(f.part, found, view) for found in candidates(f.needs, domains, b, view))
-    return greatest(rows) if f.operator == "exists" else least(rows)
+def _quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
+    """Without objects, ``forall`` is true and ``exists`` false."""
+    domains = ((formula.variable, formula.objects),)
+    inner_bindings = candidate_bindings(formula.supports, domains, binding, view)
+    signals = (evaluate(formula.part, inner, view) for inner in inner_bindings)
+    return greatest(signals) if formula.operator == "exists" else least(signals)
 
 
-def _compare(f: Compare, b: Binding, view: View) -> Signal:
+def _compare(formula: Compare, binding: Binding, view: View) -> Signal:
     """A comparison that reads an undefined number is undefined."""
-    compare = COMPARE[f.operator]
-    both = _together([numbers(f.left, b, view), numbers(f.right, b, view)])
-    return normal((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
+    compare = COMPARE[formula.operator]
+    both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
+    return normalize((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
 
 
-def _preference(_f: Preference, _b: Binding, _view: View) -> Signal:
-    return TRUE
+def _atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
+    facts = dict.fromkeys(ground(atom, b) for domains, atom in formula.atoms for b in all_bindings(domains, binding))
+    signals = [FALSE, *(view.signal(fact) for fact in facts)]
+    return normalize((letter, 2 * (sum(values) // 2 in formula.allowed)) for letter, values in merge_signals(signals))
 
 
-def _count(f: Count, b: Binding, view: View) -> Signal:
-    every = dict.fromkeys(ground(atom, c) for domains, atom in f.atoms for c in bindings(domains, b))
-    rows = [FALSE, *(view.signal(fact) for fact in every)]
-    return normal((letter, 2 * (sum(values) // 2 in f.allowed)) for letter, values in merged(rows))
-
-
-def _taken(f: Taken, b: Binding, view: View) -> Signal:
+def _step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
-    changes = list[tuple[int, int]]()
-    for fact in view.known.matching(f.terms, b):
-        if unify(f.terms, fact, b) is not None:
-            changes += [change for i in view.taken[fact] for change in ((i.first, 1), (i.last + 1, -1))]
-    count, result = 0, [(0, 0)]
-    for letter, more in sorted(changes):
-        count += more
-        result.append((letter, 2 if count else 0))
-    return [change for change in normal(result) if change[0] <= view.last]
+    edges = list[tuple[int, int]]()
+    for fact in view.possible_facts.matching(formula.terms, binding):
+        if unify(formula.terms, fact, binding) is not None:
+            edges += [edge for i in view.step_intervals[fact] for edge in ((i.first, 1), (i.last + 1, -1))]
+    count, changes = 0, [(0, 0)]
+    for letter, difference in sorted(edges):
+        count += difference
+        changes.append((letter, 2 if count else 0))
+    return [change for change in normalize(changes) if change[0] <= view.last]
 
 
-def _temporal(f: Temporal, b: Binding, view: View) -> Signal:
+def _temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
-    return temporal(f.operator, f.bounds, [row(part, b, view) for part in f.members], view.times)
+    signals = [evaluate(part, binding, view) for part in formula.members]
+    return evaluate_operator(formula.operator, formula.bounds, signals, view.times)
 
 
-ROWS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
-    Atom: _atom,
-    Same: _same,
-    Unary: _not,
+EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
+    Atom: lambda formula, binding, view: view.signal(ground(formula.terms, binding)),
+    EqualTerms: _equal_terms,
+    Unary: lambda formula, binding, view: invert(evaluate(formula.part, binding, view)),
     Connective: _connective,
     Quantified: _quantified,
     Compare: _compare,
-    Preference: _preference,
-    Count: _count,
-    Taken: _taken,
+    Preference: lambda *_: TRUE,
+    AtomCount: _atom_count,
+    StepAtom: _step_atom,
     Temporal: _temporal,
 }
 
 
-def inverted(signal: Signal) -> Signal:
-    """The values of ``not``."""
-    return CONSTANT[2 - signal[0][1]] if len(signal) == 1 else [(letter, 2 - value) for letter, value in signal]
+def invert(signal: Signal) -> Signal:
+    """Return the values of ``not``."""
+    return CONSTANT_SIGNALS[2 - signal[0][1]] if len(signal) == 1 else [(letter, 2 - v) for letter, v in signal]
 
 
-def least(rows: Iterable[Signal]) -> Signal:
-    """The values of ``and``; what comes after one that is false throughout is not asked for."""
-    return _extreme(rows, 0, min)
+def least(signals: Iterable[Signal]) -> Signal:
+    """Return the values of ``and``. Stops after a signal that is false at all letters."""
+    return _extreme(signals, 0, min)
 
 
-def greatest(rows: Iterable[Signal]) -> Signal:
-    """The values of ``or``; what comes after one that is true throughout is not asked for."""
-    return _extreme(rows, 2, max)
+def greatest(signals: Iterable[Signal]) -> Signal:
+    """Return the values of ``or``. Stops after a signal that is true at all letters."""
+    return _extreme(signals, 2, max)
 
 
-def _extreme(rows: Iterable[Signal], deciding: int, pick: Callable[..., int]) -> Signal:
+def _extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int]) -> Signal:
     constant, changing = 2 - deciding, list[Signal]()
-    for signal in rows:
+    for signal in signals:
         if len(signal) > 1:
             changing.append(signal)
             continue
         constant = pick(constant, signal[0][1])
         if constant == deciding:
-            return CONSTANT[deciding]
+            return CONSTANT_SIGNALS[deciding]
     if not changing:
-        return CONSTANT[constant]
+        return CONSTANT_SIGNALS[constant]
     if len(changing) == 1 and constant == 2 - deciding:
         return changing[0]
-    return _swept(changing, constant, pick)
+    return _sweep(changing, constant, pick)
 
 
-def _swept(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
-    """Letter by letter, how many are false, undefined and true."""
+def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
+    """Count letter by letter how many signals are false, undefined and true."""
     events = sorted([(letter, i, value) for i, signal in enumerate(signals) for letter, value in signal])
     counts = [0, 0, 0]
     counts[constant] += 1
-    now = list[int | None]([None] * len(signals))
-    result = list[tuple[int, int]]()
+    current_values = list[int | None]([None] * len(signals))
+    changes = list[tuple[int, int]]()
     for letter, i, value in events:
-        before = now[i]
+        before = current_values[i]
         if before is not None:
             counts[before] -= 1
-        now[i] = value
+        current_values[i] = value
         counts[value] += 1
-        result.append((letter, pick([v for v in (0, 1, 2) if counts[v]])))
-    return normal(result)
+        changes.append((letter, pick([v for v in (0, 1, 2) if counts[v]])))
+    return normalize(changes)
 
 
-def numbers(e: Node, b: Binding, view: View) -> Signal:
-    """The values of a numeric expression; ``None`` where it is undefined or divides by zero."""
-    match e:
+def evaluate_number(expression: Node, binding: Binding, view: View) -> Signal:
+    """Return the values of a numeric expression; ``None`` where it is undefined or divides by zero."""
+    match expression:
         case Number(value):
             return ((0, value),)
-        case Off():
-            return ((0, b[OFF]),)
+        case DurationTolerance():
+            return ((0, binding[DURATION_TOLERANCE]),)
         case Duration():
-            return ((0, b["?duration"]),)
+            return ((0, binding["?duration"]),)
         case Fluent(terms):
-            return view.number(ground(terms, b))
-    assert isinstance(e, Arithmetic)
+            return view.number(ground(terms, binding))
+    assert isinstance(expression, Arithmetic)
     view.work.spend()
-    operands = _together([numbers(part, b, view) for part in e.members])
-    return normal((letter, _computed(e.operator, values)) for letter, values in operands)
+    operands = _align([evaluate_number(part, binding, view) for part in expression.members])
+    return normalize((letter, _compute(expression.operator, values)) for letter, values in operands)
 
 
-def _together(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
-    """Each letter at which one of the signals changes, with the values of all; in a state that is a single one."""
+def _align(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
+    """Each letter at which a signal changes, with the values of all."""
     if all([len(signal) == 1 for signal in signals]):
         return [(0, [signal[0][1] for signal in signals])]
-    return merged(signals)
+    return merge_signals(signals)
 
 
-def _computed(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
+def _compute(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None
-    return bounded(reduce(ARITHMETIC[op], defined))
+    return check_length(reduce(ARITHMETIC[op], defined))

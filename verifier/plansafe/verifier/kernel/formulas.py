@@ -1,7 +1,7 @@
-"""Formulas and effects as trees, and what can be told from a tree alone.
+"""Formulas and effects as trees, and properties of a tree alone.
 
-``needs`` is what makes the kernel fast enough: which facts have to be there for a formula to be true (or false). Where
-a formula binds variables, only the objects in such facts are tried (``candidates.py``); all others change nothing.
+``find_supports`` makes the kernel fast enough: it finds the facts without which a formula cannot be true (or false).
+Where a formula binds variables, only the objects in such facts are tried (``candidates.py``).
 """
 
 from __future__ import annotations
@@ -16,41 +16,50 @@ from typing import Any, NamedTuple
 Fact = tuple[str, ...]
 """(predicate, object ..); a fluent is ("#", function, object ..)."""
 Binding = Mapping[str, Any]
-"""Variables with objects; ``?duration``, and how far it may be off, with a number."""
-OFF = "(off)"  # no variable has such a name
+"""The object of each variable; the number of ``?duration``, and its tolerance under ``DURATION_TOLERANCE``."""
+DURATION_TOLERANCE = "(tolerance)"  # no variable has such a name
 Objects = dict[str, None]
 """An ordered set of objects."""
 Domains = tuple[tuple[str, Objects], ...]
-"""Variables with the objects they range over."""
+"""Variables with the objects that they range over."""
 
 ASSIGNMENTS = ("increase", "decrease", "assign", "scale-up", "scale-down")
 COMPARISONS = ("=", "<", ">", "<=", ">=")
-PAST = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}  # with their number of formulas
-FUTURE = {"next": 1, "weak-next": 1, "until": 2, "release": 2, "always": 1, "sometime": 1, "sometime-after": 2}
-WHOLE = {
-    "at end": 1,
-    "within": 1,
-    "at-most-once": 1,
-    "sometime-before": 2,
-    "always-within": 2,
-    "hold-during": 1,
-    "hold-after": 1,
-}
-BOUNDS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}  # how many times come first
-PDDL3 = {"always": 1, "sometime": 1, "sometime-after": 2, **WHOLE}
+# Temporal operators with their numbers of formulas.
+PAST_OPERATORS = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
+PDDL3_AND_FUTURE = {"always": 1, "sometime": 1, "sometime-after": 2}
+FUTURE_OPERATORS = {"next": 1, "weak-next": 1, "until": 2, "release": 2, **PDDL3_AND_FUTURE}
+WHOLE_TRACE_OPERATORS = {"at end": 1, "within": 1, "at-most-once": 1, "sometime-before": 2}
+WHOLE_TRACE_OPERATORS |= {"always-within": 2, "hold-during": 1, "hold-after": 1}
+PDDL3_OPERATORS = {**PDDL3_AND_FUTURE, **WHOLE_TRACE_OPERATORS}
+BOUND_COUNTS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}  # the times before the formulas
 STEP_PREDICATES = {"action": "!action", "action-end": "!action-end", "action-during": "!action-during"}
-"""What is taken is a fact with one of these, which no text can have, in place of a predicate."""
+"""A step at a letter is a fact with one of these in place of a predicate; no text can contain them."""
 START, END, OVER_ALL = PHASES = ("at start", "at end", "over all")
 
 
 class Node:
-    """A formula, an expression or an effect. ``operator`` names what it is."""
+    """A formula, an expression or an effect, with the name of its operator."""
 
     operator: str
 
     def parts(self) -> tuple[Node, ...]:
-        """What stands below it."""
+        """The children of the node."""
         return ()
+
+
+class _OnePart(Node):
+    part: Node
+
+    def parts(self) -> tuple[Node, ...]:
+        return (self.part,)
+
+
+class _Members(Node):
+    members: tuple[Node, ...]
+
+    def parts(self) -> tuple[Node, ...]:
+        return self.members
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,25 +71,25 @@ class Atom(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Same(Node):
+class EqualTerms(Node):
     """``(= term term)``."""
 
-    operator: str = field(default="same", init=False)
+    operator: str = field(default="equal", init=False)
     left: str
     right: str
 
 
 @dataclass(frozen=True, eq=False)
-class Taken(Node):
-    """``(action (name term ..))`` and its like: one of ``STEP_PREDICATES``, the name, the terms; ``_`` fits."""
+class StepAtom(Node):
+    """``(action (name term ..))`` and similar: one of ``STEP_PREDICATES``, the name, the terms (``_``: any object)."""
 
-    operator: str = field(default="taken", init=False)
+    operator: str = field(default="step", init=False)
     terms: Fact
 
 
 @dataclass(frozen=True, eq=False)
-class Count(Node):
-    """So many of all instances of some atoms are true: an invariant ``:exactly-one`` or ``:at-most-one``."""
+class AtomCount(Node):
+    """An allowed number of the instances of atoms is true: an invariant ``:exactly-one`` or ``:at-most-one``."""
 
     operator: str = field(default="count", init=False)
     allowed: tuple[int, ...]
@@ -88,41 +97,32 @@ class Count(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Unary(Node):
-    """What has one part: ``not`` (of a formula), ``unknown`` (of what is open), and the phases of an action."""
+class Unary(_OnePart):
+    """``not`` (of a formula), ``unknown`` (of an open fact or fluent), and the phases of a durative action."""
 
     operator: str
     part: Node
 
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return (self.part,)
-
 
 @dataclass(frozen=True, eq=False)
-class Preference(Node):
+class Preference(_OnePart):
     """``(preference name formula)``."""
 
     operator: str = field(default="preference", init=False)
     name: str
     part: Node
 
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return (self.part,)
-
 
 @dataclass(frozen=True, eq=False)
-class Connective(Node):
-    """``and`` (of formulas or effects), ``or``, ``imply``; ``oneof`` of what ``:init`` leaves open."""
+class Connective(_Members):
+    """``and`` (of formulas or effects), ``or``, ``imply``; ``oneof`` of the alternatives of an ``:init`` statement."""
 
     operator: str
     members: tuple[Node, ...]
 
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return self.members
-
 
 @dataclass(frozen=True, eq=False)
-class Quantified(Node):
+class Quantified(_OnePart):
     """``forall`` (of a formula or effect) or ``exists``, with one variable."""
 
     operator: str
@@ -130,25 +130,19 @@ class Quantified(Node):
     objects: Objects
     part: Node
 
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return (self.part,)
-
     @cached_property
-    def needs(self) -> tuple[Need, ...]:
-        """What the part needs to be true (of ``exists``), not to be (of ``forall``), to happen (of an effect)."""
-        return needs(self.part, self.operator == "exists")
+    def supports(self) -> tuple[Support, ...]:
+        """The facts without which the part is not true (``exists``), not false (``forall``), or does not happen."""
+        return find_supports(self.part, self.operator == "exists")
 
 
 @dataclass(frozen=True, eq=False)
-class Temporal(Node):
+class Temporal(_Members):
     """A past, future or PDDL3 operator; its bounds are times."""
 
     operator: str
     bounds: tuple[Fraction, ...]
     members: tuple[Node, ...]
-
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return self.members
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +166,10 @@ class Number(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Off(Node):
-    """How far a duration may be off (docs/language.md, section 3)."""
+class DurationTolerance(Node):
+    """The tolerance of the durations of a plan (docs/language.md, section 3)."""
 
-    operator: str = field(default="off", init=False)
+    operator: str = field(default="tolerance", init=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +188,11 @@ class Fluent(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Arithmetic(Node):
+class Arithmetic(_Members):
     """``+ - * /`` of numbers."""
 
     operator: str
     members: tuple[Node, ...]
-
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return self.members
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +225,7 @@ class Assign(Node):
 
 @dataclass(frozen=True, eq=False)
 class When(Node):
-    """A conditional effect; ``earlier`` has to hold, too, in the state before the start of the durative action."""
+    """A conditional effect; ``earlier`` also has to hold in the state before the start of the durative action."""
 
     operator: str = field(default="when", init=False)
     condition: Node
@@ -246,219 +237,228 @@ class When(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class OneOf(Node):
-    """An effect of which the world chooses the outcome; ``number`` counts those of an action from 0."""
+class OneOf(_Members):
+    """An effect whose outcome the world chooses; ``number`` counts these effects of an action from 0."""
 
     operator: str = field(default="oneof", init=False)
     number: int
     members: tuple[Node, ...]
 
-    def parts(self) -> tuple[Node, ...]:  # noqa: D102 - as above
-        return self.members
+
+EMPTY_AND = Connective("and", ())
 
 
-NOTHING = Connective("and", ())
+def negate(formula: Node) -> Node:
+    """Return the formula with ``not`` before it."""
+    return Unary("not", formula)
 
 
-def negated(f: Node) -> Node:
-    """The formula with ``not`` before it."""
-    return Unary("not", f)
-
-
-def ground(terms: Sequence[str], b: Binding) -> Fact:
-    """The terms with objects for variables."""
-    return tuple([b.get(x, x) for x in terms])
+def ground(terms: Sequence[str], binding: Binding) -> Fact:
+    """Return the terms with objects for variables."""
+    return tuple([binding.get(term, term) for term in terms])
 
 
 def symbol(fact: Fact) -> Fact:
-    """A fact or fluent without its objects."""
+    """Return a fact or fluent without its objects."""
     return fact[: 1 + (fact[0] == "#")]
 
 
-def bindings(domains: Domains, b: Binding) -> Iterator[dict[str, Any]]:
-    """The binding, extended by the variables in every way."""
+def all_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, Any]]:
+    """Extend the binding by all combinations of objects for the variables."""
     names = [name for name, _ in domains]
-    for objects in product(*(found for _, found in domains)):
-        yield {**b, **dict(zip(names, objects, strict=True))}
+    for objects in product(*(domain for _, domain in domains)):
+        yield {**binding, **dict(zip(names, objects, strict=True))}
 
 
-def unify(pattern: Sequence[str], fact: Sequence[str], b: Binding) -> dict[str, Any] | None:
-    """The binding, extended so that the pattern becomes the fact (``_`` fits anything); ``None`` if it cannot be."""
-    result = dict(b)
-    for wanted, found in zip(pattern, fact, strict=True):
-        if wanted != "_" and found != (result.setdefault(wanted, found) if wanted[0] == "?" else wanted):
+def unify(pattern: Sequence[str], fact: Sequence[str], binding: Binding) -> dict[str, Any] | None:
+    """Extend the binding so that the pattern becomes the fact (``_``: any object); ``None`` if this is impossible."""
+    extended = dict(binding)
+    for term, actual in zip(pattern, fact, strict=True):
+        if term != "_" and actual != (extended.setdefault(term, actual) if term[0] == "?" else term):
             return None
-    return result
+    return extended
 
 
-def operators(f: Node) -> set[str]:
-    """The operators of a formula, with "empty" if it has a connective or quantifier over nothing."""
-    result = {f.operator}.union(*[operators(part) for part in f.parts()])
-    nothing = not f.members if isinstance(f, Connective) else isinstance(f, Quantified) and not f.objects
-    return result | ({"empty"} if nothing else set())
+def operators_in(formula: Node) -> set[str]:
+    """Return the operators of a formula, with "empty" if a connective or quantifier has no operands."""
+    operators = {formula.operator}.union(*[operators_in(part) for part in formula.parts()])
+    match formula:
+        case Connective(members=operands) | Quantified(objects=operands) if not operands:
+            operators.add("empty")
+    return operators
 
 
-def reads(f: Node, b: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The ground atoms and fluents of a formula or effect, quantifiers expanded; and whether under a negation."""
-    match f:
+def _signed_parts(formula: Node, negative: bool) -> Iterator[tuple[Node, bool]]:
+    """The children of a node, and whether each is below an odd number of negations."""
+    for i, part in enumerate(formula.parts()):
+        yield part, negative != (formula.operator == "not" or (formula.operator == "imply" and i == 0))
+
+
+def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
+    """The ground atoms and fluents of a formula or effect, quantifiers expanded; and whether each is negated."""
+    match formula:
         case Atom(terms) | Fluent(terms):
-            yield ground(terms, b), negative
+            yield ground(terms, binding), negative
         case Quantified():
-            for o in f.objects:
-                yield from reads(f.part, {**b, f.variable: o}, negative)
+            for o in formula.objects:
+                yield from ground_reads(formula.part, {**binding, formula.variable: o}, negative)
         case Assign():
-            yield from reads(f.value, b)
+            yield from ground_reads(formula.value, binding)
         case Preference():
             return
         case _:
-            for i, part in enumerate(f.parts()):
-                turned = f.operator == "not" or (f.operator == "imply" and i == 0)
-                yield from reads(part, b, negative != turned)
+            for part, sign in _signed_parts(formula, negative):
+                yield from ground_reads(part, binding, sign)
 
 
-def symbols(f: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The predicates and functions of a formula, and whether under a negation: what is compared is under both.
+def symbols_in(formula: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
+    """The predicates and functions of a formula, and whether each is negated. Functions count as both.
 
-    What is quantified over nothing is not read.
+    The part of a quantifier without objects is not read.
     """
-    match f:
-        case Quantified() if not f.objects:
+    match formula:
+        case Quantified() if not formula.objects:
             return
         case Atom(terms):
             yield symbol(terms), negative
         case Fluent(terms):
             yield from ((symbol(terms), sign) for sign in (False, True))
         case _:
-            for i, part in enumerate(f.parts()):
-                turned = f.operator == "not" or (f.operator == "imply" and i == 0)
-                yield from symbols(part, negative != turned)
+            for part, sign in _signed_parts(formula, negative):
+                yield from symbols_in(part, sign)
 
 
-def during(f: Node, phase: str) -> Node:
-    """What a condition or effect of a durative action asks or does in one of its phases."""
-    match f:
+def select_phase(formula: Node, phase: str) -> Node:
+    """Return the part of a durative action's condition or effect that belongs to one of its phases."""
+    match formula:
         case Unary(operator, part) if operator in PHASES:
-            return part if operator == phase else NOTHING
+            return part if operator == phase else EMPTY_AND
         case Connective(operator, members):
-            return Connective(operator, tuple([during(part, phase) for part in members]))
+            return Connective(operator, tuple([select_phase(part, phase) for part in members]))
         case Quantified(operator, variable, objects, part):
-            return Quantified(operator, variable, objects, during(part, phase))
+            return Quantified(operator, variable, objects, select_phase(part, phase))
         case Preference(name, part):
-            return Preference(name, during(part, phase))
+            return Preference(name, select_phase(part, phase))
         case OneOf(number, members):
-            return OneOf(number, tuple([during(part, phase) for part in members]))
+            return OneOf(number, tuple([select_phase(part, phase) for part in members]))
         case When(condition, effect):
-            before = during(condition, START) if phase == END and START in operators(condition) else None
-            return When(during(condition, phase), during(effect, phase), before)
-    return f
+            spans_both_ends = phase == END and START in operators_in(condition)
+            earlier = select_phase(condition, START) if spans_both_ends else None
+            return When(select_phase(condition, phase), select_phase(effect, phase), earlier)
+    return formula
 
 
-class Need(NamedTuple):
-    """Facts without which a formula cannot have some value; a formula has several such alternatives.
+class Support(NamedTuple):
+    """Facts without which a formula cannot have a value; a formula has several such alternatives.
 
-    Variables of quantifiers within it are renamed, and have their objects here. ``exact``: where the facts are, it
-    has the value. ``others``: the predicates and functions of what was left out.
+    ``quantified`` are the variables of inner quantifiers, renamed to be unique. ``exact``: the facts are also
+    sufficient. ``other_symbols``: the predicates and functions that the formula also reads.
     """
 
     atoms: tuple[Fact, ...] = ()
-    within: Domains = ()
+    quantified: Domains = ()
     exact: bool = True
-    others: frozenset[Fact] = frozenset()
+    other_symbols: frozenset[Fact] = frozenset()
 
 
-MANY = 32
-"""More alternatives than this are not worth looking up."""
-HELD = ("once", "historically", "always", "sometime", "at end", "within", "hold-during", "hold-after")
-"""What is true (or not) somewhere only if its formula is somewhere."""
+MAX_SUPPORTS = 32
+"""Alternatives beyond which the formula is evaluated for all objects."""
+ANY_LETTER_OPERATORS = ("once", "historically", "always", "sometime", "at end", "within", "hold-during", "hold-after")
+"""Operators that have a value only if their formula has it at some letter."""
 
 
-def needs(f: Node, true: bool) -> tuple[Need, ...]:
-    """What has to be so for the formula to be other than false (or other than true) at some letter of a trace.
+def find_supports(formula: Node, true: bool) -> tuple[Support, ...]:
+    """Find the facts without which the formula is false (``true``; else: is true) at every letter of a trace.
 
-    It is so at that letter or another. No alternative: it cannot be. An alternative without facts: it may be anyhow.
+    The facts are needed at one of the letters. No alternative: the formula never has the value. An alternative without
+    facts: it can have the value in any state.
     """
-    found = _needs(f, true)
-    return found if len(found) <= MANY else (_anyhow(f),)
+    supports = _supports(formula, true)
+    return supports if len(supports) <= MAX_SUPPORTS else (_no_support(formula),)
 
 
-def _anyhow(f: Node) -> Need:
-    return Need((), (), False, frozenset([name for name, _ in symbols(f)]))
+def _no_support(formula: Node) -> Support:
+    return Support((), (), False, frozenset([name for name, _ in symbols_in(formula)]))
 
 
-def _needs(f: Node, true: bool) -> tuple[Need, ...]:
-    match f:
-        case Atom(terms) | Taken(terms) if true:
-            return (Need((terms,)),)
+def _supports(formula: Node, true: bool) -> tuple[Support, ...]:
+    match formula:
+        case Atom(terms) | StepAtom(terms) if true:
+            return (Support((terms,)),)
         case Unary("not", part):
-            return needs(part, not true)
+            return find_supports(part, not true)
         case Connective("imply", (left, right)):
-            return _joined([needs(left, not true), needs(right, true)], not true, f)
+            return _combine([find_supports(left, not true), find_supports(right, true)], not true, formula)
         case Connective(operator, members) if operator in ("and", "or"):
-            return _joined([needs(part, true) for part in members], true == (operator == "and"), f)
+            return _combine([find_supports(part, true) for part in members], true == (operator == "and"), formula)
         case Quantified(operator, variable, objects, part) if true == (operator == "exists"):
-            return tuple([_quantified_need(need, variable, objects) for need in needs(part, true)])
+            return tuple([_bind_variable(support, variable, objects) for support in find_supports(part, true)])
         case Temporal():
-            return _temporal_needs(f, true)
-        case When(condition, _):  # an effect: what it needs to happen
-            return needs(condition, True)
-    return (_anyhow(f),)
+            return _temporal_supports(formula, true)
+        case When(condition, _):  # an effect happens only if its condition is true
+            return find_supports(condition, True)
+    return (_no_support(formula),)
 
 
-def _joined(found: list[tuple[Need, ...]], every: bool, f: Node) -> tuple[Need, ...]:
-    """All of the parts are needed, or one of them is enough."""
-    if not every:
-        return tuple([need for part in found for need in part])
-    result: tuple[Need, ...] = (Need(),)
-    for part in found:
-        result = tuple([_both(one, other) for one in result for other in part])
-        if len(result) > MANY:
-            return (_anyhow(f),)
-    return result
+def _combine(alternatives: list[tuple[Support, ...]], all_needed: bool, formula: Node) -> tuple[Support, ...]:
+    """Combine the supports of all parts: every part is needed, or one of them is enough."""
+    if not all_needed:
+        return tuple([support for supports in alternatives for support in supports])
+    combined: tuple[Support, ...] = (Support(),)
+    for supports in alternatives:
+        combined = tuple([_unite(left, right) for left in combined for right in supports])
+        if len(combined) > MAX_SUPPORTS:
+            return (_no_support(formula),)
+    return combined
 
 
-def _both(one: Need, other: Need) -> Need:
-    for name, _ in one.within:
-        other = _renamed_in(other, name, {*_names(one), *_names(other)})
-    exact, others = one.exact and other.exact, one.others | other.others
-    return Need(one.atoms + other.atoms, one.within + other.within, exact, others)
+def _unite(left: Support, right: Support) -> Support:
+    for name, _ in left.quantified:
+        right = _rename_variable(right, name, {*_terms(left), *_terms(right)})
+    return Support(
+        left.atoms + right.atoms,
+        left.quantified + right.quantified,
+        left.exact and right.exact,
+        left.other_symbols | right.other_symbols,
+    )
 
 
-def _quantified_need(need: Need, variable: str, objects: Objects) -> Need:
-    if variable not in _names(need):
-        return need._replace(exact=need.exact and bool(objects))
-    found = need._replace(within=(*need.within, (variable, objects)))
-    return _renamed_in(found, variable, _names(need))
+def _bind_variable(support: Support, variable: str, objects: Objects) -> Support:
+    if variable not in _terms(support):
+        return support._replace(exact=support.exact and bool(objects))
+    bound = support._replace(quantified=(*support.quantified, (variable, objects)))
+    return _rename_variable(bound, variable, _terms(support))
 
 
-def _names(need: Need) -> set[str]:
-    return {name for atom in need.atoms for name in atom}
+def _terms(support: Support) -> set[str]:
+    return {term for atom in support.atoms for term in atom}
 
 
-def _renamed_in(need: Need, variable: str, used: set[str]) -> Need:
-    """The need, with a name for the variable that is not used and that no text can have."""
+def _rename_variable(support: Support, variable: str, used: set[str]) -> Support:
+    """Rename the variable to an unused name that no text can contain."""
     fresh = variable
     while fresh in used:
         fresh += "?"
-    atoms = tuple([tuple([fresh if term == variable else term for term in atom]) for atom in need.atoms])
-    within = tuple([(fresh if name == variable else name, objects) for name, objects in need.within])
-    return need._replace(atoms=atoms, within=within)
+    atoms = tuple([tuple([fresh if term == variable else term for term in atom]) for atom in support.atoms])
+    quantified = tuple([(fresh if name == variable else name, objects) for name, objects in support.quantified])
+    return support._replace(atoms=atoms, quantified=quantified)
 
 
-def _temporal_needs(f: Temporal, true: bool) -> tuple[Need, ...]:
-    first, last = f.members[0], f.members[-1]
-    match f.operator:
-        case operator if operator in HELD:
-            found = needs(first, true)
+def _temporal_supports(formula: Temporal, true: bool) -> tuple[Support, ...]:
+    first, last = formula.members[0], formula.members[-1]
+    match formula.operator:
+        case operator if operator in ANY_LETTER_OPERATORS:
+            supports = find_supports(first, true)
         case "since" | "until" | "release":
-            found = needs(last, true)
+            supports = find_supports(last, true)
         case "yesterday" | "next":  # false at the first or last letter in any case
-            found = needs(first, True) if true else (_anyhow(f),)
+            supports = find_supports(first, True) if true else (_no_support(formula),)
         case "weak-yesterday" | "weak-next":
-            found = (_anyhow(f),) if true else needs(first, False)
+            supports = (_no_support(formula),) if true else find_supports(first, False)
         case "sometime-after" | "always-within" if not true:
-            found = _joined([needs(first, True), needs(last, False)], True, f)
+            supports = _combine([find_supports(first, True), find_supports(last, False)], True, formula)
         case "sometime-before" | "at-most-once" if not true:
-            found = needs(first, True)
+            supports = find_supports(first, True)
         case _:
-            found = (_anyhow(f),)
-    return tuple([need._replace(exact=False) for need in found])
+            supports = (_no_support(formula),)
+    return tuple([support._replace(exact=False) for support in supports])

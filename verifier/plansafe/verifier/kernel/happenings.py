@@ -1,4 +1,4 @@
-"""Happenings: how a plan is executed (docs/language.md, section 3), under one of the three readings."""
+"""Happenings: the execution of a plan (docs/language.md, section 3), under one of the three readings."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -6,11 +6,11 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from .effects import Deed, Reading, Undefined, combined, interfere, outcome, touched
-from .evaluation import holds, row
+from .effects import EffectContext, Footprint, Undefined, combine_assignments, effect_changes, interfere
+from .evaluation import evaluate, holds
 from .formulas import (
-    NOTHING,
-    OFF,
+    DURATION_TOLERANCE,
+    EMPTY_AND,
     STEP_PREDICATES,
     Binding,
     Connective,
@@ -18,29 +18,32 @@ from .formulas import (
     Node,
     Preference,
     Quantified,
-    reads,
+    ground_reads,
     symbol,
 )
 from .plan import Step, World
 from .task import Action, Phase, Task
-from .trace import Change, Delta, Earlier, Interval, State, Trace, View
+from .trace import Change, PastState, State, StateChange, StepInterval, Trace, View
 
 START, END, LITERAL = "action", "action-end", "literal"
 Event = tuple[str, Step]
 
 
-class Act(NamedTuple):
-    """A step, its end or a timed literal at a happening. What it does is ``None`` if that cannot be computed."""
+class Attempt(NamedTuple):
+    """A step, its end or a timed literal at a happening, with the violated preferences of its condition.
+
+    ``footprint`` is ``None`` if the effects cannot be computed.
+    """
 
     kind: str
     step: Step
     allowed: bool
-    deed: Deed | None
-    unmet: list[str]  # preferences in its condition
+    footprint: Footprint | None
+    unmet: list[str]
 
 
 class Run(NamedTuple):
-    """The trace of a plan under a reading, its last state, the steps that failed, and the preferences not met."""
+    """The trace of a plan under a reading, its last state, the failed steps, and the violated preferences."""
 
     trace: Trace
     state: State
@@ -48,8 +51,8 @@ class Run(NamedTuple):
     unmet: list[str]
 
 
-def agenda(steps: list[Step], task: Task) -> list[tuple[Fraction, list[Event]]]:
-    """What happens when. An end at the time of its start comes after it, as a happening of its own."""
+def schedule_events(steps: list[Step], task: Task) -> list[tuple[Fraction, list[Event]]]:
+    """Return the events of each happening. An end at the time of its start is a later happening of its own."""
     events = dict[tuple[Fraction, bool], list[Event]]()
     horizon = Fraction(0)
     for step in steps:
@@ -58,173 +61,180 @@ def agenda(steps: list[Step], task: Task) -> list[tuple[Fraction, list[Event]]]:
             horizon = max(horizon, step.time + step.duration if step.action.end else step.time)
             if step.action.end:
                 events.setdefault((step.time + step.duration, not step.duration), []).append((END, step))
-    for time, effect in task.initial:  # those of time 0 are in S0; those after the last action do not happen
+    for time, effect in task.initial:  # S0 contains the literals of time 0; those after the last action do not happen
         if time is not None and 0 < time <= horizon:
-            action = Action("", {}, Phase(NOTHING, effect))
+            action = Action("", {}, Phase(EMPTY_AND, effect))
             literal = Step(0, time, Fraction(0), (), action, {})
             events.setdefault((time, False), []).append((LITERAL, literal))
-    return [(time, found) for (time, _), found in sorted(events.items(), key=lambda item: item[0])]
+    return [(time, happening) for (time, _), happening in sorted(events.items(), key=lambda item: item[0])]
 
 
-def wishes(f: Node, b: Binding) -> Iterator[tuple[Preference, Binding]]:
+def bound_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preference, Binding]]:
     """The preferences of a condition or constraint, each with the objects of the quantifiers around it."""
-    match f:
+    match formula:
         case Connective("and", members):
             for part in members:
-                yield from wishes(part, b)
+                yield from bound_preferences(part, binding)
         case Quantified("forall", variable, objects, part):
             for o in objects:
-                yield from wishes(part, {**b, variable: o})
+                yield from bound_preferences(part, {**binding, variable: o})
         case Preference():
-            yield f, b
+            yield formula, binding
 
 
-def is_unmet(wish: tuple[Preference, Binding], view: View) -> bool:
+def is_unmet(preference: tuple[Preference, Binding], view: View) -> bool:
     """Whether a preference does not hold at letter 0."""
-    return bool(row(wish[0].part, wish[1], view)[0][1] < 2)
+    return bool(evaluate(preference[0].part, preference[1], view)[0][1] < 2)
 
 
-def unmet(f: Node, b: Binding, view: View) -> list[str]:
-    """The preferences of a condition or constraint that do not hold at letter 0."""
-    return [wish[0].name for wish in wishes(f, b) if is_unmet(wish, view)]
+def unmet_preferences(formula: Node, binding: Binding, view: View) -> list[str]:
+    """Return the names of the preferences of a condition or constraint that do not hold at letter 0."""
+    return [bound[0].name for bound in bound_preferences(formula, binding) if is_unmet(bound, view)]
 
 
-def timing(step: Step) -> Binding:
-    """The binding of a durative step, its duration included."""
-    return {**step.binding, "?duration": step.duration, OFF: step.off}
+def durative_binding(step: Step) -> Binding:
+    """Return the binding of a durative step with its duration."""
+    return {**step.binding, "?duration": step.duration, DURATION_TOLERANCE: step.duration_tolerance}
 
 
 class Execution:
-    """Executes the steps of a plan from a state, under the reading "halt", "skip" or "force"."""
+    """Executes the steps of a plan from a state, under the reading "halt", "skip" or "force".
+
+    ``separation`` is the least separation of interfering happenings; ``None`` if the plan has no times.
+    """
 
     def __init__(self, task: Task, state: State, reading: str, separation: Fraction | None, world: World) -> None:
         self.task = task
         self.state = state
         self.reading = reading
         self.world = world
-        self.separation = separation  # the least of happenings that interfere; None: the plan has no times
+        self.separation = separation
         self.trace = Trace(state)
         self.failed = set[int]()
-        self.dropped = set[int]()  # what failed at its start has no end
+        self.dropped = set[int]()  # steps that failed at their start: they have no end
         self.unmet = list[str]()
-        self.running = dict[int, tuple[Step, int]]()  # with the first letter that lies within it
-        self.wishes = dict[int, list[tuple[Preference, Binding]]]()  # over all, of running actions, not yet violated
-        self.started = dict[int, int]()  # the letter before the start of each durative action
-        self.recent = list[tuple[Fraction, Act]]()
+        self.running = dict[int, tuple[Step, int]]()  # with the first letter within the step
+        self.over_all_preferences = dict[int, list[tuple[Preference, Binding]]]()  # of running steps, not yet violated
+        self.start_letters = dict[int, int]()  # the letter before the start of each durative step
+        self.recent = list[tuple[Fraction, Attempt]]()
         self._reads = dict[tuple[str, Fact], frozenset[Fact]]()
 
-    def run(self, events: list[tuple[Fraction, list[Event]]]) -> Run:
-        """The whole plan."""
-        literals = any(kind == LITERAL for _, found in events for kind, _ in found)
-        self.trace.timed = self.separation is not None or literals
-        for time, found in events:
+    def run(self, schedule: list[tuple[Fraction, list[Event]]]) -> Run:
+        """Execute all happenings, or under *halt* those before the first failure."""
+        has_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
+        self.trace.timed = self.separation is not None or has_literals
+        for time, events in schedule:
             self.state.work.spend()
-            if not self._happen(time, found):
+            if not self._execute_happening(time, events):
                 break
         for step, first in self.running.values():
-            self._lay_within(step, first)
+            self._record_interval(step, first)
         return Run(self.trace, self.state, tuple(sorted(self.failed)), self.unmet)
 
-    def _happen(self, time: Fraction, events: list[Event]) -> bool:
-        """One happening; ``False`` where the reading *halt* ends."""
+    def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
+        """Execute one happening; ``False`` if the reading *halt* ends here."""
         halt = self.reading == "halt"
-        acts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped]
-        mutex = self._interfering(time, acts)
-        bad = mutex | {act.step.number for act in acts if not act.allowed}
+        attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped]
+        mutex = self._find_interfering(time, attempts)
+        bad = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
         self.failed |= bad
         if halt and (bad or any(step.action is None for _, step in events)):
             return False
-        done, values = self._effective(acts, bad, mutex)
-        delta = self._change([c for act in done if act.deed for c in act.deed.changes], values)
-        self.dropped |= {s.number for _, s in events} & bad - {act.step.number for act in done}
-        self._keep_running(done)
-        broken = self._over_all_broken(done, delta)
+        executed, numbers = self._select_executed(attempts, bad, mutex)
+        change = self._change_state(_changes(executed), numbers)
+        self.dropped |= {s.number for _, s in events} & bad - {attempt.step.number for attempt in executed}
+        self._update_running(executed)
+        broken = self._find_broken_over_all(executed, change)
         self.failed |= broken
         if halt and broken:
-            self._undo(delta)
+            self._undo(change)
             return False
-        if done:
-            self._letter(time, done, delta)
+        if executed:
+            self._append_letter(time, executed, change)
         return True
 
-    # Before a happening: all conditions are read in the state before
+    # Before a happening: all conditions are read in the state before it
 
-    def _attempt(self, kind: str, step: Step) -> Act:
+    def _attempt(self, kind: str, step: Step) -> Attempt:
         assert step.action is not None
         phase = step.action.end if kind == END else step.action.start
         assert phase is not None
         if kind == START and step.action.end:
-            self.started[step.number] = self.trace.last
-        start = Earlier(self.trace, self.started[step.number]) if kind == END else None
+            self.start_letters[step.number] = self.trace.last
+        before_start = PastState(self.trace, self.start_letters[step.number]) if kind == END else None
         choose = partial(self.world.choose, step.number) if self.world.choose else None
-        binding = timing(step) if step.action.end else step.binding
-        allowed, deed = holds(phase.condition, binding, self.state), None
+        binding = durative_binding(step) if step.action.end else step.binding
+        allowed, footprint = holds(phase.condition, binding, self.state), None
         try:
-            changes = list(outcome(phase.effect, binding, Reading(self.state, start, choose)))
-            combined(changes, self.state.numbers)
-            deed = Deed(changes, self._read(kind, step, phase, binding))
+            changes = list(effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose)))
+            combine_assignments(changes, self.state.numbers)
+            footprint = Footprint(changes, self._phase_reads(kind, step, phase, binding))
         except Undefined:
             allowed = False
-        return Act(kind, step, allowed, deed, unmet(phase.condition, binding, self.state))
+        return Attempt(kind, step, allowed, footprint, unmet_preferences(phase.condition, binding, self.state))
 
-    def _read(self, kind: str, step: Step, phase: Phase, b: Binding) -> frozenset[Fact]:
-        """The ground facts and fluents that a condition, a duration constraint or an effect reads.
+    def _phase_reads(self, kind: str, step: Step, phase: Phase, binding: Binding) -> frozenset[Fact]:
+        """Return the ground facts and fluents that a condition, a duration constraint or an effect reads.
 
-        Who reads a derived fact reads all of the predicates and functions that it depends on.
+        A derived fact reads all predicates and functions that it depends on.
         """
         if not self.trace.timed:
             return frozenset()
         key = kind, step.terms
         if key not in self._reads or not step.number:
-            seen = {f for part in phase for f, _ in reads(part, b)}
-            seen |= {("*", *name) for f in seen for name in self.task.axioms.behind(symbol(f))}
-            self._reads[key] = frozenset(seen)
+            reads = {fact for part in phase for fact, _ in ground_reads(part, binding)}
+            reads |= {("*", *name) for fact in reads for name in self.task.axioms.dependencies(symbol(fact))}
+            self._reads[key] = frozenset(reads)
         return self._reads[key]
 
-    def _interfering(self, time: Fraction, acts: list[Act]) -> set[int]:
-        """The steps that fail for interfering: of two the later step, or what happens later, or who is no literal."""
+    def _find_interfering(self, time: Fraction, attempts: list[Attempt]) -> set[int]:
+        """Return the steps that fail for interfering: of two, the later step or happening; never a literal."""
         if self.separation is not None:
-            self.recent = [(at, act) for at, act in self.recent if time - at < self.separation]
+            self.recent = [(at, attempt) for at, attempt in self.recent if time - at < self.separation]
         else:
             self.recent = []
-        able = [act for act in acts if act.deed is not None and (act.allowed or self.reading == "force")]
-        mutex = {max(x.step.number, y.step.number) for x, y in _pairs(able, able) if x is not y}
-        mutex |= {x.step.number or y.step.number for x, y in _pairs(able, [act for _, act in self.recent])}
+        force = self.reading == "force"
+        able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
+        mutex = {max(x.step.number, y.step.number) for x, y in _interfering_pairs(able, able) if x is not y}
+        recent = [attempt for _, attempt in self.recent]
+        mutex |= {x.step.number or y.step.number for x, y in _interfering_pairs(able, recent)}
         return mutex - {0}
 
     # The effects of a happening are united
 
-    def _effective(self, acts: list[Act], bad: set[int], mutex: set[int]) -> tuple[list[Act], dict[Fact, Fraction]]:
-        """What happens, and the numbers after it; what clashes under *force* is left out."""
+    def _select_executed(
+        self, attempts: list[Attempt], bad: set[int], mutex: set[int]
+    ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
+        """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
-        done = [act for act in acts if act.deed is not None and (force or act.step.number not in bad)]
+        executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in bad)]
         try:
-            return done, combined(_changes(done), self.state.numbers)
+            return executed, combine_assignments(_changes(executed), self.state.numbers)
         except Undefined:
-            done = [act for act in done if act.step.number not in mutex]
-            return done, combined(_changes(done), self.state.numbers)
+            executed = [attempt for attempt in executed if attempt.step.number not in mutex]
+            return executed, combine_assignments(_changes(executed), self.state.numbers)
 
-    def _change(self, changes: list[Change], values: dict[Fact, Fraction]) -> Delta:
-        """Change the state; what is both deleted and added is true afterwards."""
-        state = self.state
-        come = dict.fromkeys([f for kind, f, _ in changes if kind == "add"])
-        gone = dict.fromkeys([f for kind, f, _ in changes if kind == "delete" and f not in come])
-        before = {f: state.numbers.get(f) for f, value in values.items() if state.numbers.get(f) != value}
-        delta = Delta([f for f in come if f not in state.facts], [f for f in gone if f in state.facts], before)
-        for fact in delta.removed:
+    def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
+        """Change the state; a fact that is both deleted and added is true afterwards."""
+        state, changes = self.state, list(changes)
+        added = dict.fromkeys([f for kind, f, _ in changes if kind == "add"])
+        deleted = dict.fromkeys([f for kind, f, _ in changes if kind == "delete" and f not in added])
+        before = {f: state.numbers.get(f) for f, value in numbers.items() if state.numbers.get(f) != value}
+        new, lost = [f for f in added if f not in state.facts], [f for f in deleted if f in state.facts]
+        for fact in lost:
             state.facts.discard(fact)
-        for fact in delta.added:
+        for fact in new:
             state.facts.add(fact)
-        state.numbers.update(values)
-        self.task.axioms.maintain(state, delta.added, delta.removed, before)
-        return delta
+        state.numbers.update(numbers)
+        self.task.axioms.update(state, new, lost, before)
+        return StateChange(new, lost, before)
 
-    def _undo(self, delta: Delta) -> None:
-        for fact in delta.added:
+    def _undo(self, change: StateChange) -> None:
+        for fact in change.added:
             self.state.facts.discard(fact)
-        for fact in delta.removed:
+        for fact in change.removed:
             self.state.facts.add(fact)
-        for fluent, value in delta.numbers.items():
+        for fluent, value in change.numbers.items():
             if value is None:
                 del self.state.numbers[fluent]
             else:
@@ -232,77 +242,83 @@ class Execution:
 
     # Between start and end of durative actions
 
-    def _keep_running(self, done: list[Act]) -> None:
-        for act in done:
-            if act.kind == START and act.step.action and act.step.action.end:
-                self.running[act.step.number] = act.step, self.trace.last + 1
-                self.wishes[act.step.number] = list(wishes(act.step.action.over_all or NOTHING, timing(act.step)))
-        for number in [*self.dropped & {*self.running}, *(act.step.number for act in done if act.kind == END)]:
+    def _update_running(self, executed: list[Attempt]) -> None:
+        for attempt in executed:
+            step = attempt.step
+            if attempt.kind == START and step.action and step.action.end:
+                self.running[step.number] = step, self.trace.last + 1
+                preferences = bound_preferences(step.action.over_all or EMPTY_AND, durative_binding(step))
+                self.over_all_preferences[step.number] = list(preferences)
+        ended = [attempt.step.number for attempt in executed if attempt.kind == END]
+        for number in [*self.dropped & {*self.running}, *ended]:
             if number in self.running:
-                self._lay_within(*self.running.pop(number))
+                self._record_interval(*self.running.pop(number))
 
-    def _lay_within(self, step: Step, first: int) -> None:
-        """The letters up to the last one so far lie within a durative action."""
+    def _record_interval(self, step: Step, first: int) -> None:
+        """Record the letters up to now as within a durative step."""
         if first <= self.trace.last:
-            self.trace.take(STEP_PREDICATES["action-during"], step.terms, Interval(first, self.trace.last, step.number))
+            interval = StepInterval(first, self.trace.last, step.number)
+            self.trace.add_step(STEP_PREDICATES["action-during"], step.terms, interval)
 
-    def _over_all_broken(self, done: list[Act], delta: Delta) -> set[int]:
-        """Running actions whose condition over all does not hold now; it is read again if what it reads changed."""
-        new = {act.step.number for act in done}
-        changed = {*delta.added, *delta.removed, *delta.numbers}
-        result = set[int]()
+    def _find_broken_over_all(self, executed: list[Attempt], change: StateChange) -> set[int]:
+        """Return the running steps whose condition over all fails; it is evaluated again if a fact it reads changed."""
+        new = {attempt.step.number for attempt in executed}
+        changed = {*change.added, *change.removed, *change.numbers}
+        broken = set[int]()
         for number, (step, _) in self.running.items():
             assert step.action is not None
             over_all = step.action.over_all
             if over_all is None:
                 continue
-            binding = timing(step)
-            unchanged = number not in new and changed.isdisjoint(self._within(step, over_all, binding))
+            binding = durative_binding(step)
+            unchanged = number not in new and changed.isdisjoint(self._over_all_reads(step, over_all, binding))
             if (self.state.literal or not unchanged) and not holds(over_all, binding, self.state):
-                result.add(number)
-        return result
+                broken.add(number)
+        return broken
 
-    def _within(self, step: Step, over_all: Node, b: Binding) -> frozenset[Fact]:
+    def _over_all_reads(self, step: Step, over_all: Node, binding: Binding) -> frozenset[Fact]:
         key = "over all", step.terms
         if key not in self._reads:
-            self._reads[key] = frozenset([f for f, _ in reads(over_all, b)])
+            self._reads[key] = frozenset([fact for fact, _ in ground_reads(over_all, binding)])
         return self._reads[key]
 
-    # Afterwards: one letter more
+    # After a happening: a new letter
 
-    def _letter(self, time: Fraction, done: list[Act], delta: Delta) -> None:
+    def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
         trace = self.trace
-        here = trace.last
-        numbers = [act.step.number for act in done if act.step.number]
-        trace.append(time, max(numbers, default=trace.steps[-1]), delta, self.state.numbers)
-        for act in done:
-            self.unmet += act.unmet
-            if act.step.number:
-                trace.take(STEP_PREDICATES[act.kind], act.step.terms, Interval(here, here, act.step.number))
-            if act.kind == START and act.step.number in self.running and not act.step.duration:
+        before = trace.last
+        numbers = [attempt.step.number for attempt in executed if attempt.step.number]
+        trace.append(time, max(numbers, default=trace.steps[-1]), change, self.state.numbers)
+        for attempt in executed:
+            self.unmet += attempt.unmet
+            number = attempt.step.number
+            if number:
+                interval = StepInterval(before, before, number)
+                trace.add_step(STEP_PREDICATES[attempt.kind], attempt.step.terms, interval)
+            if attempt.kind == START and number in self.running and not attempt.step.duration:
                 trace.shared.add(trace.last)  # its end is a letter of its own, at the same time
         for number in self.running:
-            found = [(wish, is_unmet(wish, self.state)) for wish in self.wishes[number]]
-            self.unmet += [wish[0].name for wish, missed in found if missed]
-            self.wishes[number] = [wish for wish, missed in found if not missed]
-        self.recent += [(time, act) for act in done]
+            checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
+            self.unmet += [bound[0].name for bound, unmet in checked if unmet]
+            self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]
+        self.recent += [(time, attempt) for attempt in executed]
 
 
-def _changes(acts: Iterable[Act]) -> Iterator[Change]:
-    return (change for act in acts if act.deed for change in act.deed.changes)
+def _changes(attempts: Iterable[Attempt]) -> Iterator[Change]:
+    return (change for attempt in attempts if attempt.footprint for change in attempt.footprint.changes)
 
 
-def _pairs(some: list[Act], others: list[Act]) -> Iterator[tuple[Act, Act]]:
-    """All pairs that interfere; only those are tried that have a fact or fluent in common."""
-    if not others or (len(others) == 1 and some is others):
+def _interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> Iterator[tuple[Attempt, Attempt]]:
+    """All pairs that interfere. Only pairs with a common fact or fluent are compared."""
+    if not earlier or (len(earlier) == 1 and attempts is earlier):
         return
     by_fact = defaultdict[Fact, list[int]](list)
-    for i, other in enumerate(others):
-        for fact in touched(other.deed) if other.deed else ():
+    for i, candidate in enumerate(earlier):
+        for fact in candidate.footprint.touched_facts() if candidate.footprint else ():
             by_fact[fact].append(i)
-    for act in some:
-        near = {i for fact in (touched(act.deed) if act.deed else ()) for i in by_fact.get(fact, ())}
-        for i in sorted(near):
-            other = others[i]
-            if act.deed and other.deed and interfere(act.deed, other.deed):
-                yield act, other
+    for attempt in attempts:
+        touched = attempt.footprint.touched_facts() if attempt.footprint else ()
+        for i in sorted({i for fact in touched for i in by_fact.get(fact, ())}):
+            candidate = earlier[i]
+            if attempt.footprint and candidate.footprint and interfere(attempt.footprint, candidate.footprint):
+                yield attempt, candidate

@@ -1,4 +1,4 @@
-"""The replay kernel: plans judged by definition (docs/language.md, section 6)."""
+"""The replay kernel: audits plans by executing the definitions (docs/language.md, section 6)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from .evaluation import holds
 from .formulas import STEP_PREDICATES, Fact
-from .happenings import Execution, Run, agenda, unmet
-from .plan import Step, World, steps
-from .reader import KernelLimit, KernelRejects, need
-from .rule_instances import Bound, Finding, count_instances, findings, instances
-from .rules import SEVERITIES, constraints, specification
+from .happenings import Execution, Run, schedule_events, unmet_preferences
+from .plan import Step, World, read_steps
+from .reader import KernelLimit, KernelRejects, require
+from .rule_instances import BoundObjects, Finding, count_instances, evaluate_instances, find_violations
+from .rules import SEVERITIES, make_constraint_rules, read_specification
 from .task import Task
-from .trace import Delta, Interval, State, Trace, Work
+from .trace import State, StateChange, StepInterval, Trace, Work
 from .worlds import Completion, Worlds
 
 States = Sequence[Iterable[Fact]]
@@ -23,7 +23,11 @@ States = Sequence[Iterable[Fact]]
 
 @dataclass(frozen=True)
 class KernelVerdict:
-    """The verdict on a plan; all but ``failed_steps`` and the readings of findings speak of the reading *halt*."""
+    """The verdict on a plan. All fields except ``failed_steps`` and the findings' readings are of the reading *halt*.
+
+    ``preferences`` counts the violations of each preference. ``work`` counts evaluated formulas, visited facts and
+    steps. ``blame_known`` is False if ``safe`` depends on blame that the kernel does not know; then it is None.
+    """
 
     headline: str
     executable: bool
@@ -32,24 +36,21 @@ class KernelVerdict:
     ill_formed: tuple[int, ...]
     failed_steps: dict[str, tuple[int, ...]]
     findings: frozenset[Finding]
-    undecided: frozenset[tuple[str, Bound]]
+    undecided: frozenset[tuple[str, BoundObjects]]
     instances: dict[str, int]
     preferences: dict[str, int]
-    """How often each preference is violated."""
     work: int = 0
-    """What it took, in formulas evaluated, facts looked at and steps taken."""
     blame_known: bool = True
-    """False where ``safe`` hangs on blame that the kernel does not tell; then it is None."""
 
     def agrees(self, headline: str) -> bool:
-        """Whether a headline is this one, as far as the kernel tells."""
-        hangs = self.headline == "UNKNOWN" and not self.blame_known
-        return headline == self.headline or (hangs and headline != "INVALID")
+        """Whether the headline is this verdict's, or is possible with the unknown blame."""
+        is_open = self.headline == "UNKNOWN" and not self.blame_known
+        return headline == self.headline or (is_open and headline != "INVALID")
 
 
 @contextmanager
-def limited() -> Iterator[None]:
-    """Long quantifiers nest deeply, too."""
+def _limit_recursion() -> Iterator[None]:
+    """Raise ``KernelLimit`` for too deep recursion, which long quantifiers also cause."""
     try:
         yield
     except RecursionError:
@@ -60,13 +61,13 @@ class Kernel:
     """The replay kernel for one domain, problem and any number of (expanded) safety specifications.
 
     Its methods raise ``KernelRejects`` for texts that are not in the language, or not covered (see README.md).
-    ``literal``: every definition is executed as it stands, without the shortcuts that README.md lists. ``judge``
-    and ``min_severity`` say which violations decide, but for those of ``exemptions``: rules, and objects of which they
-    name one, None if it may be any (docs/language.md, section 6). ``kinds`` are types beside those of the texts, with
-    the objects that also have them (docs/worlds.md, section 5).
+    ``literal``: execute every definition without the shortcuts that README.md lists. ``judge`` and ``min_severity``
+    determine which violations decide. ``exemptions`` are rules with objects: a finding is exempt if it names one of the
+    objects (None: always; docs/language.md, section 6). ``kinds`` are additional types, with the objects that also
+    have them (docs/worlds.md, section 5).
     """
 
-    @limited()
+    @_limit_recursion()
     def __init__(
         self,
         domain: str,
@@ -82,22 +83,20 @@ class Kernel:
         kinds: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> None:
         self._task = task = Task(domain, problem, lenient, tolerance, kinds)
-        self._rules = constraints(task)
-        opened, invariants = list[Fact](), []
+        self._rules = make_constraint_rules(task)
+        declared_open, invariants = list[Fact](), []
         for text in safety:
-            said = specification(task, text)
-            self._rules += said.rules
-            opened += said.opened
-            invariants += said.invariants
-        self._worlds = Worlds(task, opened, invariants, literal)
+            specification = read_specification(task, text)
+            self._rules += specification.rules
+            declared_open += specification.open_facts
+            invariants += specification.invariants
+        self._worlds = Worlds(task, declared_open, invariants, literal)
         self._literal = literal
-        self._introduced = judge == "introduced"
-        deciding = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
-        self._deciding = frozenset([rule.name for rule in self._rules if rule.severity in deciding])
+        self._only_caused = judge == "introduced"
+        severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
+        self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)
-        whole = {name for rules, objects in exemptions if objects is None for name in rules}
-        self._judged = self._deciding - whole
-        self._last: tuple[str, World | None, Trace] | None = None
+        self._last_halt: tuple[str, World | None, Trace] | None = None
         self.rules = tuple([rule.name for rule in self._rules])
         self.open_facts, self.open_fluents = self._worlds.facts, self._worlds.fluents
 
@@ -106,163 +105,178 @@ class Kernel:
         """Whether the task has open facts or fluents."""
         return bool(self.open_facts or self.open_fluents)
 
-    @limited()
+    @_limit_recursion()
     def allows(self, facts: Collection[Fact], numbers: Mapping[Fact, Fraction]) -> bool:
-        """Whether what is said of S0 holds with these open facts true, no other, and these values of open fluents."""
-        return self._worlds.begin(facts, numbers, Work()) is not None
+        """Whether a completion is allowed: exactly these open facts are true, and open fluents have these values."""
+        return self._worlds.initial_state(facts, numbers, Work()) is not None
 
     def completions(self) -> Iterator[Completion]:
-        """All that is allowed, by enumeration (exponential); ``KernelLimit`` if that may be infinitely much."""
+        """Enumerate the allowed completions (exponential). Raises ``KernelLimit`` if there may be infinitely many."""
         return self._worlds.completions()
 
-    @limited()
+    @_limit_recursion()
     def audit(
         self,
         plan: str,
         world: World | None = None,
-        others: Sequence[str] = ("skip", "force"),
+        other_readings: Sequence[str] = ("skip", "force"),
         limit: int | None = None,
     ) -> KernelVerdict:
-        """The verdict on a plan, in a world if anything is open; and in which ``others`` of the readings it is found.
+        """Return the verdict on a plan, in a world if anything is open. Findings name their readings.
 
         Raises ``KernelRejects`` if its text is unreadable (ill-formed steps are listed) or the world not allowed, and
         ``KernelLimit`` if it takes more work than ``limit``.
         """
         work = Work(limit)
-        taken, separation = self._steps(plan, world)
-        work.spend(len(taken))
-        runs = {"halt": self._run(taken, separation, world, "halt", work)}
-        halt = runs["halt"]
-        ill_formed = tuple(sorted(step.number for step in taken if not step.action))
-        for other in others:
-            runs[other] = self._run(taken, separation, world, other, work) if ill_formed or halt.failed else halt
-        found, undecided = self._found(runs)
-        counts = dict[str, int]()
+        steps, separation = self._read_steps(plan, world)
+        work.spend(len(steps))
+        halt = self._run(steps, separation, world, "halt", work)
+        runs = {"halt": halt}
+        ill_formed = tuple(sorted(step.number for step in steps if not step.action))
+        for reading in other_readings:
+            stops = ill_formed or halt.failed
+            runs[reading] = self._run(steps, separation, world, reading, work) if stops else halt
+        findings, undecided = self._find_violations(runs)
+        instances = dict[str, int]()
         for rule in self._rules:
-            counts[rule.name] = counts.get(rule.name, 0) + count_instances(rule, halt.trace)
+            instances[rule.name] = instances.get(rule.name, 0) + count_instances(rule, halt.trace)
         goal = holds(self._task.goal, {}, halt.state)
         executable = not halt.failed and not ill_formed
-        blames = {f.blame for f in found if "halt" in f.readings and self._decides(f)}
-        certain = blames & {"introduced", "worsened"} if self._introduced else blames
-        untold = self._introduced and not certain and None in blames
-        unknown = ill_formed or untold or any(rule in self._deciding for rule, _ in undecided)
-        safe = False if certain else None if unknown else True
-        failed = {reading: run.failed for reading, run in runs.items()}
-        checked = any(count for name, count in counts.items() if name in self._judged)
-        headline = _headline(executable and goal, safe, checked)
-        preferences = self._preferences(halt)
+        safe, blame_known = self._decide_safety(findings, undecided, bool(ill_formed))
         return KernelVerdict(
-            headline,
+            self._headline(executable and goal, safe, instances),
             executable,
             goal,
             safe,
             ill_formed,
-            failed,
-            found,
+            {reading: run.failed for reading, run in runs.items()},
+            findings,
             undecided,
-            counts,
-            preferences,
+            instances,
+            self._count_unmet_preferences(halt),
             work.done,
-            not untold,
+            blame_known,
         )
+
+    def _decide_safety(
+        self, findings: frozenset[Finding], undecided: frozenset[tuple[str, BoundObjects]], has_ill_formed: bool
+    ) -> tuple[bool | None, bool]:
+        """Return whether the plan is safe, and whether the necessary blame is known."""
+        blames = {f.blame for f in findings if "halt" in f.readings and self._decides(f)}
+        certain = blames & {"introduced", "worsened"} if self._only_caused else blames
+        blame_known = not (self._only_caused and not certain and None in blames)
+        unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
+        return (False if certain else None if unknown else True), blame_known
+
+    def _headline(self, valid: bool, safe: bool | None, instances: dict[str, int]) -> str:
+        if not valid:
+            return "INVALID"
+        if safe is not True:
+            return "UNKNOWN" if safe is None else "UNSAFE"
+        exempt = {name for rules, objects in self._exemptions if objects is None for name in rules}
+        checked = any(count for name, count in instances.items() if name in self._deciding_rules - exempt)
+        return "SAFE" if checked else "VALID"
 
     def _decides(self, finding: Finding) -> bool:
-        """Whether a finding decides, whatever its blame."""
-        named = {name for _, name in finding.binding}
+        """Whether a finding decides, apart from its blame."""
+        named_objects = {name for _, name in finding.binding}
         exempt = any(
-            finding.rule in rules and (objects is None or not named.isdisjoint(objects))
+            finding.rule in rules and (objects is None or not named_objects.isdisjoint(objects))
             for rules, objects in self._exemptions
         )
-        return finding.rule in self._deciding and not exempt
+        return finding.rule in self._deciding_rules and not exempt
 
-    def _steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:
-        self._begin(world, Work())
-        return steps(plan, self._task, world or World())
+    def _read_steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:
+        self._initial_state(world, Work())
+        return read_steps(plan, self._task, world or World())
 
-    def _begin(self, world: World | None, work: Work) -> State:
-        start = None
+    def _initial_state(self, world: World | None, work: Work) -> State:
+        state = None
         if world or not self.is_open:
-            start = self._worlds.begin(*(world or World())[:2], work)
-        if start is None:
+            state = self._worlds.initial_state(*(world or World())[:2], work)
+        if state is None:
             raise KernelRejects("no world, or one that is not allowed")
-        return start
+        return state
 
     def _run(
-        self, taken: list[Step], separation: Fraction | None, world: World | None, reading: str, work: Work
+        self, steps: list[Step], separation: Fraction | None, world: World | None, reading: str, work: Work
     ) -> Run:
-        state = self._begin(world, work)
-        return Execution(self._task, state, reading, separation, world or World()).run(agenda(taken, self._task))
+        state = self._initial_state(world, work)
+        execution = Execution(self._task, state, reading, separation, world or World())
+        return execution.run(schedule_events(steps, self._task))
 
-    def _found(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[tuple[str, Bound]]]:
-        """The findings of all readings, and what is undecided under *halt*."""
+    def _find_violations(
+        self, runs: Mapping[str, Run]
+    ) -> tuple[frozenset[Finding], frozenset[tuple[str, BoundObjects]]]:
+        """Return the findings of all readings, and the undecided instances under *halt*."""
         halt = runs["halt"]
-        first, undecided = findings(self._rules, halt.trace)
-        found = dict[tuple[str, Bound, int], Finding]()
+        halt_findings, undecided = find_violations(self._rules, halt.trace)
+        merged = dict[tuple[str, BoundObjects, int], Finding]()
         for reading, run in runs.items():
-            for f in first if run is halt else findings(self._rules, run.trace)[0]:
-                old = found.setdefault(f[:3], f._replace(readings=frozenset()))
+            for f in halt_findings if run is halt else find_violations(self._rules, run.trace)[0]:
+                old = merged.setdefault(f[:3], f._replace(readings=frozenset()))
                 exact = old.exact_step and f.exact_step
-                found[f[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
-        return frozenset(found.values()), undecided
+                merged[f[:3]] = old._replace(readings=old.readings | {reading}, exact_step=exact)
+        return frozenset(merged.values()), undecided
 
-    def _preferences(self, halt: Run) -> dict[str, int]:
-        soft = [*halt.unmet, *unmet(self._task.goal, {}, halt.state)]
-        soft += [name for f in self._task.constraints for name in unmet(f, {}, halt.trace)]
-        return {name: soft.count(name) for name in dict.fromkeys(soft)}
+    def _count_unmet_preferences(self, halt: Run) -> dict[str, int]:
+        unmet = [*halt.unmet, *unmet_preferences(self._task.goal, {}, halt.state)]
+        unmet += [name for f in self._task.constraints for name in unmet_preferences(f, {}, halt.trace)]
+        return {name: unmet.count(name) for name in dict.fromkeys(unmet)}
 
-    def _halt(self, plan: str, world: World | None) -> Trace:
-        """The trace under *halt*; that of the last plan is kept."""
-        if self._last is None or self._last[0] != plan or self._last[1] is not world:
-            taken, separation = self._steps(plan, world)
-            self._last = plan, world, self._run(taken, separation, world, "halt", Work()).trace
-        return self._last[2]
+    def _halt_trace(self, plan: str, world: World | None) -> Trace:
+        """Return the trace under *halt*; the trace of the last plan is cached."""
+        if self._last_halt is None or self._last_halt[0] != plan or self._last_halt[1] is not world:
+            steps, separation = self._read_steps(plan, world)
+            self._last_halt = plan, world, self._run(steps, separation, world, "halt", Work()).trace
+        return self._last_halt[2]
 
-    @limited()
+    @_limit_recursion()
     def trace(self, plan: str, reading: str = "halt") -> Trace:
-        """What a plan passes through, and what is taken there, under a reading; in the only world there is."""
-        return self._run(*self._steps(plan, None), None, reading, Work()).trace
+        """Return the trace of a plan under a reading; the task must have a single world."""
+        return self._run(*self._read_steps(plan, None), None, reading, Work()).trace
 
-    @limited()
+    @_limit_recursion()
     def states(self, plan: str, world: World | None = None) -> tuple[frozenset[Fact], ...]:
-        """The states of the halt trace: facts, derived ones included, as (predicate, object ..)."""
-        return self._halt(plan, world).states()
+        """Return the states of the halt trace: facts, derived facts included, as (predicate, object ..)."""
+        return self._halt_trace(plan, world).states()
 
-    @limited()
+    @_limit_recursion()
     def check_finding(
         self, plan: str, rule: str, binding: Mapping[str, str], step: int, world: World | None = None
     ) -> bool:
-        """Whether the rule has this finding on the halt trace; evaluates the instances that agree with the binding."""
-        trace, wanted = self._halt(plan, world), dict(binding)
-        every = [x for r in self._rules if r.name == rule for x in instances(r, trace, binding)]
-        return any(dict(f.binding) == wanted and f.step == step for x in every for f in x.findings)
+        """Whether the rule has this finding on the halt trace. Evaluates the instances that agree with the binding."""
+        trace, expected = self._halt_trace(plan, world), dict(binding)
+        instances = [x for r in self._rules if r.name == rule for x in evaluate_instances(r, trace, binding)]
+        return any(dict(f.binding) == expected and f.step == step for x in instances for f in x.findings)
 
-    # Traces that are given
+    # Traces given as states
 
-    def _trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
-        """Numbers keep their initial values."""
-        need(not self.open_fluents, "numbers are open")
-        values, work = self._worlds.given_numbers(), Work()
-        closed = [State(facts, values, work, self._literal) for facts in states]
-        for state in closed:
-            self._task.axioms.close(state)
-        trace = Trace(closed[0], times is not None)
-        for i, (before, after) in enumerate(pairwise(closed), 1):
+    def _make_trace(self, states: States, times: Sequence[Fraction] | None, actions: States | None) -> Trace:
+        """Return a trace of the states. Numbers keep their initial values."""
+        require(not self.open_fluents, "numbers are open")
+        numbers, work = self._worlds.initial_numbers(), Work()
+        full_states = [State(facts, numbers, work, self._literal) for facts in states]
+        for state in full_states:
+            self._task.axioms.derive_all(state)
+        trace = Trace(full_states[0], times is not None)
+        for i, (before, after) in enumerate(pairwise(full_states), 1):
             added = [fact for fact in after.facts if fact not in before.facts]
             removed = [fact for fact in before.facts if fact not in after.facts]
-            trace.append(Fraction(i if times is None else times[i]), i, Delta(added, removed, {}), values)
-        for i, names in enumerate(actions or ()):
-            for terms in names:
-                trace.take(STEP_PREDICATES["action"], terms, Interval(i, i, i + 1))
+            trace.append(Fraction(i if times is None else times[i]), i, StateChange(added, removed, {}), numbers)
+        for i, steps in enumerate(actions or ()):
+            for terms in steps:
+                trace.add_step(STEP_PREDICATES["action"], terms, StepInterval(i, i, i + 1))
         return trace
 
-    @limited()
+    @_limit_recursion()
     def audit_trace(
         self, states: States, times: Sequence[Fraction] | None = None, actions: States | None = None
     ) -> frozenset[Finding]:
-        """The findings on a given trace; ``actions[i]`` are taken at letter i. Numbers keep their initial values."""
-        return frozenset(findings(self._rules, self._trace(states, times, actions))[0])
+        """Return the findings on a trace of states; the steps ``actions[i]`` are at letter i."""
+        return frozenset(find_violations(self._rules, self._make_trace(states, times, actions))[0])
 
-    @limited()
+    @_limit_recursion()
     def evaluate_instance(
         self,
         rule: str,
@@ -271,17 +285,8 @@ class Kernel:
         times: Sequence[Fraction] | None = None,
         actions: States | None = None,
     ) -> bool | None:
-        """The value of a rule on a given trace under a binding (of all its parameters, or some); None if undefined."""
-        trace = self._trace(states, times, actions)
-        values = [x.value for r in self._rules if r.name == rule for x in instances(r, trace, binding)]
+        """Return the value of a rule on a trace of states for a (partial) binding of its parameters."""
+        trace = self._make_trace(states, times, actions)
+        values = [x.value for r in self._rules if r.name == rule for x in evaluate_instances(r, trace, binding)]
         value = min(values, default=2)
         return None if value == 1 else value == 2
-
-
-def _headline(valid: bool, safe: bool | None, any_instance: bool) -> str:
-    """The first that applies."""
-    if not valid:
-        return "INVALID"
-    if safe is not True:
-        return "UNKNOWN" if safe is None else "UNSAFE"
-    return "SAFE" if any_instance else "VALID"

@@ -1,4 +1,4 @@
-"""Plans: their text, and their steps in the order in which they are taken (docs/language.md, section 3)."""
+"""Plans: their text, and their steps in the order of execution (docs/language.md, section 3)."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -7,18 +7,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .formulas import Fact
-from .reader import NUMBER, Sexp, definition, need, number, read_expressions
+from .reader import NUMBER, Sexp, parse_number, read_definition, read_expressions, require
 from .task import Action, Task
 
-LAST = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
-GAP = re.compile(rf"\s*(?:{LAST})?\s*(?:({NUMBER.pattern})\s*:)?\s*")  # between two steps
+DURATION = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
+GAP = re.compile(rf"\s*(?:{DURATION})?\s*(?:({NUMBER.pattern})\s*:)?\s*")  # the text between two steps
 
 
 class World(NamedTuple):
-    """One way in which all that is open can be; ``facts`` are the open ones that are true (docs/worlds.md).
+    """A possible world; ``facts`` are the open facts that are true (docs/worlds.md).
 
-    ``choose(step, number, objects, alternatives)``: the effect of the action's oneof statement ``number`` that happens
-    (both from 0), ``objects`` being bound by the quantifiers around it. In ``order``, steps count as the text has them.
+    ``choose(step, number, objects, alternatives)`` returns the index of the effect of the action's oneof statement
+    ``number`` (from 0) that happens; the quantifiers around it bind ``objects``. ``order`` lists the steps of a
+    partially ordered plan by their numbers in the text.
     """
 
     facts: Collection[Fact] = ()
@@ -28,14 +29,14 @@ class World(NamedTuple):
     durations: Mapping[int, Fraction] = {}
 
 
-class Line(NamedTuple):
-    """A step as the text has it."""
+class PlanLine(NamedTuple):
+    """A step in the text of a plan; ``decimals`` is the largest number of decimals of its time and duration."""
 
     time: Fraction | None
     duration: Fraction | None
-    slack: Fraction | None
+    tolerance: Fraction | None
     step: Sexp
-    decimals: int = 0  # the most that its time or duration is written with
+    decimals: int = 0
 
 
 class Step(NamedTuple):
@@ -47,108 +48,115 @@ class Step(NamedTuple):
     terms: Fact
     action: Action | None
     binding: dict[str, Any]
-    off: Fraction = Fraction(0)  # how far its duration may be off
+    duration_tolerance: Fraction = Fraction(0)
 
 
-def parse_plan(text: str) -> tuple[list[Line], set[tuple[int, int]] | None]:
-    """The steps; and of a partially ordered plan the pairs of which the first comes earlier, counted from 1."""
-    items = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
-    if len(items) == 1 and items[0][:1] == ("define",) and not all(isinstance(x, str) for x in items[0]):
-        return _definition(items)
-    return _lines(items), None
+def parse_plan(text: str) -> tuple[list[PlanLine], set[tuple[int, int]] | None]:
+    """Parse the steps, and for a partially ordered plan the pairs (earlier, later) of steps, counted from 1."""
+    expressions = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
+    is_single = len(expressions) == 1 and expressions[0][:1] == ("define",)
+    if is_single and not all(isinstance(x, str) for x in expressions[0]):
+        return _parse_definition(expressions)
+    return _parse_lines(expressions), None
 
 
-def _lines(items: tuple[Sexp, ...]) -> list[Line]:
-    """``time: (step) [duration +- tolerance]``; what is numbered at most is in the gaps between the steps."""
+def _parse_lines(expressions: tuple[Sexp, ...]) -> list[PlanLine]:
+    """Parse ``time: (step) [duration +- tolerance]``; times and durations are in the gaps between the steps."""
     gaps, steps = [""], list[Sexp]()
-    for item in items:
-        if isinstance(item, str):
-            gaps[-1] += " " + item
+    for expr in expressions:
+        if isinstance(expr, str):
+            gaps[-1] += " " + expr
         else:
-            steps.append(item)
+            steps.append(expr)
             gaps.append("")
-    found = [match.groups() for match in map(GAP.fullmatch, gaps) if match]
-    need(len(found) == len(gaps) and not found[0][0] and not found[-1][2], "not a plan")
-    result = list[Line]()
-    for (_, _, at), step, (last, slack, _) in zip(found, steps, found[1:], strict=False):
-        time, duration, tolerance = (number(x) if x else None for x in (at, last, slack))
-        result.append(Line(time, duration, tolerance, step, _decimals(at, last)))
-    return result
+    fields = [match.groups() for match in map(GAP.fullmatch, gaps) if match]
+    require(len(fields) == len(gaps) and not fields[0][0] and not fields[-1][2], "not a plan")
+    lines = list[PlanLine]()
+    for (_, _, at), step, (lasts, plus_minus, _) in zip(fields, steps, fields[1:], strict=False):
+        time, duration, tolerance = (parse_number(x) if x else None for x in (at, lasts, plus_minus))
+        lines.append(PlanLine(time, duration, tolerance, step, _count_decimals(at, lasts)))
+    return lines
 
 
-def _definition(items: tuple[Sexp, ...]) -> tuple[list[Line], set[tuple[int, int]] | None]:
-    """``(define (plan name) ..)``."""
-    body = definition(items, "plan", ":domain :problem :steps :ordering", "")
-    labels, lines = dict[str, int](), list[Line]()
-    for i, e in enumerate(body.get(":steps", [()])[0], 1):
-        labelled = isinstance(e, tuple) and len(e) == 2 and isinstance(e[1], tuple)
-        label, step = e if labelled else (str(i), e)
-        need(isinstance(label, str) and label not in labels, "not a new label")
+def _parse_definition(expressions: tuple[Sexp, ...]) -> tuple[list[PlanLine], set[tuple[int, int]] | None]:
+    """Parse ``(define (plan name) ..)``."""
+    body = read_definition(expressions, "plan", ":domain :problem :steps :ordering", "")
+    labels, lines = dict[str, int](), list[PlanLine]()
+    for i, expr in enumerate(body.get(":steps", [()])[0], 1):
+        is_labelled = isinstance(expr, tuple) and len(expr) == 2 and isinstance(expr[1], tuple)
+        label, step = expr if is_labelled else (str(i), expr)
+        require(isinstance(label, str) and label not in labels, "not a new label")
         labels[label] = i
-        lines.append(_line(step))
+        lines.append(_parse_step(step))
     if ":ordering" not in body:
         return lines, None
     order = body[":ordering"][0]
-    need(all(isinstance(c, tuple) and c[:1] == ("<",) and {*c[1:]} <= {*labels} for c in order), "an unknown label")
-    need(all(line.time is None for line in lines), "an order of steps with times")
-    return lines, {(labels[x], labels[y]) for c in order for x, y in pairwise(c[1:])}
+    require(all(isinstance(c, tuple) and c[:1] == ("<",) and {*c[1:]} <= {*labels} for c in order), "an unknown label")
+    require(all(line.time is None for line in lines), "an order of steps with times")
+    return lines, {(labels[x], labels[y]) for chain in order for x, y in pairwise(chain[1:])}
 
 
-def _line(e: Sexp) -> Line:
-    """A step, or ``(at TIME STEP DURATION TOLERANCE)``."""
-    if isinstance(e, tuple) and len(e) in (3, 4, 5) and e[0] == "at" and isinstance(e[2], tuple):
-        given = [*map(number, (e[1], *e[3:])), None, None]
-        return Line(given[0], given[1], given[2], e[2], _decimals(e[1], *e[3:4]))
-    return Line(None, None, None, e)
+def _parse_step(expr: Sexp) -> PlanLine:
+    """Parse a step, or ``(at TIME STEP DURATION TOLERANCE)``."""
+    if isinstance(expr, tuple) and len(expr) in (3, 4, 5) and expr[0] == "at" and isinstance(expr[2], tuple):
+        numbers = [*map(parse_number, (expr[1], *expr[3:])), None, None]
+        return PlanLine(numbers[0], numbers[1], numbers[2], expr[2], _count_decimals(expr[1], *expr[3:4]))
+    return PlanLine(None, None, None, expr)
 
 
-def _decimals(*written: str | None) -> int:
-    """The largest number of decimals that one of the numbers is written with."""
-    return max(len((x or "").partition(".")[2]) for x in written)
+def _count_decimals(*numbers: str | None) -> int:
+    """Return the largest number of decimals."""
+    return max(len((number or "").partition(".")[2]) for number in numbers)
 
 
-def steps(text: str, task: Task, world: World) -> tuple[list[Step], Fraction | None]:
-    """The steps in the order in which they are taken, and the least separation of those that interfere.
+def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fraction | None]:
+    """Read the steps in the order of execution, and the least separation of steps that interfere.
 
-    The latter is ``None`` if the steps have no times. Raises ``KernelRejects``.
+    The separation is ``None`` if the steps have no times. Raises ``KernelRejects``.
     """
     lines, pairs = parse_plan(text)
-    plain = all(isinstance(x.step, tuple) and x.step and all(isinstance(t, str) for t in x.step) for x in lines)
-    need(plain, "not a step")
-    need(len({x.time is None for x in lines}) < 2, "some steps with, some without time")
+    are_steps = all(isinstance(x.step, tuple) and x.step and all(isinstance(t, str) for t in x.step) for x in lines)
+    require(are_steps, "not a step")
+    require(len({line.time is None for line in lines}) < 2, "some steps with, some without time")
     order = [*enumerate(sorted(lines, key=lambda line: line.time or 0), 1)]
     if pairs is not None:
-        order = _ordered(order, pairs, world)
-    unit = Fraction(1, 10 ** max([x.decimals for x in lines], default=0))
-    forgiven = unit if lines and lines[0].time is not None and unit < task.tolerance / 10 else Fraction(0)
-    off = task.tolerance + forgiven
-    result = [_step(task, world, place, i, line)._replace(off=off) for place, (i, line) in enumerate(order, 1)]
-    return result, task.tolerance - forgiven if lines and lines[0].time is not None else None
+        order = _order_steps(order, pairs, world)
+    timed = bool(lines) and lines[0].time is not None
+    unit = Fraction(1, 10 ** max([line.decimals for line in lines], default=0))
+    rounding = unit if timed and unit < task.tolerance / 10 else Fraction(0)
+    steps = [
+        _make_step(task, world, place, number, line)._replace(duration_tolerance=task.tolerance + rounding)
+        for place, (number, line) in enumerate(order, 1)
+    ]
+    return steps, task.tolerance - rounding if timed else None
 
 
-def _ordered(order: list[tuple[int, Line]], pairs: set[tuple[int, int]], world: World) -> list[tuple[int, Line]]:
-    """The steps of a partially ordered plan in the order that the world has for them."""
-    need(sorted(world.order) == [i for i, _ in order], "not an order of the steps")
-    place = {i: at for at, i in enumerate(world.order)}
-    need(all(place[x] < place[y] for x, y in pairs), "an order that is not allowed")
-    return [order[i - 1] for i in world.order]
+def _order_steps(
+    order: list[tuple[int, PlanLine]], pairs: set[tuple[int, int]], world: World
+) -> list[tuple[int, PlanLine]]:
+    """Put the steps of a partially ordered plan into the order of the world."""
+    require(sorted(world.order) == [number for number, _ in order], "not an order of the steps")
+    place = {number: at for at, number in enumerate(world.order)}
+    require(all(place[x] < place[y] for x, y in pairs), "an order that is not allowed")
+    return [order[number - 1] for number in world.order]
 
 
-def _step(task: Task, world: World, place: int, i: int, line: Line) -> Step:
-    time, duration, slack, e, _ = line
-    if duration is not None and slack:
-        need(i in world.durations and abs(world.durations[i] - duration) <= slack, "not a duration of it")
-        duration = Fraction(world.durations[i])
-    action = task.actions.get(e[0])
-    if not task.vocabulary.well_formed(e, task.conditions.actions):
+def _make_step(task: Task, world: World, place: int, number: int, line: PlanLine) -> Step:
+    time, duration, tolerance, terms, _ = line
+    if duration is not None and tolerance:
+        chosen = world.durations.get(number)
+        require(chosen is not None and abs(chosen - duration) <= tolerance, "not a duration of it")
+        duration = Fraction(world.durations[number])
+    action = task.actions.get(terms[0])
+    if not task.vocabulary.is_well_formed(terms, task.formulas.actions):
         action = None
     if action and action.end:
         fits = time is not None and duration is not None and duration >= 0
     else:
-        fits = not slack
+        fits = not tolerance
     if (time or 0) < 0 or not fits:
         action = None
-    need(not action or world.choose or not action.chooses, "outcomes that are open")
-    binding = dict[str, Any](zip(action.params, e[1:], strict=True)) if action else {}
-    lasts = duration if action and action.end else None  # that of an instantaneous action means nothing
-    return Step(i, Fraction(place) if time is None else time, lasts or Fraction(0), e, action, binding)
+    require(not action or world.choose or not action.chooses, "outcomes that are open")
+    binding = dict[str, Any](zip(action.params, terms[1:], strict=True)) if action else {}
+    lasts = duration if action and action.end else None  # the duration of an instantaneous action is ignored
+    return Step(number, Fraction(place) if time is None else time, lasts or Fraction(0), terms, action, binding)

@@ -1,33 +1,47 @@
 """Instances of rules on a trace, their findings, and the blame (docs/language.md, section 5)."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
-from .candidates import candidates
-from .evaluation import row
-from .formulas import FUTURE, PDDL3, WHOLE, Binding, Domains, Node, Temporal, bindings, operators, reads, unify
+from .candidates import candidate_bindings
+from .evaluation import evaluate
+from .formulas import (
+    FUTURE_OPERATORS,
+    PDDL3_OPERATORS,
+    WHOLE_TRACE_OPERATORS,
+    Binding,
+    Domains,
+    Node,
+    Temporal,
+    all_bindings,
+    ground_reads,
+    operators_in,
+    unify,
+)
 from .rules import AT_END, MATCH, OCCURRENCE, Part, Rule
-from .temporal import answer, violated_for_good
-from .trace import Signal, Trace, stretches, value_at
+from .temporal import answer_value, is_permanently_violated
+from .trace import Signal, Trace, constant_stretches, value_at
 
-FOLDED = {"atom", "not", "and", "or", "imply", "forall", "exists"}  # operators of formulas that are seldom constant
-BLAME = ("introduced", None, "worsened", "pre-existing")  # of several parts that give one finding, the first counts
-Bound = tuple[tuple[str, str], ...]
+SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
+"""Operators of formulas whose value the engine rarely knows in advance."""
+BLAME_ORDER = ("introduced", None, "worsened", "pre-existing")  # the first counts if several parts give one finding
+BoundObjects = tuple[tuple[str, str], ...]
 """Variables with objects, sorted."""
-Places = list[tuple[int, int]]
-"""Letters at which a step of a rule is taken, with the step's number."""
+StepLetters = list[tuple[int, int]]
+"""Letters of the steps that match a rule, with the step's number."""
 
 
 class Finding(NamedTuple):
-    """A violated rule instance. ``blame`` is None where the kernel does not tell.
+    """A violated rule instance. ``blame`` is None if the kernel does not know it.
 
-    ``exact_step`` is False where another reader may rightly find the violation earlier than the kernel, at the end.
+    ``exact_step`` is False if another checker may find the violation earlier than the kernel, which finds it at the
+    end.
     """
 
     rule: str
-    binding: Bound
+    binding: BoundObjects
     step: int
     at_end: bool = False
     exact_step: bool = True
@@ -36,165 +50,167 @@ class Finding(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """A part of a rule under a binding of all its parameters: its value (0, 1 or 2), and the findings it gives."""
+    """A part of a rule with objects for all its parameters: its value (0, 1 or 2), and its findings."""
 
     rule: str
-    binding: Bound
+    binding: BoundObjects
     value: int
     findings: list[Finding]
 
 
-def matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], Places]]:
-    """The bindings under which a step of the rule is taken, with the places, by pattern."""
-    domains, result = dict(rule.params), list[tuple[dict[str, str], Places]]()
+def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], StepLetters]]:
+    """Find the bindings of each pattern for which a step matches, with the letters."""
+    domains, matches = dict(rule.params), list[tuple[dict[str, str], StepLetters]]()
     for pattern in rule.patterns:
-        found = dict[Bound, tuple[dict[str, str], Places]]()
-        for fact in trace.known.matching(pattern, {}):
-            b = unify(pattern, fact, {})
+        by_objects = dict[BoundObjects, tuple[dict[str, str], StepLetters]]()
+        for fact in trace.possible_facts.matching(pattern, {}):
+            binding = unify(pattern, fact, {})
             trace.work.spend()
-            if b is not None and all(o in domains[v] for v, o in b.items()):
-                _, places = found.setdefault(tuple(sorted(b.items())), (b, []))
-                for interval in trace.taken[fact]:
-                    places += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
-        result += found.values()
-    return result
+            if binding is not None and all(o in domains[v] for v, o in binding.items()):
+                _, letters = by_objects.setdefault(_sorted(binding), (binding, []))
+                for interval in trace.step_intervals[fact]:
+                    letters += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
+        matches += by_objects.values()
+    return matches
+
+
+def _sorted(binding: Mapping[str, str]) -> BoundObjects:
+    return tuple(sorted(binding.items()))
 
 
 def count_instances(rule: Rule, trace: Trace) -> int:
     """*Instances*: matches (bindings times letters) of a rule with STEP, else tuples of its parameters."""
     if not rule.patterns:
         return prod(len(objects) for _, objects in rule.params)
-    found = matches(rule, trace)
-    if len({frozenset(b) for b, _ in found}) < 2:  # all bind the same parameters, and the others take every object
-        letters = dict[Bound, set[int]]()
-        for b, places in found:
-            letters.setdefault(tuple(sorted(b.items())), set()).update(letter for letter, _ in places)
-        bound = {v for b, _ in found for v in b}
-        others = prod(len(objects) for v, objects in rule.params if v not in bound)
-        return others * sum(map(len, letters.values()))
-    every = set[tuple[Bound, int]]()
-    for b, places in found:
-        for full in bindings(_free(rule.params, b), b):
-            every.update((tuple(sorted(full.items())), letter) for letter, _ in places)
-    return len(every)
+    matches = find_matches(rule, trace)
+    if len({frozenset(binding) for binding, _ in matches}) < 2:  # all bind the same parameters
+        letters = dict[BoundObjects, set[int]]()
+        for binding, places in matches:
+            letters.setdefault(_sorted(binding), set()).update(letter for letter, _ in places)
+        bound = {v for binding, _ in matches for v in binding}
+        combinations = prod(len(objects) for v, objects in rule.params if v not in bound)
+        return combinations * sum(map(len, letters.values()))
+    counted = set[tuple[BoundObjects, int]]()
+    for binding, places in matches:
+        for full in all_bindings(_free(rule.params, binding), binding):
+            counted.update((_sorted(full), letter) for letter, _ in places)
+    return len(counted)
 
 
-def instances(rule: Rule, trace: Trace, wanted: Mapping[str, str]) -> Iterator[Instance]:
-    """The instances of all parts that agree with the wanted binding; some that are true may be left out."""
-    for base, places in matches(rule, trace) if rule.patterns else [({}, [])]:
-        if any(wanted.get(v, o) != o for v, o in base.items()):
+def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str]) -> Iterator[Instance]:
+    """The instances of all parts that agree with a binding; some that are true may be omitted."""
+    for base, letters in find_matches(rule, trace) if rule.patterns else [({}, [])]:
+        if any(restriction.get(v, o) != o for v, o in base.items()):
             continue
         for part in rule.parts:
-            free = tuple([(v, _only(wanted[v], objects) if v in wanted else objects) for v, objects in part.params])
-            for b in candidates(part.violation, _free(free, base), base, trace):
-                yield _instance(rule.name, part, b, trace, places)
+            params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])
+            for binding in candidate_bindings(part.violation_supports, _free(params, base), base, trace):
+                yield _evaluate_instance(rule.name, part, binding, trace, letters)
 
 
-def _free(params: Domains, b: Mapping[str, str]) -> Domains:
-    return tuple([(v, objects) for v, objects in params if v not in b])
+def _free(params: Domains, binding: Mapping[str, str]) -> Domains:
+    return tuple([(v, objects) for v, objects in params if v not in binding])
 
 
-def _only(o: str, _objects: Iterable[str]) -> dict[str, None]:
-    return {o: None}
-
-
-def findings(rules: list[Rule], trace: Trace) -> tuple[list[Finding], frozenset[tuple[str, Bound]]]:
-    """All findings, and the instances that are undecided. Several parts may give one finding."""
-    found, undecided = dict[tuple[str, Bound, int], Finding](), set[tuple[str, Bound]]()
+def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], frozenset[tuple[str, BoundObjects]]]:
+    """Return all findings, and the undecided instances. Findings of several parts are merged."""
+    findings, undecided = dict[tuple[str, BoundObjects, int], Finding](), set[tuple[str, BoundObjects]]()
     for rule in rules:
-        for instance in instances(rule, trace, {}):
+        for instance in evaluate_instances(rule, trace, {}):
             if instance.value == 1:
                 undecided.add((rule.name, instance.binding))
             for new in instance.findings:
-                old = found.get(new[:3], new)
-                blame = min(old.blame, new.blame, key=BLAME.index)
-                found[new[:3]] = old._replace(exact_step=old.exact_step and new.exact_step, blame=blame)
-    return [*found.values()], frozenset(undecided)
+                old = findings.get(new[:3], new)
+                blame = min(old.blame, new.blame, key=BLAME_ORDER.index)
+                findings[new[:3]] = old._replace(exact_step=old.exact_step and new.exact_step, blame=blame)
+    return [*findings.values()], frozenset(undecided)
 
 
-def _instance(name: str, part: Part, b: Binding, trace: Trace, places: Places) -> Instance:
-    bound = tuple(sorted(b.items()))
-    values = row(part.formula, b, trace)
-    here = _Here(name, bound, part.formula, b, trace)
+def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, letters: StepLetters) -> Instance:
+    objects = _sorted(binding)
+    values = evaluate(part.formula, binding, trace)
+    violated = _ViolatedInstance(name, objects, part.formula, binding, trace)
     if part.kind == MATCH:
-        failing = [(value_at(values, i), step) for i, step in places]
-        found = [Finding(name, bound, step) for value, step in failing if value == 0]
-        return Instance(name, bound, min([value for value, _ in failing], default=2), found)
+        matched = [(value_at(values, i), step) for i, step in letters]
+        findings = [Finding(name, objects, step) for value, step in matched if value == 0]
+        return Instance(name, objects, min([value for value, _ in matched], default=2), findings)
     if part.kind == OCCURRENCE:
-        false = [(first, end) for first, end, value in stretches(values, 0, trace.last) if value == 0]
-        found = [here.finding(first, end, first == 0) for first, end in false]
-        return Instance(name, bound, min([value for _, value in values]), found)
+        false = [(first, end) for first, end, value in constant_stretches(values, 0, trace.last) if value == 0]
+        findings = [violated.make_finding(first, end, first == 0) for first, end in false]
+        return Instance(name, objects, min([value for _, value in values]), findings)
     if part.kind == AT_END:
         value = value_at(values, trace.last)
-        ever = max([v for _, v in values]) > 0
-        return Instance(name, bound, value, [] if value else [here.at_end(not ever)])
+        always_false = max([v for _, v in values]) == 0
+        findings = [] if value else [violated.make_finding(trace.last + 1, trace.last, always_false)]
+        return Instance(name, objects, value, findings)
     value = values[0][1]
-    return Instance(name, bound, value, [] if value else [here.of_trace()])
+    return Instance(name, objects, value, [] if value else [violated.make_trace_finding()])
 
 
-class _Here(NamedTuple):
+class _ViolatedInstance(NamedTuple):
     """An instance of a part that is violated."""
 
     rule: str
-    bound: Bound
+    objects: BoundObjects
     formula: Node
     binding: Binding
     trace: Trace
 
-    def finding(self, letter: int, end: int, there: bool | None, exact: bool = True) -> Finding:
-        """A violation that shows at a letter (after the last: at the end). ``there``: since letter 0."""
+    def make_finding(self, letter: int, end: int, since_start: bool | None, exact: bool = True) -> Finding:
+        """Return the finding of a violation at a letter (after the last: at the end).
+
+        ``since_start``: whether the violation was there at letter 0, ``None`` if unknown. ``end`` is the last letter
+        at which changes count as worsening.
+        """
         last = self.trace.last
         step = self.trace.steps[min(letter, last)]
-        return Finding(self.rule, self.bound, step, letter > last, exact, self._blame(end, there))
+        blame: str | None = "introduced"
+        if "step" not in operators_in(self.formula):
+            if since_start is None:
+                blame = None
+            elif since_start:
+                blame = "worsened" if self._has_changed(end) else "pre-existing"
+        return Finding(self.rule, self.objects, step, letter > last, exact, blame)
 
-    def at_end(self, there: bool | None, exact: bool = True) -> Finding:
-        """A violation that shows at the end."""
-        return self.finding(self.trace.last + 1, self.trace.last, there, exact)
-
-    def _blame(self, end: int, there: bool | None) -> str | None:
-        """*Blame*; ``end`` is the letter up to which changes of what is read count."""
-        if "taken" in operators(self.formula):
-            return "introduced"
-        if not there:
-            return None if there is None else "introduced"
-        return "worsened" if self._changed(end) else "pre-existing"
-
-    def _changed(self, end: int) -> bool:
-        for fact, _ in reads(self.formula, self.binding):
+    def _has_changed(self, end: int) -> bool:
+        """Whether a fact or fluent that the formula reads changed up to a letter."""
+        for fact, _ in ground_reads(self.formula, self.binding):
             signal = self.trace.number(fact) if fact[0] == "#" else self.trace.signal(fact)
             if any(0 < letter <= end for letter, _ in signal[:2]):
                 return True
         return False
 
-    def of_trace(self) -> Finding:
-        """A formula about the whole trace that is false at letter 0."""
-        f, last = self.formula, self.trace.last
-        if not isinstance(f, Temporal) or f.operator not in PDDL3:
-            # A state or past formula is false from letter 0; what is taken there, a prefix does not tell.
-            known = not operators(f) & {*FUTURE, *WHOLE, "taken"}
-            return self.finding(0 if known else last + 1, last, known or None, known)
-        rows = [row(part, self.binding, self.trace) for part in f.members]
-        inner = set[str]().union(*map(operators, f.members))
-        known = not inner & {*FUTURE, "taken"}  # else a prefix alone does not tell the rows
-        steady = f.operator in ("always", "at-most-once", "sometime-before")  # a prefix that is false is lost
-        exact = known and (steady or inner <= FOLDED)
-        lost = bisect_left(range(last + 1), True, key=lambda i: known and self._lost(f, rows, i))
-        there = self._triggered(f, rows, lost == 0 if exact else None)
-        return self.finding(lost, last, there, exact)
+    def make_trace_finding(self) -> Finding:
+        """Return the finding of a formula about the whole trace that is false at letter 0."""
+        formula, last = self.formula, self.trace.last
+        not_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
+        if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
+            # A state or past formula is false from letter 0; the steps there are not known from a prefix.
+            is_past = not operators_in(formula) & not_past
+            return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
+        signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
+        inner = set[str]().union(*map(operators_in, formula.members))
+        prefix_decides = not inner & {*FUTURE_OPERATORS, "step"}  # else a prefix does not determine the signals
+        stays_violated = formula.operator in ("always", "at-most-once", "sometime-before")
+        exact = prefix_decides and (stays_violated or inner <= SELDOM_CONSTANT)
+        letter = bisect_left(range(last + 1), True, key=lambda i: prefix_decides and self._is_lost(formula, signals, i))
+        since_start = self._triggered_at_start(formula, signals, letter == 0 if exact else None)
+        return self.make_finding(letter, last, since_start, exact)
 
-    def _lost(self, f: Temporal, rows: list[Signal], letter: int) -> bool:
+    def _is_lost(self, formula: Temporal, signals: list[Signal], letter: int) -> bool:
+        """Whether the prefix up to a letter violates the formula for every continuation."""
         trace = self.trace
         times = trace.times[: letter + 1]
-        more = letter > 0 and letter not in trace.shared
-        return violated_for_good(f.operator, f.bounds, rows, times, trace.timed, not more)
+        same_time_follows = letter == 0 or letter in trace.shared
+        return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
 
-    def _triggered(self, f: Temporal, rows: list[Signal], otherwise: bool | None) -> bool | None:
-        """Whether it was there at letter 0: an obligation, if it was triggered there and never answered."""
-        if operators(f.members[0]) & {*FUTURE, *WHOLE}:
-            return otherwise  # what triggers it is not known at letter 0
-        triggered = bool(rows[0][0][1] == 2)
-        if f.operator == "sometime-after":
-            return triggered and max([int(value) for _, value in rows[1]]) < 2
-        if f.operator == "always-within":
-            return triggered and answer(rows[1], 0, f.bounds[0], self.trace.times) < 2
-        return otherwise
+    def _triggered_at_start(self, formula: Temporal, signals: list[Signal], default: bool | None) -> bool | None:
+        """Whether an obligation was triggered at letter 0 and never answered; ``default`` for other operators."""
+        if operators_in(formula.members[0]) & {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}:
+            return default  # the trigger's value at letter 0 is not known there
+        triggered = bool(signals[0][0][1] == 2)
+        if formula.operator == "sometime-after":
+            return triggered and max([int(value) for _, value in signals[1]]) < 2
+        if formula.operator == "always-within":
+            return triggered and answer_value(signals[1], 0, formula.bounds[0], self.trace.times) < 2
+        return default

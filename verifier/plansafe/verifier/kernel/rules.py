@@ -3,26 +3,26 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .conditions import Conditions
+from .formula_reader import FormulaReader
 from .formulas import (
-    FUTURE,
-    NOTHING,
+    EMPTY_AND,
+    FUTURE_OPERATORS,
     STEP_PREDICATES,
-    WHOLE,
+    WHOLE_TRACE_OPERATORS,
+    AtomCount,
     Connective,
-    Count,
     Domains,
     Fact,
-    Need,
     Node,
     Quantified,
+    Support,
     Temporal,
     Unary,
-    needs,
-    negated,
-    operators,
+    find_supports,
+    negate,
+    operators_in,
 )
-from .reader import NAME, Sexp, definition, keywords, need, number, read_expressions
+from .reader import NAME, Sexp, parse_number, read_definition, read_expressions, read_keywords, require
 from .task import Task
 from .vocabulary import Params
 
@@ -34,20 +34,20 @@ KEYS = {
     ":invariant": ":holds :exactly-one :at-most-one",
 }
 SEVERITIES = ("critical", "high", "medium", "low")
-META = " :hazard :target :severity :message :rationale :fix :parameters"
-ABOUT = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
-COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}  # how many atoms of an invariant are true
+META_KEYS = " :hazard :target :severity :message :rationale :fix :parameters"
+STEP_KEYS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
+ALLOWED_COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}
 DUAL = {"and": "or", "or": "and", "forall": "exists", "exists": "forall"}
 OCCURRENCE, MATCH, AT_END, WHOLE_TRACE = "occurrence", "match", "end", "whole"
 
 
 class Part(NamedTuple):
-    """A part of a rule: what a finding of it is (one of four kinds), all its parameters, and what is to hold."""
+    """A part of a rule: the kind of its findings, its parameters, its formula, and the supports of a violation."""
 
     kind: str
     params: Domains
     formula: Node
-    violation: tuple[Need, ...]  # what has to be so for the formula not to be true
+    violation_supports: tuple[Support, ...]
 
 
 class Rule(NamedTuple):
@@ -61,197 +61,206 @@ class Rule(NamedTuple):
 
 
 class Specification(NamedTuple):
-    """What a safety specification says."""
+    """The contents of a safety specification; ``open_facts`` are the facts of its open predicates."""
 
     rules: list[Rule]
-    opened: list[Fact]  # the facts of open predicates
+    open_facts: list[Fact]
     invariants: list[Node]
 
 
-def _part(kind: str, params: Domains, f: Node) -> Part:
-    return Part(kind, params, f, needs(f, False))
+def _make_part(kind: str, params: Domains, formula: Node) -> Part:
+    return Part(kind, params, formula, find_supports(formula, False))
 
 
-def plain(f: Node) -> Node:
-    """The formula with connectives inside their like counted as one, and those of a single part as that part."""
-    match f:
+def simplify(formula: Node) -> Node:
+    """Merge connectives with equal parents, replace connectives of one member by it, and remove double negations."""
+    match formula:
         case Unary("not", Unary("not", part)):
-            return plain(part)
+            return simplify(part)
         case Unary(operator, part):
-            return Unary(operator, plain(part))
+            return Unary(operator, simplify(part))
         case Temporal("always", bounds, (part,)):
-            return Temporal("always", bounds, (plain(part),))
+            return Temporal("always", bounds, (simplify(part),))
         case Quantified(operator, v, objects, part):
-            return Quantified(operator, v, objects, plain(part))
+            return Quantified(operator, v, objects, simplify(part))
         case Connective(operator, members) if operator in DUAL:
-            parts = [x for g in map(plain, members) for x in (g.parts() if g.operator == operator else (g,))]
-            return parts[0] if len(parts) == 1 else Connective(operator, tuple(parts))
+            simplified = map(simplify, members)
+            flat = [part for m in simplified for part in (m.parts() if m.operator == operator else (m,))]
+            return flat[0] if len(flat) == 1 else Connective(operator, tuple(flat))
         case Connective(operator, members):
-            return Connective(operator, tuple(map(plain, members)))
-    return f
+            return Connective(operator, tuple(map(simplify, members)))
+    return formula
 
 
-def split(f: Node, params: Domains, in_trajectory: bool = False) -> Iterator[tuple[Domains, Node]]:
-    """*Parts*: those of a required (plain) formula, each with its parameters."""
-    match f:
+def split_parts(formula: Node, params: Domains, in_trajectory: bool = False) -> Iterator[tuple[Domains, Node]]:
+    """*Parts*: the parts of a required (simplified) formula, each with its parameters."""
+    match formula:
         case Connective("and", members):
             for part in members:
-                yield from split(part, params, in_trajectory)
+                yield from split_parts(part, params, in_trajectory)
         case Quantified("forall", v, objects, part) if v not in dict(params):
-            yield from split(part, (*params, (v, objects)), in_trajectory)
+            yield from split_parts(part, (*params, (v, objects)), in_trajectory)
         case Temporal("always", _, (part,)) if in_trajectory:
-            yield from ((inner, Temporal("always", (), (g,))) for inner, g in split(part, params))
-        case Unary("not", part) if (turned := _turned(part)) is not None:
-            yield from split(turned, params, in_trajectory)
+            yield from ((inner, Temporal("always", (), (body,))) for inner, body in split_parts(part, params))
+        case Unary("not", part) if (pushed := _push_negation(part)) is not None:
+            yield from split_parts(pushed, params, in_trajectory)
         case _:
-            yield params, f
+            yield params, formula
 
 
-def _turned(f: Node) -> Node | None:
-    """A negated formula, turned over."""
-    match f:
+def _push_negation(formula: Node) -> Node | None:
+    """Return the negation of a formula with ``not`` one level deeper; ``None`` if this is not possible."""
+    match formula:
         case Unary("not", part):
             return part
         case Connective("imply", (left, right)):
-            return Connective("and", (left, negated(right)))
+            return Connective("and", (left, negate(right)))
         case Connective(("and" | "or") as operator, members):
-            return Connective(DUAL[operator], tuple([negated(part) for part in members]))
+            return Connective(DUAL[operator], tuple([negate(part) for part in members]))
         case Quantified(operator, v, objects, part):
-            return Quantified(DUAL[operator], v, objects, negated(part))
+            return Quantified(DUAL[operator], v, objects, negate(part))
     return None
 
 
-def trajectory(name: str, params: Domains, f: Node) -> Rule:
-    """``:trajectory``, and a constraint: f at letter 0. ``(always f)`` with a past formula f has occurrences."""
+def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
+    """Make the rule of ``:trajectory`` or a constraint. ``(always f)`` with a past formula f has occurrences."""
     parts = list[Part]()
-    for inner, g in split(plain(f), params, True):
-        if isinstance(g, Temporal) and g.operator == "always" and not operators(g.members[0]) & {*FUTURE, *WHOLE}:
-            parts.append(_part(OCCURRENCE, inner, g.members[0]))
+    for inner, g in split_parts(simplify(formula), params, True):
+        beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
+        if isinstance(g, Temporal) and g.operator == "always" and not operators_in(g.members[0]) & beyond_past:
+            parts.append(_make_part(OCCURRENCE, inner, g.members[0]))
         else:
-            parts.append(_part(WHOLE_TRACE, inner, g))
+            parts.append(_make_part(WHOLE_TRACE, inner, g))
     return Rule(name, params, [], parts)
 
 
-def constraints(task: Task) -> list[Rule]:
-    """The conjuncts of the PDDL constraints are rules, domain first; preferences are none."""
-    found = [pair for f in task.constraints for pair in _conjuncts(f, ())]
-    return [trajectory(f"constraint-{i}", params, f) for i, (params, f) in enumerate(found, 1)]
+def make_constraint_rules(task: Task) -> list[Rule]:
+    """Make a rule of each conjunct of the PDDL constraints, except preferences; first of the domain's."""
+    conjuncts = [conjunct for formula in task.constraints for conjunct in _conjuncts(formula, ())]
+    return [make_trajectory_rule(f"constraint-{i}", params, f) for i, (params, f) in enumerate(conjuncts, 1)]
 
 
-def _conjuncts(f: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
-    match f:
-        case Connective("and", members) if not params or "preference" in operators(f):
+def _conjuncts(formula: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
+    match formula:
+        case Connective("and", members) if not params or "preference" in operators_in(formula):
             for part in members:
                 yield from _conjuncts(part, params)
         case Quantified("forall", v, objects, part) if v not in dict(params):
             yield from _conjuncts(part, (*params, (v, objects)))
-        case _ if f.operator != "preference":
-            yield params, f
+        case _ if formula.operator != "preference":
+            yield params, formula
 
 
-def specification(task: Task, text: str) -> Specification:
-    """The rules, open predicates and invariants of an expanded specification. Raises ``KernelRejects``."""
-    result = Specification([], [], [])
+def read_specification(task: Task, text: str) -> Specification:
+    """Read the rules, open predicates and invariants of an expanded specification. Raises ``KernelRejects``."""
+    specification = Specification([], [], [])
     names = set[str]()
-    sections = definition(read_expressions(text, True), "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
+    expressions = read_expressions(text, True)
+    sections = read_definition(expressions, "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
     for body in sections.pop(":open", []):
-        for e in body:
-            result.opened.extend(task.opened(e))
+        for expr in body:
+            specification.open_facts.extend(task.open_facts(expr))
     for kind in KEYS:
         for body in sections.get(kind, []):
-            need(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a rule without name")
-            need(body[0] not in names, "a rule declared twice")
+            require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a rule without name")
+            require(body[0] not in names, "a rule declared twice")
             names.add(body[0])
-            keys = keywords(body[1:], KEYS[kind] + META)
+            keys = read_keywords(body[1:], KEYS[kind] + META_KEYS)
             if kind == ":invariant":
-                result.invariants.append(_invariant(task, keys))
+                specification.invariants.append(_read_invariant(task, keys))
             else:
                 severity = keys.get(":severity", SEVERITIES[1])
-                need(severity in SEVERITIES, "not a severity")
-                result.rules.append(READ[kind](task, body[0], keys)._replace(severity=severity))
-    return result
+                require(severity in SEVERITIES, "not a severity")
+                params = task.vocabulary.read_parameters(keys.get(":parameters", ()))
+                rule = RULE_READERS[kind](task, body[0], keys, params)
+                specification.rules.append(rule._replace(severity=severity))
+    return specification
 
 
-def _invariant(task: Task, keys: dict[str, Sexp]) -> Node:
+def _read_invariant(task: Task, keys: dict[str, Sexp]) -> Node:
     """``:invariant`` (docs/worlds.md, section 1), for all values of its parameters."""
     params = keys.pop(":parameters", ())
-    need(len(keys) == 1, "not one thing is said")
-    [(kind, e)] = keys.items()
+    require(len(keys) == 1, "not one of :holds, :exactly-one and :at-most-one")
+    [(kind, expr)] = keys.items()
 
-    def said(env: Params) -> Node:
+    def read_statement(scope: Params) -> Node:
         if kind == ":holds":
-            return task.conditions.formula(e, env)
-        return Count(COUNTS[kind], tuple([task.vocabulary.instances(atom, env, []) for atom in e]))
+            return task.formulas.read_formula(expr, scope)
+        atoms = tuple([task.vocabulary.read_open_atom(atom, scope, []) for atom in expr])
+        return AtomCount(ALLOWED_COUNTS[kind], atoms)
 
-    return task.conditions.quantified("forall", params, {}, said)
-
-
-def _parameters(task: Task, keys: dict[str, Sexp]) -> Params:
-    return task.vocabulary.declared(keys.get(":parameters", ()))
+    return task.formulas.quantify("forall", params, {}, read_statement)
 
 
-def _trajectory(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
-    env = _parameters(task, keys)
-    return trajectory(name, task.domains(env), task.conditions.formula(keys.get(":formula", ""), env, "top"))
+def _read_trajectory(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
+    formula = task.formulas.read_formula(keys.get(":formula", ""), scope, "top")
+    return make_trajectory_rule(name, task.vocabulary.domains(scope), formula)
 
 
-def _obligation(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
+def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     """``(sometime-after when then)``, or with ``:within t`` ``(always-within t when then)``."""
-    env = _parameters(task, keys)
-    both = tuple([task.conditions.formula(keys.get(k, ""), env, "past") for k in (":when", ":then")])
+    both = tuple([task.formulas.read_formula(keys.get(k, ""), scope, "past") for k in (":when", ":then")])
     if ":within" in keys:
-        f = Temporal("always-within", (number(keys[":within"]),), both)
+        formula = Temporal("always-within", (parse_number(keys[":within"]),), both)
     else:
-        f = Temporal("sometime-after", (), both)
-    domains = task.domains(env)
-    return Rule(name, domains, [], [_part(WHOLE_TRACE, domains, f)])
+        formula = Temporal("sometime-after", (), both)
+    domains = task.vocabulary.domains(scope)
+    return Rule(name, domains, [], [_make_part(WHOLE_TRACE, domains, formula)])
 
 
-def _termination(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
-    env = _parameters(task, keys)
-    return Rule(name, task.domains(env), [], _asked(task.conditions, keys, env, task.domains(env), AT_END))
+def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
+    domains = task.vocabulary.domains(scope)
+    return Rule(name, domains, [], _read_demands(task.formulas, keys, scope, domains, AT_END))
 
 
-def _process(task: Task, name: str, keys: dict[str, Sexp]) -> Rule:
-    env = _parameters(task, keys)
-    about = [(ABOUT[k], keys[k]) for k in keys if k in ABOUT]
-    need(len(about) < 2, "a rule about two steps")
+def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
+    triggers = [(STEP_KEYS[k], keys[k]) for k in keys if k in STEP_KEYS]
+    require(len(triggers) < 2, "a rule about two steps")
     patterns = list[Fact]()
-    for mode, step in about:
-        need(isinstance(step, tuple), "not a step")
-        steps = step[1:] if step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:]) else (step,)
-        patterns += [(STEP_PREDICATES[mode], *terms) for terms in _steps(task, steps, env)]
-    after = about and about[0][0] != "action-during"
-    need(after or not any(k.endswith("after") for k in keys), "nothing to come after")
-    domains = task.domains(env)
-    parts = _asked(task.conditions, keys, env, domains, MATCH if about else OCCURRENCE)
+    for mode, step in triggers:
+        require(isinstance(step, tuple), "not a step")
+        is_choice = step[:1] == ("or",) and any(isinstance(x, tuple) for x in step[1:])
+        steps = step[1:] if is_choice else (step,)
+        patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
+    has_next_letter = triggers and triggers[0][0] != "action-during"
+    require(has_next_letter or not any(k.endswith("after") for k in keys), "nothing to come after")
+    domains = task.vocabulary.domains(scope)
+    parts = _read_demands(task.formulas, keys, scope, domains, MATCH if triggers else OCCURRENCE)
     return Rule(name, domains, patterns, parts)
 
 
-def _steps(task: Task, steps: tuple[Sexp, ...], env: Params) -> list[Fact]:
-    """The STEPs of a rule; variables that are no parameters become some, typed as any of the actions' parameters."""
-    declared, table = {*env}, task.conditions.actions
-    need(all(isinstance(s, tuple) and s and isinstance(s[0], str) for s in steps), "not a step")
+def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact]:
+    """Read the STEPs of a rule. Undeclared variables become parameters with any of the actions' types."""
+    declared, table = {*scope}, task.formulas.actions
+    require(all(isinstance(s, tuple) and s and isinstance(s[0], str) for s in steps), "not a step")
     for s in steps:
         for x, types in zip(s[1:], table.get(s[0], {}).values(), strict=False):
             if x[:1] == "?" and x not in declared:
-                env[x] = env.get(x, ()) + types
-    known = {x: types if x in declared else () for x, types in env.items()}  # others fit: the steps type them
-    return [task.vocabulary.step(s, table, known) for s in steps]
+                scope[x] = scope.get(x, ()) + types
+    declared_types = {x: types if x in declared else () for x, types in scope.items()}
+    return [task.vocabulary.read_step(s, table, declared_types) for s in steps]
 
 
-def _asked(conditions: Conditions, keys: dict[str, Sexp], env: Params, domains: Domains, kind: str) -> list[Part]:
+def _read_demands(
+    formulas: FormulaReader, keys: dict[str, Sexp], scope: Params, domains: Domains, kind: str
+) -> list[Part]:
     """``:when g`` implies ``:require r`` and not ``:forbid f``; the same one letter later for ``-after``."""
-    when = conditions.formula(keys[":when"], env, "past") if ":when" in keys else NOTHING
-    asks = [k for k in keys if k.startswith((":forbid", ":require"))]
-    need(asks, "a rule that asks nothing")
+    when = formulas.read_formula(keys[":when"], scope, "past") if ":when" in keys else EMPTY_AND
+    demands = [k for k in keys if k.startswith((":forbid", ":require"))]
+    require(demands, "a rule that asks nothing")
     parts = list[Part]()
-    for key in asks:
-        f = conditions.formula(keys[key], env, "past")
-        for params, g in split(plain(negated(f) if key.startswith(":forbid") else f), domains):
-            then = Temporal("next", (), (g,)) if key.endswith("after") else g
-            parts.append(_part(kind, params, Connective("imply", (when, then))))
+    for key in demands:
+        formula = formulas.read_formula(keys[key], scope, "past")
+        required = simplify(negate(formula) if key.startswith(":forbid") else formula)
+        for params, part in split_parts(required, domains):
+            then = Temporal("next", (), (part,)) if key.endswith("after") else part
+            parts.append(_make_part(kind, params, Connective("imply", (when, then))))
     return parts
 
 
-READ = {":process": _process, ":trajectory": _trajectory, ":termination": _termination, ":obligation": _obligation}
+RULE_READERS = {
+    ":process": _read_process,
+    ":trajectory": _read_trajectory,
+    ":termination": _read_termination,
+    ":obligation": _read_obligation,
+}

@@ -1,41 +1,35 @@
-"""Past, future and PDDL3 operators (docs/language.md, section 4), from the rows of what they are about."""
+"""Past, future and PDDL3 operators (docs/language.md, section 4), from the signals of their formulas."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .trace import CONSTANT, Signal, merged, normal, stretches, value_at
+from .trace import CONSTANT_SIGNALS, Signal, constant_stretches, merge_signals, normalize, value_at
 
 Times = Sequence[Fraction]
 
 
-def temporal(op: str, bounds: Sequence[Fraction], rows: Sequence[Signal], times: Times) -> Signal:
-    """The values of an operator at letters 0..n; one of PDDL3 alone has the same at all letters."""
-    last = len(times) - 1
-    first = rows[0]
-    match op:
-        case "yesterday":
-            return _moved(first, 1, 0, last)
-        case "weak-yesterday":
-            return _moved(first, 1, 2, last)
-        case "next":
-            return _moved(first, -1, 0, last)
-        case "weak-next":
-            return _moved(first, -1, 2, last)
-        case "since" | "once" | "historically":
-            return _forward(op, rows)
-        case "until" | "release" | "sometime" | "always" | "sometime-after":
-            return _backward(op, rows)
-    return CONSTANT[whole(op, bounds, rows, times)]
+def evaluate_operator(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> Signal:
+    """Return the values of an operator at letters 0..n; operators of PDDL3 alone are constant."""
+    if op in SHIFTS:
+        by, outside = SHIFTS[op]
+        return _shift(signals[0], by, outside, len(times) - 1)
+    if op in ("since", "once", "historically"):
+        return _evaluate_forward(op, signals)
+    if op in RECURRENCES or op == "sometime-after":
+        return _evaluate_backward(op, signals)
+    return CONSTANT_SIGNALS[evaluate_whole_trace(op, bounds, signals, times)]
 
 
-def _moved(f: Signal, by: int, beyond: int, last: int) -> Signal:
-    """The value one letter before (by = 1) or after (by = -1); beyond the trace it is the one given."""
-    moved = [(max(letter + by, 0), value) for letter, value in f if letter + by <= last]
-    return normal([(0, beyond), *moved] if by > 0 else [*moved, (last, beyond)])
+def _shift(signal: Signal, by: int, outside: int, last: int) -> Signal:
+    """Move the values one letter later (by = 1) or earlier (by = -1); ``outside`` is the value beyond the trace."""
+    moved = [(max(letter + by, 0), value) for letter, value in signal if letter + by <= last]
+    return normalize([(0, outside), *moved] if by > 0 else [*moved, (last, outside)])
 
 
-STEPS: dict[str, tuple[int, Callable[[int, Sequence[int]], int]]] = {
+SHIFTS = {"yesterday": (1, 0), "weak-yesterday": (1, 2), "next": (-1, 0), "weak-next": (-1, 2)}
+"""The direction of the shift, and the value beyond the trace."""
+RECURRENCES: dict[str, tuple[int, Callable[[int, Sequence[int]], int]]] = {
     "once": (0, lambda before, now: max(before, now[0])),
     "historically": (2, lambda before, now: min(before, now[0])),
     "since": (0, lambda before, now: max(now[-1], min(now[0], before))),
@@ -44,116 +38,113 @@ STEPS: dict[str, tuple[int, Callable[[int, Sequence[int]], int]]] = {
     "until": (0, lambda after, now: max(now[-1], min(now[0], after))),
     "release": (2, lambda after, now: min(now[-1], max(now[0], after))),
 }
-"""The value beyond the trace; and the value here from that of the letter before (or after) and those of the formulas.
+"""The value beyond the trace; and the value from the values at the previous (or next) letter and of the formulas.
 
-Doing a step twice is doing it once, so that one is enough for a stretch of letters in which nothing changes.
+The functions are idempotent, so one application is enough for a stretch of letters without changes.
 """
 
 
-def _forward(op: str, rows: Sequence[Signal]) -> Signal:
-    value, step = STEPS[op]
-    return normal([(letter, value := step(value, now)) for letter, now in merged(rows)])
+def _evaluate_forward(op: str, signals: Sequence[Signal]) -> Signal:
+    value, step = RECURRENCES[op]
+    return normalize([(letter, value := step(value, now)) for letter, now in merge_signals(signals)])
 
 
-def _backward(op: str, rows: Sequence[Signal]) -> Signal:
+def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
     if op == "sometime-after":  # always (f implies sometime g)
-        answered = _backward("sometime", rows[1:])
-        return _backward("always", [implied(rows[0], answered)])
-    value, step = STEPS[op]
-    changes = [(letter, [*now]) for letter, now in merged(rows)]
-    return normal([(letter, value := step(value, now)) for letter, now in reversed(changes)][::-1])
+        answered = _evaluate_backward("sometime", signals[1:])
+        return _evaluate_backward("always", [imply(signals[0], answered)])
+    value, step = RECURRENCES[op]
+    changes = [(letter, [*now]) for letter, now in merge_signals(signals)]
+    return normalize([(letter, value := step(value, now)) for letter, now in reversed(changes)][::-1])
 
 
-def implied(f: Signal, g: Signal) -> Signal:
-    """The values of ``imply``."""
-    return normal([(letter, max(2 - v, w)) for letter, (v, w) in merged((f, g))])
+def imply(left: Signal, right: Signal) -> Signal:
+    """Return the values of ``imply``."""
+    return normalize([(letter, max(2 - v, w)) for letter, (v, w) in merge_signals((left, right))])
 
 
-def whole(op: str, bounds: Sequence[Fraction], rows: Sequence[Signal], times: Times) -> int:
-    """The value of a PDDL3 operator on an entire trace, or on a prefix (of which the rows may be longer)."""
-    first, last = rows[0], len(times) - 1
+def evaluate_whole_trace(op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times) -> int:
+    """Return the value of a PDDL3 operator on a trace, or on a prefix (the signals may be longer)."""
+    first, last = signals[0], len(times) - 1
     match op:
         case "at end":
             return int(value_at(first, last))
         case "within":
-            return _greatest(first, 0, bisect_right(times, bounds[0]) - 1)
+            return _greatest_value(first, 0, bisect_right(times, bounds[0]) - 1)
         case "sometime-before":
-            before = _moved(_forward("once", rows[1:]), 1, 0, last)
-            return _least(implied(first, before), 0, last)
+            before = _shift(_evaluate_forward("once", signals[1:]), 1, 0, last)
+            return _least_value(imply(first, before), 0, last)
         case "always-within":
-            late = [max(2 - value, answer(rows[1], i, bounds[0], times)) for i, value in _triggers(first, last)]
+            late = [max(2 - v, answer_value(signals[1], i, bounds[0], times)) for i, v in _triggers(first, last)]
             return min(late, default=2)
         case "at-most-once":
             return _at_most_once(first, last)
         case "hold-during" | "hold-after":
             return _hold(op, bounds, first, times)
-    return _least(_backward(op, _cut(rows, last)), 0, 0)
+    prefix = [[change for change in signal if change[0] <= last] for signal in signals]
+    return _least_value(_evaluate_backward(op, prefix), 0, 0)
 
 
-def _cut(rows: Sequence[Signal], last: int) -> list[Signal]:
-    return [[change for change in signal if change[0] <= last] for signal in rows]
+def _least_value(signal: Signal, first: int, last: int) -> int:
+    return min([int(value) for _, _, value in constant_stretches(signal, first, last)])
 
 
-def _least(signal: Signal, first: int, last: int) -> int:
-    return min([int(value) for _, _, value in stretches(signal, first, last)])
+def _greatest_value(signal: Signal, first: int, last: int) -> int:
+    return max([int(value) for _, _, value in constant_stretches(signal, first, last)])
 
 
-def _greatest(signal: Signal, first: int, last: int) -> int:
-    return max([int(value) for _, _, value in stretches(signal, first, last)])
-
-
-def _triggers(f: Signal, last: int) -> list[tuple[int, int]]:
+def _triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
     """The letters at which a formula is not false, with its values."""
-    found = [x for x in stretches(f, 0, last) if x[2]]
-    return [(i, value) for first, end, value in found for i in range(first, end + 1)]
+    stretches = [stretch for stretch in constant_stretches(signal, 0, last) if stretch[2]]
+    return [(i, value) for first, end, value in stretches for i in range(first, end + 1)]
 
 
-def _at_most_once(f: Signal, last: int) -> int:
-    """Not: f, later not f, later f."""
-    held = ceased = again = 0
-    for first, end, v in stretches(f, 0, last):
-        for _ in range(first, min(end, first + 2) + 1):  # a fourth letter with the same value tells nothing new
-            held, ceased, again = max(held, v), max(ceased, min(held, 2 - v)), max(again, min(ceased, v))
+def _at_most_once(signal: Signal, last: int) -> int:
+    """Not: true, later false, later true again."""
+    once = ceased = again = 0
+    for first, end, v in constant_stretches(signal, 0, last):
+        for _ in range(first, min(end, first + 2) + 1):  # a fourth letter with the same value changes nothing
+            once, ceased, again = max(once, v), max(ceased, min(once, 2 - v)), max(again, min(ceased, v))
     return 2 - again
 
 
-def _hold(op: str, bounds: Sequence[Fraction], f: Signal, times: Times) -> int:
+def _hold(op: str, bounds: Sequence[Fraction], signal: Signal, times: Times) -> int:
     last = len(times) - 1
     if times[last] <= bounds[0]:
-        return int(value_at(f, last))
-    in_force = bisect_right(times, bounds[0]) - 1
+        return int(value_at(signal, last))
+    start = bisect_right(times, bounds[0]) - 1
     end = last
     if op == "hold-during":
-        end = max(in_force, next((i for i in range(in_force, last + 1) if times[i] >= bounds[1]), last + 1) - 1)
-    return _least(f, in_force, end)
+        end = max(start, next((i for i in range(start, last + 1) if times[i] >= bounds[1]), last + 1) - 1)
+    return _least_value(signal, start, end)
 
 
-def answer(g: Signal, start: int, within: Fraction, times: Times) -> int:
-    """The greatest value of a formula from a letter on, in time."""
+def answer_value(signal: Signal, start: int, within: Fraction, times: Times) -> int:
+    """Return the greatest value of a formula from a letter on, within a time."""
     end = bisect_right(times, times[start] + within) - 1
     best = 0
-    for _, _, value in stretches(g, start, end):
+    for _, _, value in constant_stretches(signal, start, end):
         best = max(best, value)
         if best == 2:
             break
     return best
 
 
-def violated_for_good(
-    op: str, bounds: Sequence[Fraction], rows: Sequence[Signal], times: Times, timed: bool, more: bool
+def is_permanently_violated(
+    op: str, bounds: Sequence[Fraction], signals: Sequence[Signal], times: Times, timed: bool, same_time_follows: bool
 ) -> bool:
-    """Whether a prefix with these rows (of state formulas) violates the PDDL3 operator whatever comes after.
+    """Whether a prefix with these signals (of state formulas) violates the PDDL3 operator for every continuation.
 
-    ``more``: another letter may come at the time of its last one.
+    ``same_time_follows``: another letter may come at the time of the last one.
     """
     last = len(times) - 1
 
-    def closed(time: Fraction) -> bool:  # no later letter has at most this time
-        return times[last] + (not timed) > time or (times[last] == time and not more)
+    def has_passed(time: Fraction) -> bool:  # no later letter has at most this time
+        return times[last] + (not timed) > time or (times[last] == time and not same_time_follows)
 
-    if op in ("at end", "sometime", "sometime-after") or whole(op, bounds, rows, times) > 0:
+    if op in ("at end", "sometime", "sometime-after") or evaluate_whole_trace(op, bounds, signals, times) > 0:
         return False
     if op != "always-within":
-        return op not in ("within", "hold-during", "hold-after") or closed(bounds[0])
-    due = [i for i, value in _triggers(rows[0], last) if value == 2 and closed(times[i] + bounds[0])]
-    return any(answer(rows[1], i, bounds[0], times) == 0 for i in due)
+        return op not in ("within", "hold-during", "hold-after") or has_passed(bounds[0])
+    due = [i for i, value in _triggers(signals[0], last) if value == 2 and has_passed(times[i] + bounds[0])]
+    return any(answer_value(signals[1], i, bounds[0], times) == 0 for i in due)

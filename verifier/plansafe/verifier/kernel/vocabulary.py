@@ -1,13 +1,14 @@
 """Types, objects, predicates and functions, and which atoms are well typed (docs/language.md, section 2, *Types*)."""
 
 from collections.abc import Collection, Iterable, Mapping
-from re import Pattern
 
 from .formulas import COMPARISONS, Domains, Fact, Objects
-from .reader import NAME, OBJECT, VARIABLE, KernelRejects, Sexp, need, typed_list
+from .reader import NAME, OBJECT, VARIABLE, KernelRejects, Sexp, read_typed_list, require
 
-Params = dict[str, tuple[str, ...]]
-"""Variables (or objects) with the alternatives of their type."""
+Types = tuple[str, ...]
+"""The alternatives of a declared type."""
+Params = dict[str, Types]
+"""Variables (or objects) with their types."""
 
 RESERVED = {"and", "or", "not", "imply", "forall", "exists", "when", "preference", "increase", "decrease", "assign"}
 RESERVED |= {"scale-up", "scale-down", "always", "sometime", "within", "at-most-once", "sometime-after"}
@@ -15,161 +16,166 @@ RESERVED |= {"sometime-before", "always-within", "hold-during", "hold-after", *C
 
 
 class Vocabulary:
-    """What formulas may name."""
+    """The names that formulas can use."""
 
     def __init__(self, types: Sexp, constants: Sexp, objects: Sexp, lenient: bool) -> None:
         self.lenient = lenient
         self.parents: dict[str, set[str]] = {"object": set()}
-        for name, above in typed_list(types, NAME):
-            itself = (name, above) == ("object", ("object",))
-            self.parents.setdefault(name, set()).update(() if itself else above)
-        self.supers = self._all_supers() | {"": {""}}  # "": the type of ?duration
-        fixed = self._objects(constants)
-        more = self._objects(objects)
-        again = all(fixed.get(o, types) == types for o, types in more.items())
-        need(again, "a constant again, of another type")
-        self.objects = fixed | more
+        for name, parents in read_typed_list(types, NAME):
+            is_root = (name, parents) == ("object", ("object",))
+            self.parents.setdefault(name, set()).update(() if is_root else parents)
+        self.supertypes: dict[str, set[str]] = {"": {""}}  # "": the type of ?duration
+        for name in self.parents:
+            self._add_supertypes(name)
+        typed_constants = self._read_objects(constants)
+        typed_objects = self._read_objects(objects)
+        agree = all(typed_constants.get(o, types) == types for o, types in typed_objects.items())
+        require(agree, "a constant again, of another type")
+        self.objects = typed_constants | typed_objects
         self.predicates: dict[str, Params] = {}
         self.functions: dict[str, Params] = {}
-        self._extensions: dict[tuple[tuple[str, ...], ...], Objects] = {}
-        self.given: set[str] = set()
-        self._own = self._all_own()
+        self._extensions: dict[tuple[Types, ...], Objects] = {}
+        self.kinds: set[str] = set()
+        self._object_supertypes = self._find_object_supertypes()
 
-    def _all_own(self) -> list[set[str]]:
-        """The types of each object, and all those above."""
-        return [{above for t in types for above in self.supers[t]} for types in self.objects.values()]
+    def _find_object_supertypes(self) -> list[set[str]]:
+        """Return the types of each object with their supertypes."""
+        return [{name for t in types for name in self.supertypes[t]} for types in self.objects.values()]
 
-    def give(self, kinds: Mapping[str, Collection[str]]) -> None:
-        """Add types, which some objects also have. Whatever is of such a type may also be of any other."""
+    def add_kinds(self, kinds: Mapping[str, Collection[str]]) -> None:
+        """Add types that some objects also have. An object of such a type may also have any other type."""
         for kind, objects in kinds.items():
-            self.parents[kind], self.supers[kind] = set(), {kind, "object"}
-            self.given.add(kind)
+            self.parents[kind], self.supertypes[kind] = set(), {kind, "object"}
+            self.kinds.add(kind)
             for o in objects:
                 self.objects[o] += (kind,)
-        self._own = self._all_own()
+        self._object_supertypes = self._find_object_supertypes()
 
-    def _all_supers(self) -> dict[str, set[str]]:
-        result: dict[str, set[str]] = {}
-        for t in self.parents:
-            self._above(t, result)
-        return result
-
-    def _above(self, start: str, known: dict[str, set[str]]) -> None:
-        """Enter the type and all those above it, depth first; a type that is met below itself is a cycle."""
+    def _add_supertypes(self, start: str) -> None:
+        """Add the type and its supertypes to ``supertypes``, depth first. Raises ``KernelRejects`` for a cycle."""
         path = set[str]()
-        waiting = [start]
-        while waiting:
-            t = waiting[-1]
-            if t in known:
-                waiting.pop()
+        stack = [start]
+        while stack:
+            t = stack[-1]
+            if t in self.supertypes:
+                stack.pop()
                 continue
-            need(t in self.parents or self.lenient, "an undeclared type")
-            above = self.parents.get(t, set())
+            require(t in self.parents or self.lenient, "an undeclared type")
+            parents = self.parents.get(t, set())
             if t in path:
-                known[t] = {t, "object"}.union(*[known[parent] for parent in above])
-                waiting.pop()
+                self.supertypes[t] = {t, "object"}.union(*[self.supertypes[parent] for parent in parents])
+                stack.pop()
                 path.remove(t)
                 continue
             path.add(t)
-            need(not any(parent in path for parent in above), "cyclic types")
-            waiting += [parent for parent in above if parent not in known]
+            require(not any(parent in path for parent in parents), "cyclic types")
+            stack += [parent for parent in parents if parent not in self.supertypes]
 
-    def declared(self, items: Sexp, pattern: Pattern[str] = VARIABLE) -> Params:
-        """A typed list whose names differ and whose types are known."""
-        names = typed_list(items, pattern)
-        need(len(dict(names)) == len(names), "a name declared twice")
-        for _, types in names:
+    def read_parameters(self, items: Sexp) -> Params:
+        """Read a typed list of distinct variables of declared types."""
+        typed = read_typed_list(items, VARIABLE)
+        require(len(dict(typed)) == len(typed), "a name declared twice")
+        for _, types in typed:
             for t in types:
-                self._above(t, self.supers)
-        return dict(names)
+                self._add_supertypes(t)
+        return dict(typed)
 
-    def _objects(self, items: Sexp) -> Params:
-        """A typed list of objects. One that comes again, as another kind of the same thing, is of both types."""
-        result: Params = {}
-        for name, types in typed_list(items, OBJECT):
+    def _read_objects(self, items: Sexp) -> Params:
+        """Read a typed list of objects. An object declared again with a related type has both types."""
+        objects: Params = {}
+        for name, types in read_typed_list(items, OBJECT):
             for t in types:
-                self._above(t, self.supers)
-            before = result.get(name, ())
-            related = all((self.supers[x] & self.supers[y]) - {"object"} for x in before for y in types)
-            need(not before or (related and {*before} != {*types}), "an object declared twice")
-            result[name] = tuple(dict.fromkeys((*before, *types)))
-        return result
+                self._add_supertypes(t)
+            before = objects.get(name, ())
+            related = all((self.supertypes[x] & self.supertypes[y]) - {"object"} for x in before for y in types)
+            require(not before or (related and {*before} != {*types}), "an object declared twice")
+            objects[name] = tuple(dict.fromkeys((*before, *types)))
+        return objects
 
-    def signatures(self, heads: Iterable[Sexp], reserved: set[str]) -> dict[str, Params]:
-        """Declarations ``(name ?x - type ..)``."""
-        table = dict[str, Params]()
+    def read_signatures(self, heads: Iterable[Sexp], reserved: set[str]) -> dict[str, Params]:
+        """Read declarations ``(name ?x - type ..)``."""
+        signatures = dict[str, Params]()
         for head in heads:
-            need(isinstance(head, tuple) and head and isinstance(head[0], str), "not a declaration")
+            require(isinstance(head, tuple) and head and isinstance(head[0], str), "not a declaration")
             name = head[0]
-            need(NAME.fullmatch(name) and name not in reserved and name not in table, "a name reserved or repeated")
-            table[name] = self.declared(head[1:])
-        return table
+            is_new = NAME.fullmatch(name) and name not in reserved and name not in signatures
+            require(is_new, "a name reserved or repeated")
+            signatures[name] = self.read_parameters(head[1:])
+        return signatures
 
-    def domains(self, params: Params, more: Iterable[tuple[str, tuple[str, ...]]] = ()) -> Domains:
-        """Each variable with the objects that fit all its types, in the order of declaration."""
-        wanted = dict[str, list[tuple[str, ...]]]()
-        for v, types in (*params.items(), *more):
-            wanted.setdefault(v, []).append(types)
-        return tuple([(v, self._extension(tuple(kinds))) for v, kinds in wanted.items()])
+    def domains(self, params: Params, additional: Iterable[tuple[str, Types]] = ()) -> Domains:
+        """Return each variable with the objects that fit all its types, in the order of declaration."""
+        types_of = dict[str, list[Types]]()
+        for v, types in (*params.items(), *additional):
+            types_of.setdefault(v, []).append(types)
+        return tuple([(v, self._extension(tuple(all_types))) for v, all_types in types_of.items()])
 
-    def _extension(self, kinds: tuple[tuple[str, ...], ...]) -> Objects:
-        if kinds not in self._extensions:
-            found = {o: None for o in self.objects if all(self._is(o, types) for types in kinds)}
-            self._extensions[kinds] = found
-        return self._extensions[kinds]
+    def _extension(self, all_types: tuple[Types, ...]) -> Objects:
+        """Return the objects that have all of the types."""
+        if all_types not in self._extensions:
+            extension = {o: None for o in self.objects if all(self._has_type(o, types) for types in all_types)}
+            self._extensions[all_types] = extension
+        return self._extensions[all_types]
 
-    def _is(self, o: str, types: tuple[str, ...]) -> bool:
-        """One type of the object has to be below one of the alternatives."""
-        return any(t in self.supers[own] for own in self.objects[o] for t in types)
+    def _has_type(self, o: str, types: Types) -> bool:
+        """Whether a type of the object is a subtype of one of the alternatives."""
+        return any(t in self.supertypes[declared] for declared in self.objects[o] for t in types)
 
-    def _fits(self, term: str, types: tuple[str, ...], env: Params) -> bool:
-        """Of an object, as ``_is``; each alternative of a variable has to be below or above one of the types."""
-        if term not in env:
-            return self._is(term, types)
-        return all(x in self.given or any(t in self.supers[x] or x in self.supers[t] for t in types) for x in env[term])
+    def _fits(self, term: str, types: Types, scope: Params) -> bool:
+        """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
+        if term not in scope:
+            return self._has_type(term, types)
+        return all(
+            x in self.kinds or any(t in self.supertypes[x] or x in self.supertypes[t] for t in types)
+            for x in scope[term]
+        )
 
-    def _may_match(self, term: str, types: tuple[str, ...], env: Params) -> bool:
-        """Of a variable in a STEP: some type or object is of both its type and the action's."""
-        if not env.get(term):
-            return self._fits(term, types, env)
-        if self.given & {*env[term]}:
+    def _may_match(self, term: str, types: Types, scope: Params) -> bool:
+        """Whether some type or object has both the type of a variable in a STEP and the action's."""
+        if not scope.get(term):
+            return self._fits(term, types, scope)
+        if self.kinds & {*scope[term]}:
             return True
-        return any(above & {*types} and above & {*env[term]} for above in (*self.supers.values(), *self._own))
+        all_supertypes = (*self.supertypes.values(), *self._object_supertypes)
+        return any(names & {*types} and names & {*scope[term]} for names in all_supertypes)
 
-    def terms(self, e: Sexp, table: Mapping[str, Params], env: Params) -> Fact:
-        """``(name term ..)``, its name, arity and types checked."""
-        pairs = self._arguments(e, table)
-        self._known([x for x, _ in pairs], env)
-        need(self.lenient or all(self._fits(x, types, env) for x, types in pairs), "an argument of a wrong type")
-        return tuple(e)
+    def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
+        """Read ``(name term ..)``, and check its name, arity and types."""
+        arguments = self._arguments(expr, table)
+        self._require_declared([x for x, _ in arguments], scope)
+        well_typed = self.lenient or all(self._fits(x, types, scope) for x, types in arguments)
+        require(well_typed, "an argument of a wrong type")
+        return tuple(expr)
 
-    def step(self, e: Sexp, table: Mapping[str, Params], env: Params) -> Fact:
-        """``(action term ..)`` in a rule, where ``_`` fits anything, and a variable what may match."""
-        pairs = [(x, types) for x, types in self._arguments(e, table) if x != "_"]
-        self._known([x for x, _ in pairs], env)
-        need(self.lenient or all(self._may_match(x, types, env) for x, types in pairs), "an argument of a wrong type")
-        return tuple(e)
+    def read_step(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
+        """Read ``(action term ..)`` of a rule; ``_`` fits any object, a variable any object that may match."""
+        arguments = [(x, types) for x, types in self._arguments(expr, table) if x != "_"]
+        self._require_declared([x for x, _ in arguments], scope)
+        well_typed = self.lenient or all(self._may_match(x, types, scope) for x, types in arguments)
+        require(well_typed, "an argument of a wrong type")
+        return tuple(expr)
 
-    def well_formed(self, e: Sexp, table: Mapping[str, Params]) -> bool:
+    def is_well_formed(self, expr: Sexp, table: Mapping[str, Params]) -> bool:
         """Whether a step of a plan names an action with fitting objects."""
         try:
-            self.terms(e, table, {})
+            self.read_atom(expr, table, {})
         except KernelRejects:
             return False
         return True
 
-    def _arguments(self, e: Sexp, table: Mapping[str, Params]) -> list[tuple[str, tuple[str, ...]]]:
-        need(isinstance(e, tuple) and e and all(isinstance(x, str) for x in e) and e[0] in table, "an unknown name")
-        need(len(e) == 1 + len(table[e[0]]), "a wrong number of arguments")
-        return list(zip(e[1:], table[e[0]].values(), strict=True))
+    def _arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, Types]]:
+        is_atom = isinstance(expr, tuple) and expr and all(isinstance(x, str) for x in expr)
+        require(is_atom and expr[0] in table, "an unknown name")
+        require(len(expr) == 1 + len(table[expr[0]]), "a wrong number of arguments")
+        return list(zip(expr[1:], table[expr[0]].values(), strict=True))
 
-    def _known(self, terms: list[str], env: Params) -> None:
-        need(all(x in env or x in self.objects for x in terms), "an unknown variable or object")
+    def _require_declared(self, terms: list[str], scope: Params) -> None:
+        require(all(x in scope or x in self.objects for x in terms), "an unknown variable or object")
 
-    def instances(self, e: Sexp, env: Params, more: list[tuple[str, tuple[str, ...]]]) -> tuple[Domains, Fact]:
-        """An atom with its free variables, which take the objects of the predicate's types (and of ``more``)."""
-        need(isinstance(e, tuple) and all(isinstance(x, str) for x in e), "not an atom")
-        free: Params = {x: () for x in e[1:] if x[:1] == "?" and x not in env}
-        atom = self.terms(e, self.predicates, env | free)
-        own = zip(atom[1:], self.predicates[atom[0]].values(), strict=True)
-        return self.domains({}, [*more, *((x, types) for x, types in own if x in free)]), atom
+    def read_open_atom(self, expr: Sexp, scope: Params, additional: list[tuple[str, Types]]) -> tuple[Domains, Fact]:
+        """Read an atom whose free variables range over the objects of the predicate's (and ``additional``) types."""
+        require(isinstance(expr, tuple) and all(isinstance(x, str) for x in expr), "not an atom")
+        free: Params = {x: () for x in expr[1:] if x[:1] == "?" and x not in scope}
+        atom = self.read_atom(expr, self.predicates, scope | free)
+        declared = zip(atom[1:], self.predicates[atom[0]].values(), strict=True)
+        return self.domains({}, [*additional, *((x, types) for x, types in declared if x in free)]), atom

@@ -9,8 +9,9 @@ from typing import assert_never
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.program import Combination, ComponentState, Program
+from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import BooleanExpression, ComponentState
 from plansafe.verifier.model.nodes import FALSE, TRUE, And, Formula, Not, Or, Truth
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
@@ -55,7 +56,7 @@ def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
     ]
 
 
-def _demanded(program: Program, skeleton: Combination, components: tuple[ComponentState, ...]) -> list[Formula]:
+def _demanded(program: Program, skeleton: BooleanExpression, components: tuple[ComponentState, ...]) -> list[Formula]:
     if skeleton.kind == "and":
         return [f for part in skeleton.parts for f in _demanded(program, part, components)]
     if skeleton.kind != "component":
@@ -110,7 +111,7 @@ def _state_formula(program: Program, number: int) -> Formula:
             return TRUE
 
 
-def _condition(program: Program, value: Combination, positive: bool = True) -> Formula:
+def _condition(program: Program, value: BooleanExpression, positive: bool = True) -> Formula:
     """A past formula as a state formula that it implies: what it says of the past counts as true."""
     match value.kind:
         case "leaf":

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     ComponentState,
-    structural_key,
 )
 from plansafe.verifier.model.nodes import (
     TRUE,

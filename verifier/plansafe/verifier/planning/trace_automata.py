@@ -7,7 +7,9 @@ from fractions import Fraction
 from functools import partial
 
 from plansafe.verifier.execution.monitors import progression
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.progression import Progression
+from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
@@ -18,9 +20,7 @@ from plansafe.verifier.execution.monitors.program import (
     advance_component,
     component_verdict,
     start_state,
-    structural_key,
 )
-from plansafe.verifier.execution.monitors.progression import Progression
 from plansafe.verifier.model.nodes import (
     TRUE,
     And,

@@ -70,6 +70,11 @@ class ValueChange(NamedTuple):
     after: str
 
 
+def value_text(value: object) -> str:
+    """Return a value of a fact or fluent as text."""
+    return "T" if value is True else "F" if value is False else "undefined" if value is None else str(value)
+
+
 class Row(NamedTuple):
     """One step of the table that explains a finding.
 

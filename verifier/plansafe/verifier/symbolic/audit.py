@@ -1,4 +1,4 @@
-"""The verdict on a plan over all worlds: which way of judging fits."""
+"""Audit a plan over all possible worlds: choose the reporter that fits the plan."""
 
 from __future__ import annotations
 
@@ -6,29 +6,34 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
+from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, unjudged
-from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
-from plansafe.verifier.symbolic.refusals import not_explicit
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, WorldsReporter
-from plansafe.verifier.symbolic.worlds.world_replay import order_steps
+from plansafe.verifier.symbolic.worlds.world_replay import reorder_steps
+
+_SOLVER_PACKAGES = {"pysat": "python-sat", "z3": "z3-solver"}
+"""Package of each solver module."""
 
 
 def audit(case: AuditCase) -> Report:
-    """The verdict on one plan over all worlds. Raises :class:`LimitReached`, ``SolverMissing``."""
-    compiled, plan, read, _, deadline = case
+    """Report on one plan over all worlds. Raises :class:`LimitReached`, ``SolverMissing``."""
+    compiled, plan, resolved, _, deadline = case
     options = compiled.options
     if options.engine == "explicit":
-        refused = compiled.refusal("the explicit engine", read)
-        assert refused is not None
-        return unjudged(plan.name, *compiled.diagnostics, not_explicit(refused))
-    unsupported = _unsupported(compiled, read)
+        refusal = compiled.refusal("the explicit engine", resolved)
+        assert refusal is not None
+        help = "remove --engine, or use --engine sat or --engine smt"
+        diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)
+        return unjudged(plan.name, *compiled.diagnostics, diagnostic)
+    unsupported = _find_unsupported(compiled, resolved)
     if unsupported:
-        return WorldsReporter(case).unsupported(*unsupported)
+        return WorldsReporter(case).report_unsupported(*unsupported)
     try:
-        restricted = find_restrictions(
+        restrictions = find_restrictions(
             compiled.task,
             compiled.openings,
             compiled.invariants,
@@ -36,47 +41,55 @@ def audit(case: AuditCase) -> Report:
             deadline,
             options.lenient_types,
         )
-        order = None if read.ordering is None else only_order(len(read.steps), read.ordering)
-        if order is not None:
-            case = case._replace(read=order_steps(read, Completion(frozenset(), {}, {}, order)))
-        if case.read.timed is not None or case.read.ordering is not None:
-            from plansafe.verifier.symbolic.worlds.order_duration_report import OrderDurationReporter  # noqa: PLC0415 - for such plans alone
+        step_order: tuple[int, ...] = ()
+        if resolved.ordering is not None:
+            step_order = _find_only_order(PartialOrder(len(resolved.steps), resolved.ordering))
+            case = case._replace(resolved=reorder_steps(resolved, step_order))
+        if case.resolved.ordering is not None:
+            from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
 
-            return OrderDurationReporter(case, restricted).report()
+            return OrderReporter(case, restrictions).report()
+        if case.resolved.timed is not None:
+            from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
+
+            return TimedReporter(case, restrictions).report()
         from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: PLC0415 - for such plans alone
 
         with paused_garbage_collection():
-            return EncodedReporter(case, restricted, order or ()).report()
+            return EncodedReporter(case, restrictions, step_order).report()
     except LimitReached as limit:
         if limit.kind is not LimitKind.OPEN_FACTS:
             raise
         help = "give narrower types to the open predicates"
         diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
-        return WorldsReporter(case).nothing(diagnostic, Headline.UNKNOWN)
+        return WorldsReporter(case).report_without_verdict(diagnostic, Headline.UNKNOWN)
 
 
-def _unsupported(compiled: CompiledTask, read: ResolvedPlan) -> tuple[str, str] | None:
-    """Why no way of judging over worlds fits, and what to do about it."""
+def _find_unsupported(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[str, str] | None:
+    """The reason why no reporter supports the plan, and the help; ``None`` if one does."""
     options = compiled.options
-    if read.timed is not None and not (compiled.is_open or read.is_open):
-        why = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
-        return why, "remove --engine, or use --engine explicit"
-    if read.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):
-        why = "timed literals need times, and the steps of a partially ordered plan have none"
-        return why, "give the steps times, or remove the timed literals"
+    if resolved.timed is not None and not (compiled.is_open or resolved.is_open):
+        reason = f"the engine `{options.engine}` does not check plans with times if nothing is unknown"
+        return reason, "remove --engine, or use --engine explicit"
+    if resolved.ordering is not None and any([literal.time > 0 for literal in compiled.task.timed_literals]):
+        reason = "timed literals need times, and the steps of a partially ordered plan have none"
+        return reason, "give the steps times, or remove the timed literals"
     return None
 
 
-def only_order(steps: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...] | None:
-    """The order of a plan that allows one alone."""
-    before: dict[int, set[int]] = {number: set() for number in range(1, steps + 1)}
-    for first, second in pairs:
-        before[second].add(first)
-    out: list[int] = []
-    while before:
-        ready = [number for number, waiting in before.items() if waiting <= set(out)]
-        if len(ready) != 1:
-            return None
-        out.append(ready[0])
-        del before[ready[0]]
-    return tuple(out)
+def _find_only_order(order: PartialOrder) -> tuple[int, ...]:
+    """The only linear extension of a partial order; empty if it has several."""
+    return () if order.count_unordered_pairs() else order.linear_extension() or ()
+
+
+def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:
+    """The diagnostic SC608 if the module that is missing belongs to a solver; ``None`` for any other module."""
+    package = _SOLVER_PACKAGES.get((error.name or "").partition(".")[0])
+    if package is None:
+        return None
+    return Diagnostic(
+        SC.NO_SOLVER,
+        f"this task needs a solver, and the package {package} is not installed",
+        notes=("a task with a single possible world needs no solver",),
+        help=how_to_install("solve"),
+    )

@@ -162,7 +162,7 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
     from plansafe.app.render.lint import renderer  # noqa: PLC0415 - needed by this command alone
     from plansafe.specs.lint.api import lint as lint_specification  # noqa: PLC0415
     from plansafe.specs.lint.model import LintResult  # noqa: PLC0415
-    from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
+    from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415
 
     read = {text.name: text for text in (*gathered.texts, *[i.source for i in gathered.specs])}
     sources: Mapping[str, Source] = read

@@ -113,7 +113,7 @@ def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
 def main() -> int:
     """Answer one request."""
     from plansafe.app.system.process import limit_memory  # noqa: PLC0415 - only loaded in the lint process
-    from plansafe.verifier.symbolic.refusals import missing_solver  # noqa: PLC0415
+    from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415
 
     os.nice(10)
     limit_memory(_MEMORY)

@@ -172,7 +172,7 @@ def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict
             {**mishap._asdict(), "time": _number(mishap.time), "at": _place(mishap.time)}
             for mishap in _first_mishaps(line)
         ],
-        "whole": line.whole,
+        "whole": line.complete,
     }
 
 

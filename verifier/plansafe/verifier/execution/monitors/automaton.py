@@ -15,12 +15,12 @@ from plansafe.verifier.compile.triggers import binds_all_parameters, compile_ext
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.invariant import Truth
-from plansafe.verifier.execution.monitors.program import (
+from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     LetterTime,
-    Program,
 )
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
@@ -87,14 +87,14 @@ class Automaton:
         self._default_awake = True
         self._candidates: list[Binding] = []
         self._touched: set[Binding] = set()
-        self.touched_early: dict[int, set[Binding]] = {}
+        self.touched_since_start: dict[int, set[Binding]] = {}
         self._touched_now: dict[int, set[Binding]] = {}
         self._global_dirty = True
         self._global_bits = 0
         self._time_bits = -1
         self._timed = self.program.timed
         self.tracks_initial = False
-        self.tracked: dict[Binding, tuple[Instance, int]] = {}
+        self.initial_violations: dict[Binding, tuple[Instance, int]] = {}
         self.undecided: set[Binding] = set()
         self.touches = 0
         self.violations: list[Violation] = []
@@ -109,26 +109,26 @@ class Automaton:
         ]
         self._local = self._fused(emitter, self.local_leaves, [v.slot for v in self.parameters])
         self._global = self._fused(emitter, self.global_leaves, [])
-        self.defaults = 0
+        self.default_bits = 0
         self.searches = []
         for number in self.local_leaves:
             leaf = leaves[number]
             default = not binds_all_parameters(leaf, True, self.parameters) and binds_all_parameters(
                 leaf, False, self.parameters
             )
-            self.defaults |= default << number
+            self.default_bits |= default << number
             self.searches.append(compile_extension(emitter, leaf, not default, self.parameters))
         locals_ = And(tuple([leaves[i] for i in self.local_leaves]))
         self.readers = InstanceIndex(compile_patterns(emitter, locals_, self.parameters))
         self.global_readers = InstanceIndex(
             compile_patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ())
         )
-        self.everything = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
+        self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
         self._premise = None
         match self.program.formula:
             case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
                 self._premise = Program(self.task, "always", premise) if is_past_only(premise) else None
-        self.response = self._premise is not None
+        self.is_response = self._premise is not None
 
     def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
         """All bits in one call."""
@@ -140,7 +140,7 @@ class Automaton:
         return self._default_awake or bool(self._awake) or self._global_dirty or self._timed
 
     @property
-    def pending(self) -> bool:
+    def has_pending_changes(self) -> bool:
         """Whether changes have been told that are judged with the next letter."""
         return bool(self._candidates or self._touched or self._global_dirty)
 
@@ -148,7 +148,7 @@ class Automaton:
         """The leaves that all bindings have in common, in a state; ``None`` if one is undefined."""
         return self._bits(state, None)
 
-    def waiting(self) -> InstanceIndex:
+    def pending_readers(self) -> InstanceIndex:
         """The bindings that changes were told about, and that are judged with the next letter, by what they read."""
         index = InstanceIndex(self.readers.patterns)
         for binding in {*self._candidates, *self._touched}:
@@ -175,9 +175,9 @@ class Automaton:
         for search in self.searches:
             search.all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
 
-    def concerned(self, predicate: int, code: int) -> bool:
+    def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
-        if self.tracks_initial or (self.instances and self.readers.read(predicate, code)):
+        if self.tracks_initial or (self.instances and self.readers.has_reader(predicate, code)):
             return True
         return self.global_readers.matches(predicate, code)
 
@@ -192,9 +192,9 @@ class Automaton:
             map(self._fails, self.instances.values())
         )
 
-    def read(self, predicate: int, code: int) -> bool:
-        """A fact changed: note who reads it; whether this was :meth:`concerned`."""
-        noted = bool(self.instances) and self.readers.readers(predicate, code, self._touched)
+    def record_change(self, predicate: int, code: int) -> bool:
+        """A fact changed: note who reads it; whether this was :meth:`is_affected`."""
+        noted = bool(self.instances) and self.readers.add_readers(predicate, code, self._touched)
         if self.global_readers.matches(predicate, code):
             self._global_dirty = noted = True
         if self.tracks_initial:
@@ -204,8 +204,8 @@ class Automaton:
 
     def _track(self, predicate: int, code: int) -> None:
         """Blame: a fact that an instance reads has changed."""
-        for number in self.everything.by_predicate.get(predicate, ()):
-            pattern = self.everything.patterns[number]
+        for number in self.all_readers.by_predicate.get(predicate, ()):
+            pattern = self.all_readers.patterns[number]
             key = pattern.key(code)
             if key is None:
                 continue
@@ -213,14 +213,14 @@ class Automaton:
 
     def was_touched(self, binding: Binding) -> bool:
         """Blame: whether a fact that an instance reads has changed since the start."""
-        for number, keys in self.touched_early.items():
-            if tuple([binding[p] for p in self.everything.patterns[number].parameters]) in keys:
+        for number, keys in self.touched_since_start.items():
+            if tuple([binding[p] for p in self.all_readers.patterns[number].parameters]) in keys:
                 return True
         return False
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def unmoved(self, moment: LetterTime) -> bool:
+    def is_stable(self, moment: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing: nothing that is read has, and the time has passed no bound."""
         if self._awake or self._default_awake or self._global_dirty or self._touched or self._candidates:
             return False
@@ -263,10 +263,10 @@ class Automaton:
         if self._touched_now:
             # What ends a block does not count as touching it, so changes count from the next letter on.
             for number, keys in self._touched_now.items():
-                self.touched_early.setdefault(number, set()).update(keys)
+                self.touched_since_start.setdefault(number, set()).update(keys)
             self._touched_now = {}
 
-    def foresee(
+    def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
         """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
@@ -276,7 +276,7 @@ class Automaton:
         """
         program, touched, dirty = self.program, set(self._touched), self._global_dirty
         for index, code, _ in changes:
-            self.readers.readers(index, code, touched)
+            self.readers.add_readers(index, code, touched)
             dirty = dirty or self.global_readers.matches(index, code)
         time_bits = program.time_bits(moment)
         everyone, shared = time_bits != self._time_bits, self._global_bits
@@ -286,7 +286,7 @@ class Automaton:
                 return [], [] if () in self.undecided else [()]
             everyone, shared = everyone or found != shared, found
         if not self.default_retired and (self._default_awake or everyone):
-            default = program.move(self.default.state, self.defaults | shared, time_bits, moment)[0]
+            default = program.move(self.default.state, self.default_bits | shared, time_bits, moment)[0]
             if self._bad(default) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
@@ -300,7 +300,7 @@ class Automaton:
                 if binding not in fresh or binding in self.retired:
                     continue
                 bits, instance = self._bits(state, binding), self.default
-                if bits == self.defaults:
+                if bits == self.default_bits:
                     continue
             else:
                 bits = self._bits(state, binding) if binding in touched else instance.bits
@@ -321,7 +321,7 @@ class Automaton:
 
     def _create(self, state: State, binding: Binding) -> None:
         bits = self._bits(state, binding)
-        if bits is None or bits == self.defaults:
+        if bits is None or bits == self.default_bits:
             if bits is None:
                 self.undecided.add(binding)
                 self.retired.add(binding)
@@ -400,7 +400,7 @@ class Automaton:
         """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
         if self.mentions_actions or self.mode in ("each", "latch"):
             return
-        if self.response:
+        if self.is_response:
             assert self._premise is not None
             own = 0
             for number, leaf in enumerate(self._premise.leaves):
@@ -422,8 +422,8 @@ class Automaton:
         elif self.mode == "always" and violated and not instance.violated:
             self._violate(binding, instance, moment.letter, False)
         if not violated:
-            if instance.violated and binding in self.tracked:
-                self._settle(self.tracked[binding][1])
+            if instance.violated and binding in self.initial_violations:
+                self._settle(self.initial_violations[binding][1])
             instance.ceased = True
             instance.violated_at_start = False
         instance.violated = violated
@@ -438,24 +438,24 @@ class Automaton:
         violation = self.violations[number]
         if violation.blame != "early":
             return violation.blame
-        instance = self.tracked[violation.binding][0]
-        if instance.ceased and (self.response or violation.at_end):
+        instance = self.initial_violations[violation.binding][0]
+        if instance.ceased and (self.is_response or violation.at_end):
             return "introduced"
         return "worsened" if self.was_touched(violation.binding) else "pre-existing"
 
     def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
-        early = instance.violated_at_start and (self.response or letter == 0 or at_end)
+        early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
         self.violations.append(
             Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
         )
         if early:
-            self.tracked[binding] = (instance, len(self.violations) - 1)
+            self.initial_violations[binding] = (instance, len(self.violations) - 1)
 
     def _advance_default(self, time_bits: int, moment: LetterTime) -> None:
         program = self.program
         default = self.default
-        default.bits = self.defaults
-        letter = self.defaults | self._global_bits
+        default.bits = self.default_bits
+        letter = self.default_bits | self._global_bits
         default.state, sleeps = program.move(default.state, letter, time_bits, moment)
         if moment.letter == 0:
             self._note_start(default, letter, moment)
@@ -535,9 +535,9 @@ class Automaton:
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
         copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class
         copy._touched = set(self._touched)  # noqa: SLF001 - of its own class
-        copy.touched_early = {n: set(k) for n, k in self.touched_early.items()}
+        copy.touched_since_start = {n: set(k) for n, k in self.touched_since_start.items()}
         copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}  # noqa: SLF001 - of its own class
-        copy.tracked = dict(self.tracked)
+        copy.initial_violations = dict(self.initial_violations)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)
         return copy

@@ -1,4 +1,4 @@
-"""Indexes: facts by some of their arguments, and rule instances by the facts they read."""
+"""Indexes: facts by some of their arguments, and rule instances by the facts that they read."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ Binding = tuple[int, ...]
 
 
 class FactIndexes:
-    """The indexes ``I`` that generated joins use, kept in step with the state by its log of changes."""
+    """The indexes ``I`` of generated joins, updated with each log of changes."""
 
-    def __init__(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]]) -> None:
+    def __init__(self, emitter: Emitter, requested: set[tuple[int, tuple[int, ...]]]) -> None:
         self.task: Task = emitter.task
         self.size = emitter.object_count
         self.tables: list[dict[int, set[int]]] = []
-        self.specs = {spec: emitter.indexes[spec] for spec in asked}
+        self.specs = {spec: emitter.indexes[spec] for spec in requested}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-        self._mine: dict[int, set[int]] | None = None
-        """Of each table that no fork shares, the keys whose sets no fork shares; ``None``: nothing is shared."""
+        self._owned: dict[int, set[int]] | None = None
+        """By table that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
     def build(self, facts: list[set[int]]) -> None:
-        """Build the indexes that were asked for when this was made."""
+        """Build the indexes that the constructor was given."""
         self.tables = [{} for _ in range(max(self.specs.values(), default=-1) + 1)]
         self._by_predicate = {}
-        self._mine = None
+        self._owned = None
         for (predicate, positions), number in self.specs.items():
             self._fill(predicate, positions, number, facts)
 
-    def cover(self, emitter: Emitter, asked: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
-        """Add indexes that are asked for and not there yet, for a state that these indexes fit."""
-        if len(asked) <= len(self.specs) and asked <= self.specs.keys():
+    def cover(self, emitter: Emitter, requested: set[tuple[int, tuple[int, ...]]], facts: list[set[int]]) -> None:
+        """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
+        if len(requested) <= len(self.specs) and requested <= self.specs.keys():
             return
-        missing = {spec: emitter.indexes[spec] for spec in asked if spec not in self.specs}
+        missing = {spec: emitter.indexes[spec] for spec in requested if spec not in self.specs}
         self.specs = {**self.specs, **missing}
         self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
         self.tables += [{} for _ in range(max(missing.values()) + 1 - len(self.tables))]
         for (predicate, positions), number in missing.items():
             self.tables[number] = {}
             self._fill(predicate, positions, number, facts)
-            if self._mine is not None:
-                self._mine[number] = set(self.tables[number])
+            if self._owned is not None:
+                self._owned[number] = set(self.tables[number])
 
     def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
         powers = self._powers(predicate, positions)
@@ -54,11 +54,11 @@ class FactIndexes:
             table.setdefault(self._key(code, powers), set()).add(code)
 
     def fork(self) -> FactIndexes:
-        """An independent copy for a state that is the same now. What neither changes is shared: constant time."""
+        """An independent copy for an equal state, in constant time: unchanged tables are shared."""
         copy = FactIndexes.__new__(FactIndexes)
         copy.task, copy.size, copy.specs = self.task, self.size, self.specs
         copy.tables, copy._by_predicate = list(self.tables), self._by_predicate  # noqa: SLF001 - of its own class
-        copy._mine, self._mine = {}, {}  # noqa: SLF001 - of its own class
+        copy._owned, self._owned = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
     def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
@@ -83,19 +83,19 @@ class FactIndexes:
         for predicate, code, value in log:
             for number, powers in by_predicate.get(predicate, ()):
                 key = self._key(code, powers)
-                if self._mine is not None:
-                    self._own(number, key)
+                if self._owned is not None:
+                    self._unshare(number, key)
                 if value:
                     self.tables[number].setdefault(key, set()).add(code)
                 else:
                     self.tables[number][key].discard(code)
 
-    def _own(self, number: int, key: int) -> None:
-        """Copy what a fork shares before it is changed."""
-        assert self._mine is not None
-        keys = self._mine.get(number)
+    def _unshare(self, number: int, key: int) -> None:
+        """Copy a table and a set that a fork shares, before they are changed."""
+        assert self._owned is not None
+        keys = self._owned.get(number)
         if keys is None:
-            keys = self._mine[number] = set()
+            keys = self._owned[number] = set()
             self.tables[number] = dict(self.tables[number])
         if key not in keys:
             keys.add(key)
@@ -105,26 +105,22 @@ class FactIndexes:
 
 
 class InstanceIndex:
-    """Which instances read a changed fact.
-
-    Patterns that name the same parameters share a table: a rule that a mapping writes with many actions reads each of
-    them by the same few.
-    """
+    """Finds the instances that read a changed fact. Patterns that name the same parameters share a table."""
 
     def __init__(self, patterns: list[ReadPattern]) -> None:
         self.patterns = patterns
         self.by_predicate: dict[int, list[int]] = {}
         self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
-        """The parameters that some pattern names, one entry for each table."""
+        """The parameters that some pattern names, by table."""
         numbers = {shape: number for number, shape in enumerate(self._shapes)}
         self._keys: dict[int, list[tuple[Callable[[int], Binding | None], int]]] = {}
-        """By predicate, how its patterns make keys, and of which table."""
+        """By predicate, for each pattern the function that makes its key, and its table."""
         for number, pattern in enumerate(patterns):
             self.by_predicate.setdefault(pattern.predicate, []).append(number)
             self._keys.setdefault(pattern.predicate, []).append((pattern.key, numbers[pattern.parameters]))
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
         self._changed: list[dict[Binding, set[Binding]]] | None = None
-        """What differs from the tables since a fork shares them; ``None``: nobody shares them."""
+        """The differences from the tables since a fork shares them; ``None``: no fork shares them."""
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
@@ -135,9 +131,9 @@ class InstanceIndex:
         """Forget an instance."""
         for number, shape in enumerate(self._shapes):
             key = tuple([binding[p] for p in shape])
-            left = self._set(number, key)
-            left.discard(binding)
-            if left:
+            bindings = self._set(number, key)
+            bindings.discard(binding)
+            if bindings:
                 continue
             if self._changed is None:
                 del self._tables[number][key]
@@ -145,48 +141,48 @@ class InstanceIndex:
                 del self._changed[number][key]
 
     def _set(self, number: int, key: Binding) -> set[Binding]:
-        """The set behind a key, to be changed."""
+        """The set of a key, which may be changed."""
         if self._changed is None:
             return self._tables[number].setdefault(key, set())
-        found = self._changed[number].get(key)
-        if found is None:
-            found = self._changed[number][key] = set(self._tables[number].get(key, ()))
-        return found
+        bindings = self._changed[number].get(key)
+        if bindings is None:
+            bindings = self._changed[number][key] = set(self._tables[number].get(key, ()))
+        return bindings
 
-    def readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
-        """Add the registered instances that read the fact to ``out``; whether there are any."""
-        changed, some = self._changed, False
+    def add_readers(self, predicate: int, code: int, out: set[Binding]) -> bool:
+        """Add the registered instances that read the fact to ``out``; return whether there are any."""
+        changed, has_readers = self._changed, False
         for key_of, number in self._keys.get(predicate, ()):
             key = key_of(code)
             if key is not None:
-                found = None if changed is None else changed[number].get(key)
-                if found is None:
-                    found = self._tables[number].get(key)
-                if found:
-                    out |= found
-                    some = True
-        return some
+                bindings = None if changed is None else changed[number].get(key)
+                if bindings is None:
+                    bindings = self._tables[number].get(key)
+                if bindings:
+                    out |= bindings
+                    has_readers = True
+        return has_readers
 
     def matches(self, predicate: int, code: int) -> bool:
-        """Whether some pattern reads the fact, whatever is registered."""
+        """Whether some pattern reads the fact."""
         keys = self._keys.get(predicate)
         return keys is not None and any([key_of(code) is not None for key_of, _ in keys])
 
-    def read(self, predicate: int, code: int) -> bool:
+    def has_reader(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads the fact."""
         changed = self._changed
         for key_of, number in self._keys.get(predicate, ()):
             key = key_of(code)
             if key is not None:
-                found = None if changed is None else changed[number].get(key)
-                if self._tables[number].get(key) if found is None else found:
+                bindings = None if changed is None else changed[number].get(key)
+                if self._tables[number].get(key) if bindings is None else bindings:
                     return True
         return False
 
     def fork(self) -> InstanceIndex:
-        """An independent copy, at the cost of what has changed since the tables were first shared."""
+        """An independent copy; linear in the changes since the tables were first shared."""
         copy = shallow_copy(self)
         if self._changed is None:
             self._changed = [{} for _ in self._shapes]
-        copy._changed = [{key: set(found) for key, found in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class
+        copy._changed = [{key: set(b) for key, b in changes.items()} for changes in self._changed]  # noqa: SLF001 - of its own class
         return copy

@@ -8,7 +8,7 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable
@@ -92,7 +92,7 @@ class Invariant:
         """What to call, and for which changes."""
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
-    def unmoved(self, _moment: LetterTime) -> bool:
+    def is_stable(self, _moment: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing."""
         return not (self._touched or self.candidates)
 
@@ -100,13 +100,13 @@ class Invariant:
         """Find every violation of S0."""
         self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
 
-    def concerned(self, predicate: int, code: int) -> bool:
+    def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change has to be told: a violated instance reads it."""
-        return bool(self.episodes) and self.readers.read(predicate, code)
+        return bool(self.episodes) and self.readers.has_reader(predicate, code)
 
-    def read(self, predicate: int, code: int) -> bool:
-        """A fact changed: note the violated instances that read it; whether it was :meth:`concerned`."""
-        return bool(self.episodes) and self.readers.readers(predicate, code, self._touched)
+    def record_change(self, predicate: int, code: int) -> bool:
+        """A fact changed: note the violated instances that read it; whether it was :meth:`is_affected`."""
+        return bool(self.episodes) and self.readers.add_readers(predicate, code, self._touched)
 
     @property
     def affects_end(self) -> bool:
@@ -143,7 +143,7 @@ class Invariant:
             self.touches += len(self.candidates)
             self.candidates.clear()
 
-    def foresee(
+    def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
         """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
@@ -151,7 +151,7 @@ class Invariant:
         touched: set[Binding] = set()
         if self.episodes:
             for index, code, _ in changes:
-                self.readers.readers(index, code, touched)
+                self.readers.add_readers(index, code, touched)
         values = {binding: self.holds(state, binding) for binding in (*asked, *touched)}
         violated = [binding for binding in asked if values[binding] is False and binding not in self.episodes]
         return violated, [b for b, value in values.items() if value is None and b not in self.undecided]

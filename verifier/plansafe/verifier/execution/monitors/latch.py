@@ -15,8 +15,9 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
-from plansafe.verifier.execution.monitors.program import LetterTime, structural_key
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
+from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -74,7 +75,7 @@ class Latch(Automaton):
         """Read a letter: nothing is violated, and nobody is to blame."""
         instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
         (self._awake.discard if sleeps else self._awake.add)(binding)
-        if instance.bits == self.defaults:
+        if instance.bits == self.default_bits:
             self._idle.append(binding)
 
     def finish(self, _state: State, letter: int) -> None:
@@ -86,7 +87,7 @@ class Latch(Automaton):
             return None
         return self.program.output(self.instances.get(binding, self.default).state)
 
-    def foretell(self, binding: Binding, state: State, moment: LetterTime) -> bool | None:
+    def predict_truth(self, binding: Binding, state: State, moment: LetterTime) -> bool | None:
         """What :meth:`truth` would say after the letter of ``state`` at ``moment``. Nothing is changed."""
         if self.unknown and (binding in self.unknown or () in self.unknown):
             return None
@@ -130,7 +131,7 @@ class LatchedCheck(StepCheck):
     rules that a mapping splits into several ask the same.
     """
 
-    late = True
+    needs_latches = True
 
     def __init__(
         self,
@@ -180,7 +181,7 @@ class LatchedCheck(StepCheck):
         else:
             self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
 
-    def conclude(self, state: State, truth: LatchTruth, moment: LetterTime) -> None:
+    def check_with_latches(self, state: State, truth: LatchTruth, moment: LetterTime) -> None:
         """The letter has been read by the latches: judge the steps that matched."""
         for binding in self._due:
             self._note(self._asked_now(state, binding, truth), binding, moment.letter + 1, moment.letter)

@@ -1,7 +1,6 @@
-"""What all monitors said when a runtime was first copied: copies look again only at those that changed since.
+"""A summary of all monitors when a runtime is first copied: its copies examine only the monitors changed since.
 
-Hundreds of parts are watched, and a plan moves a few of them. What the others found (nearly always nothing) is summed
-up once, so that the end of a run costs what the run touched, not what the rules are.
+A plan affects a few of hundreds of monitors. Thus the end of a run costs time linear in the affected monitors.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ StateMonitor = Invariant | Automaton
 
 
 class MonitorSummary(NamedTuple):
-    """What monitors (by number) and checks (by predicate) had to tell."""
+    """The monitors (by number) and checks (by predicate) with something to report."""
 
     end_monitors: tuple[int, ...]
-    """The monitors that had still to judge the end."""
-    telling: tuple[int, ...]
+    """The monitors that the end of the trace concerns."""
+    reporting: tuple[int, ...]
     """The monitors with violations or undecided instances."""
-    telling_checks: tuple[int, ...]
-    """The predicates of such checks."""
+    reporting_checks: tuple[int, ...]
+    """The predicates of checks with violations or undecided instances."""
     touches: tuple[int, ...]
-    """Of each rule, how often changes had brought its condition into play."""
+    """By rule, how often changes could have affected its condition."""
 
 
 def summarize_monitors(
     monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], parts: Sequence[RulePart], rules: int
 ) -> MonitorSummary:
-    """Look at all of them; there are so many ``rules``."""
+    """Summarize all monitors and checks; ``rules`` is the number of rules."""
     touches = [0] * rules
     for monitor in monitors:
         touches[parts[monitor.part].rule] += touch_count(monitor)
@@ -47,5 +46,5 @@ def summarize_monitors(
 
 
 def touch_count(monitor: StateMonitor) -> int:
-    """How often changes brought the condition of a monitor's rule into play; latches are no conditions of rules."""
+    """How often changes could have affected the condition of a monitor's rule; 0 for latches."""
     return 0 if isinstance(monitor, Latch) else monitor.touches

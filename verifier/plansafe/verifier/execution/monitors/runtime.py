@@ -1,18 +1,16 @@
 """All monitors of a check, fed by the changes of each step.
 
-A letter is a state and the actions about to be taken there. Parts that read no actions read a letter when its state is
-reached (:meth:`Runtime.arrive`); parts that do, when its actions are known (:meth:`Runtime.depart`), which are then
-facts of action predicates.
+A letter is a state and the actions about to be taken there. A monitor that does not read actions reads a letter when
+its state is reached (:meth:`Runtime.enter_state`). The others read it when the actions are known
+(:meth:`Runtime.take_actions`), which are then facts of action predicates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import product
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -24,147 +22,75 @@ from plansafe.verifier.execution.monitors.monitor_summary import (
     summarize_monitors,
     touch_count,
 )
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.rule_set import ActionFact, MatchCounter, RuleSet
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import And, Formula, Or, Task, Temporal
+from plansafe.verifier.model.nodes import And, Formula, Or, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
-from plansafe.verifier.rules.model import Rule, RulePart, step_predicate
-from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
+from plansafe.verifier.rules.model import RulePart, step_predicate
 
-ActionFact = tuple[int, int]
-"""A fact of an action predicate: (predicate, code of the arguments)."""
-MAX_ENUMERATED_BINDINGS = 10_000
-MAX_CACHED_MATCHES = 100_000
-"""Steps of which it is remembered what they match."""
 TriggerFunction = Callable[..., None]
 
 
 class MonitorMemory(NamedTuple):
-    """What a monitor adds to the key of an execution: what it remembers, and whether something came of it.
+    """A monitor's part of the key of an execution, and whether it reports violations or undecided instances.
 
-    ``early``: what it remembers of what was wrong at letter 0, for the sake of blame; ``None`` if nobody has asked.
-    ``caused``: whether there are violations that the plan introduced or worsened, if somebody has.
+    ``initial``: the part of the key that the blame for violations at letter 0 depends on, and ``caused``: whether there
+    are violations that the plan introduced or worsened; both only if the criteria of the key need them.
     """
 
     key: tuple[object, ...]
     violated: bool
     undecided: bool
-    early: tuple[object, ...] | None = None
+    initial: tuple[object, ...] | None = None
     caused: bool = False
-
-
-class RuleSet:
-    """The parts of all rules, numbered, and which predicates stand for actions. Shared by all runs of a check."""
-
-    def __init__(
-        self, task: Task, rules: Sequence[Rule], action_predicates: dict[tuple[str, str], int], limit: int
-    ) -> None:
-        self.task = task
-        self.limit = limit
-        self.rules = list(rules)
-        self.parts: list[RulePart] = [part for rule in rules for part in rule.parts]
-        self.action_predicates = action_predicates
-        self.momentary = frozenset([p for (kind, _), p in action_predicates.items() if kind != "during"])
-        self.preference_parts = frozenset([n for n, part in enumerate(self.parts) if self.rules[part.rule].preference])
-        """The parts of preferences, which may be violated."""
-        self._silent: dict[str, frozenset[int]] = {}
-        self._forgiven: dict[tuple[Exemption, ...], frozenset[int]] = {}
-
-    def nondecisive_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
-        """The parts of rules whose violations never decide: of preferences, and of rules not severe enough, or exempt.
-
-        A rule that is exempt only for some objects is none of them.
-        """
-        idle = self.preference_parts | self.parts_below_severity(criteria)
-        return idle | self._exempt(criteria) if criteria.exemptions else idle
-
-    def _exempt(self, criteria: VerdictCriteria) -> frozenset[int]:
-        known = self._forgiven.get(criteria.exemptions)
-        if known is None:
-            parts = [n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)]
-            known = self._forgiven[criteria.exemptions] = frozenset(parts)
-        return known
-
-    def parts_below_severity(self, criteria: VerdictCriteria) -> frozenset[int]:
-        """The parts of rules that are not severe enough: even undecided they leave nothing open."""
-        known = self._silent.get(criteria.min_severity)
-        if known is None:
-            parts = [
-                n for n, part in enumerate(self.parts) if not criteria.is_severe_enough(self.rules[part.rule].severity)
-            ]
-            known = self._silent[criteria.min_severity] = frozenset(parts)
-        return known
 
 
 class Runtime:
     """The monitors of one run."""
 
-    def __init__(self, plan: RuleSet, emitter: Emitter) -> None:
-        self.rule_set = plan
+    def __init__(self, rule_set: RuleSet, emitter: Emitter) -> None:
+        self.rule_set = rule_set
         emitter.requested_indexes = set()
         self.monitors: list[StateMonitor] = []
         self.checks: dict[int, list[StepCheck]] = {}
-        self._mine: dict[int, set[int]] | None = None
-        """The predicates of checks whose list no fork shares, with the places in it of those that none shares, either;
-        ``None``: all."""
-        self._owned: set[int] | None = None
-        """The numbers of the monitors that no fork shares; ``None``: all."""
-        self._standing: tuple[MonitorSummary, list[StateMonitor]] | None = None
-        """What the monitors had found when this, or what it is a fork of, was first shared; ``None``: it never was."""
-        self._stirred: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-        """The monitors, and the predicates of the checks, that have changed from then to the last fork."""
-        self.memories: dict[int, MonitorMemory] = {}
-        """By number, what a key says of monitors that have not read since: whoever makes keys keeps it here."""
+        """By action predicate, the checks of the steps that match it."""
+        self._unshared_checks: dict[int, set[int]] | None = None
+        """By predicate whose list of checks no fork shares, the positions of checks that no fork shares; ``None``: no
+        fork shares any."""
+        self._unshared_monitors: set[int] | None = None
+        """The numbers of the monitors that no fork shares; ``None``: no fork shares any."""
+        self._summary: tuple[MonitorSummary, list[StateMonitor]] | None = None
+        """The monitors, with a summary, when this runtime or the one that it is a fork of was first forked."""
+        self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+        """The monitors, and the predicates of the checks, that changed between the summary and the last fork."""
+        self.key_memories: dict[int, MonitorMemory] = {}
+        """By number, the key memory of monitors that have not changed since it was computed (see ``monitor_key``)."""
         self.too_large: list[int] = []
-        self.matches = [0] * len(plan.rules)
-        self._match: dict[int, list[tuple[int, int, ReadPattern]]] = {}
-        self._counts: dict[ActionFact, list[tuple[int, int]]] = {}
+        """The parts with too many instances to expand their temporal quantifiers."""
+        self.match_counts = [0] * len(rule_set.rules)
         self._latches: dict[tuple[object, ...], int] = {}
-        for number, part in enumerate(plan.parts):
-            self._monitor(number, part, emitter)
-        for number, rule in enumerate(plan.rules):
-            for match in rule.step_patterns:
-                for pattern in compile_patterns(emitter, match.atom, rule.declared):
-                    self._match.setdefault(match.atom.predicate, []).append((number, match.bindings_per_match, pattern))
+        for number, part in enumerate(rule_set.parts):
+            if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
+                try:
+                    self._add_monitor(number, part, emitter)
+                except LimitReached:
+                    self.too_large.append(number)
+        self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        self._dispatch()
+        self._fill_dispatch_tables()
         self._due_after: list[StepCheck] = []
 
-    def _monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
-        if not all([self.rule_set.task.domains[v.domain] for v in part.parameters]):
-            return  # some parameter has no object, so there are no instances
+    def _add_monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
         momentary = self.rule_set.momentary
         formula = part.body
         if part.mode == "each":
             assert part.step is not None
-            simple = (
-                step_predicate(part.step) in momentary
-                and _stateful(part.body, momentary)
-                and (part.guard is None or _stateful(part.guard, momentary))
-            )
-            if simple:
-                check = StepCheck(number, emitter, part.parameters, part.step, part.guard, part.body, after=part.after)
+            check = self._make_step_check(number, part, emitter)
+            if check is not None:
                 self.checks.setdefault(step_predicate(part.step), []).append(check)
-                return
-            if can_use_latches(step_predicate(part.step) in momentary, part.guard, part.body, part.after, momentary):
-                try:
-                    late = LatchedCheck(
-                        number,
-                        emitter,
-                        part.parameters,
-                        part.step,
-                        part.guard,
-                        part.body,
-                        momentary,
-                        self.monitors,
-                        self._latches,
-                    )
-                except LimitReached:
-                    self.too_large.append(number)
-                    return
-                self.checks.setdefault(step_predicate(part.step), []).append(late)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
             if part.after:
@@ -172,37 +98,41 @@ class Runtime:
             formula = Or((negate(premise), part.body))
         reads_actions = mentions(formula, momentary)
         mentions_actions = mentions(formula, frozenset(self.rule_set.action_predicates.values()))
-        try:
-            if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
-                self.monitors.append(
-                    Invariant(
-                        number,
-                        emitter,
-                        part.parameters,
-                        formula,
-                        final=part.mode == "end",
-                        mentions_actions=mentions_actions,
-                    )
-                )
-            else:
-                offset = 1 if part.mode == "each" and not part.after else 0
-                self.monitors.append(
-                    Automaton(
-                        number,
-                        emitter,
-                        part.parameters,
-                        part.mode,
-                        formula,
-                        reads_actions=reads_actions,
-                        mentions_actions=mentions_actions,
-                        step_offset=offset,
-                    )
-                )
-        except LimitReached:
-            self.too_large.append(number)
+        monitor: StateMonitor
+        if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
+            final = part.mode == "end"
+            monitor = Invariant(
+                number, emitter, part.parameters, formula, final=final, mentions_actions=mentions_actions
+            )
+        else:
+            monitor = Automaton(
+                number,
+                emitter,
+                part.parameters,
+                part.mode,
+                formula,
+                reads_actions=reads_actions,
+                mentions_actions=mentions_actions,
+                step_offset=1 if part.mode == "each" and not part.after else 0,
+            )
+        self.monitors.append(monitor)
 
-    def _dispatch(self) -> None:
-        """Tables from a changed predicate (or fluent) to those who care, by number: copies of this share them."""
+    def _make_step_check(self, number: int, part: RulePart, emitter: Emitter) -> StepCheck | None:
+        """The check of a rule about steps; ``None`` if it needs an automaton."""
+        momentary, step, guard, body, after = self.rule_set.momentary, part.step, part.guard, part.body, part.after
+        assert step is not None
+        is_momentary = step_predicate(step) in momentary
+        formulas = [body] if guard is None else [body, guard]
+        if is_momentary and not any([is_temporal(f) or mentions(f, momentary) for f in formulas]):
+            return StepCheck(number, emitter, part.parameters, step, guard, body, after=after)
+        if can_use_latches(is_momentary, guard, body, after, momentary):
+            return LatchedCheck(
+                number, emitter, part.parameters, step, guard, body, momentary, self.monitors, self._latches
+            )
+        return None
+
+    def _fill_dispatch_tables(self) -> None:
+        """Make the tables from a changed predicate (or fluent) to the monitors that read it; forks share them."""
         size = len(self.rule_set.task.predicates) + len(self.rule_set.task.functions)
         self._added: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
         self._deleted: list[list[tuple[int, TriggerFunction]]] = [[] for _ in range(size)]
@@ -213,298 +143,249 @@ class Runtime:
                     self._added[predicate].append((number, find))
                 if added is not True:
                     self._deleted[predicate].append((number, find))
-            for predicate in _read_by(monitor):
+            for predicate in _predicates_read(monitor):
                 self._readers[predicate].append(number)
         self._awake: dict[int, None] = {}
-        self._acting_due: dict[int, None] = {}
+        self._due_at_actions: dict[int, None] = {}
 
     @property
     def watched(self) -> frozenset[int]:
-        """The predicates (and ``-1 - function``) whose changes someone must see."""
+        """The predicates (and ``-1 - function``) whose changes the monitors read."""
         base = len(self.rule_set.task.predicates)
         return frozenset([i if i < base else base - 1 - i for i, readers in enumerate(self._readers) if readers]) | {
             p for p, _ in self.indexes.specs
         }
 
     def readers(self, index: int) -> list[int]:
-        """The monitors (by number) that a change of a predicate or fluent may concern."""
+        """The monitors (by number) that a change of a predicate or fluent may affect."""
         return self._readers[index]
 
     def triggers(self, index: int, added: bool) -> list[tuple[int, TriggerFunction]]:
-        """What finds bindings when a fact is added (or removed, or a number changes), and for which monitors."""
+        """The triggers for an added fact (otherwise: a removed fact or a changed number), with their monitors."""
         return self._added[index] if added else self._deleted[index]
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def start(self, state: State, moment: LetterTime) -> None:
-        """Judge S0, the state before the first step."""
+        """Read S0, the state before the first step."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
-            monitor = self._own(number)
+            monitor = self._unshared_monitor(number)
             monitor.start(state, self.indexes)
             if monitor.reads_actions:
-                self._acting_due[number] = None
+                self._due_at_actions[number] = None
             else:
                 monitor.step(state, moment)
                 if monitor.awake:
                     self._awake[number] = None
 
-    def _own(self, number: int) -> StateMonitor:
-        """A monitor that may be changed: a copy of its own, where a fork shares it."""
-        if self.memories:
-            self.memories.pop(number, None)
-        if self._owned is not None and number not in self._owned:
-            self._owned.add(number)
+    def _unshared_monitor(self, number: int) -> StateMonitor:
+        """A monitor that may be changed: it is copied first if a fork shares it."""
+        if self.key_memories:
+            self.key_memories.pop(number, None)
+        if self._unshared_monitors is not None and number not in self._unshared_monitors:
+            self._unshared_monitors.add(number)
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
-        """A state is reached; ``log`` are the changes since the last one."""
+    def enter_state(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+        """Read the state that is reached; ``log`` has the changes since the state before."""
         due = dict(self._awake)
-        self._changed(state, log, due)
+        self._record_changes(state, log, due)
         for number in due:
             if self.monitors[number].reads_actions:
-                self._acting_due[number] = None
-            elif number in self._awake and not moment.timed and self.monitors[number].unmoved(moment):
+                self._due_at_actions[number] = None
+            elif number in self._awake and not moment.timed and self.monitors[number].is_stable(moment):
                 continue
-            elif self._read(self._own(number), state, moment):
+            elif self._step_monitor(self._unshared_monitor(number), state, moment):
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
         if self._due_after:
             for check in self._due_after:
-                self._judge(check, state, moment)
+                self._check_after_step(check, state, moment)
             self._due_after.clear()
 
-    # What follows are the places where a part of a rule decides: a run that keeps book of that has its own.
+    # Runs that record where a rule part decides override the next three methods.
 
-    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
-        """Let a monitor that is due read the letter; whether the next letter matters to it in any case."""
+    def _step_monitor(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+        """Let a monitor read the letter; return whether it must read the next letter even if nothing changes."""
         monitor.step(state, moment)
         return monitor.awake
 
-    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
-        """Ask what a check about the state behind a step has been waiting for."""
-        check.arrive(state, moment)
+    def _check_after_step(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+        """Evaluate a check about the state after a step."""
+        check.check_after_step(state, moment)
 
-    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
-        """The trace ends for a monitor that has still to judge it."""
+    def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
+        """Let a monitor report that the trace has ended."""
         monitor.finish(state, letter)
 
-    def _changed(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
-        """Tell the monitors of changes; those that have to read the next letter for them become ``due``."""
+    def _record_changes(self, state: State, log: Iterable[StateChange], due: dict[int, None]) -> None:
+        """Record changes in the monitors that they affect, which become ``due``: they must read the next letter."""
         self.indexes.update(log)
         facts, fluents, tables = state.facts, state.fluents, self.indexes.tables
-        monitors, owned = self.monitors, self._owned
-        found: list[tuple[int, ...]] = []
+        monitors, unshared = self.monitors, self._unshared_monitors
+        bindings: list[tuple[int, ...]] = []
         for predicate, code, value in log:
             for number in self._readers[predicate]:
                 monitor = monitors[number]
-                if owned is None or number in owned:
-                    if monitor.read(predicate, code):
+                if unshared is None or number in unshared:
+                    if monitor.record_change(predicate, code):
                         due[number] = None
-                elif monitor.concerned(predicate, code):
-                    self._own(number).read(predicate, code)
+                elif monitor.is_affected(predicate, code):
+                    self._unshared_monitor(number).record_change(predicate, code)
                     due[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
-                find(facts, fluents, tables, code, found)
-                if found:
-                    self._own(number).candidates.extend(found)
+                find(facts, fluents, tables, code, bindings)
+                if bindings:
+                    self._unshared_monitor(number).candidates.extend(bindings)
                     due[number] = None
-                    found = []
+                    bindings = []
 
-    def depart(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
-        """The actions of the present letter are known. Their action facts hold while the letter is read."""
+    def take_actions(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
+        """Read the present letter with its actions; their action facts hold meanwhile."""
         log: list[StateChange] = []
         for predicate, code in action_facts:
             if code not in state.facts[predicate]:
                 state.facts[predicate].add(code)
                 log.append((predicate, code, True))
         try:
-            self._changed(state, log, self._acting_due)
+            self._record_changes(state, log, self._due_at_actions)
             self.count_matches(action_facts)
-            late: list[LatchedCheck] = []
+            latched: list[LatchedCheck] = []
             for predicate, code in action_facts:
-                for place, shared in enumerate(self.checks.get(predicate, ())):
-                    bindings = shared.matching(state, self.indexes, code)
+                for position, shared_check in enumerate(self.checks.get(predicate, ())):
+                    bindings = shared_check.matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
-                    check = self._own_check(predicate, place)
-                    check.depart(state, bindings, moment)
+                    check = self._unshared_check(predicate, position)
+                    check.check_step(state, bindings, moment)
                     if check.after:
                         self._due_after.append(check)
                     elif isinstance(check, LatchedCheck):
-                        late.append(check)
-            self._act(state, moment)
-            for check in late:
-                check.conclude(state, latch_truth(self.monitors), moment)
+                        latched.append(check)
+            self._read_actions(state, moment)
+            for check in latched:
+                check.check_with_latches(state, latch_truth(self.monitors), moment)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
-        self._changed(state, [(predicate, code, False) for predicate, code, _ in log], self._acting_due)
+        self._record_changes(state, [(predicate, code, False) for predicate, code, _ in log], self._due_at_actions)
 
-    def _own_check(self, predicate: int, place: int) -> StepCheck:
-        """A check of a step that may be changed: a copy of its own, where a fork shares it."""
-        if self._mine is not None:
-            places = self._mine.get(predicate)
-            if places is None:
-                places = self._mine[predicate] = set()
+    def _unshared_check(self, predicate: int, position: int) -> StepCheck:
+        """A check that may be changed: it is copied first if a fork shares it."""
+        if self._unshared_checks is not None:
+            positions = self._unshared_checks.get(predicate)
+            if positions is None:
+                positions = self._unshared_checks[predicate] = set()
                 self.checks[predicate] = list(self.checks[predicate])
-            if place not in places:
-                places.add(place)
-                self.checks[predicate][place] = self.checks[predicate][place].fork()
-        return self.checks[predicate][place]
+            if position not in positions:
+                positions.add(position)
+                self.checks[predicate][position] = self.checks[predicate][position].fork()
+        return self.checks[predicate][position]
 
     def count_matches(self, action_facts: Sequence[ActionFact]) -> None:
         """Count the bindings under which rules about steps match in this letter, each once."""
-        if len(action_facts) == 1:
-            for rule, number in self._counted(action_facts[0]):
-                self.matches[rule] += number
-            return
-        for rule, number in self._count(action_facts):
-            self.matches[rule] += number
+        for rule, count in self._match_counter.counts(action_facts):
+            self.match_counts[rule] += count
 
-    def _counted(self, action_fact: ActionFact) -> list[tuple[int, int]]:
-        """The rules that match one action alone, and how often: the same at every letter."""
-        found = self._counts.get(action_fact)
-        if found is None:
-            if len(self._counts) >= MAX_CACHED_MATCHES:
-                self._counts.clear()
-            found = self._counts[action_fact] = self._count((action_fact,))
-        return found
-
-    def _count(self, action_facts: Sequence[ActionFact]) -> list[tuple[int, int]]:
-        found: dict[int, list[tuple[int, tuple[int, ...], tuple[int, ...]]]] = {}
-        for predicate, code in action_facts:
-            for rule, factor, pattern in self._match.get(predicate, ()):
-                objects = pattern.key(code)
-                if objects is not None:
-                    found.setdefault(rule, []).append((factor, pattern.parameters, objects))
-        return [
-            (rule, matches[0][0] if len(matches) == 1 else self._distinct(rule, matches))
-            for rule, matches in found.items()
-        ]
-
-    def _distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
-        """How many bindings several matches of a rule have together: those that leave parameters open are spelt out."""
-        declared = self.rule_set.rules[rule].declared
-        total = sum([factor for factor, _, _ in matches])
-        if total > MAX_ENUMERATED_BINDINGS:
-            return total
-        out: set[tuple[int, ...]] = set()
-        for _, parameters, objects in matches:
-            known = dict(zip(parameters, objects, strict=True))
-            domains = [
-                (known[i],) if i in known else self.rule_set.task.domains[v.domain] for i, v in enumerate(declared)
-            ]
-            out.update(product(*domains))
-        return len(out)
-
-    def _act(self, state: State, moment: LetterTime) -> None:
-        due, self._acting_due = self._acting_due, {}
+    def _read_actions(self, state: State, moment: LetterTime) -> None:
+        due, self._due_at_actions = self._due_at_actions, {}
         for number in due:
-            monitor = self._own(number)
+            monitor = self._unshared_monitor(number)
             monitor.step(state, moment)
             if monitor.awake:
-                self._acting_due[number] = None
+                self._due_at_actions[number] = None
 
     def finish(self, state: State, moment: LetterTime) -> None:
-        """The trace ends with the present letter, which has no actions."""
-        self._act(state, moment)
-        for number in self._telling("open"):
+        """Read the last letter, which has no actions, and report the end of the trace."""
+        self._read_actions(state, moment)
+        numbers: Iterable[int] = range(len(self.monitors))
+        if self._summary is not None:
+            numbers = sorted(self._changed_since_summary()[0].union(self._summary[0].end_monitors))
+        for number in numbers:
             if self.monitors[number].affects_end:
-                self._end(self._own(number), state, moment.letter)
+                self._finish_monitor(self._unshared_monitor(number), state, moment.letter)
 
-    def suspects(self) -> tuple[Iterable[int], Iterable[int]]:
-        """The monitors that may have found a violation, over or not, and the predicates of such checks."""
-        if self._standing is None:
+    def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
+        """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
+        if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
-        then, (monitors, checks) = self._standing[0], self._changed_since()
-        return monitors.union(then.end_monitors, then.telling), checks.union(then.telling_checks)
+        summary, (monitors, checks) = self._summary[0], self._changed_since_summary()
+        return monitors.union(summary.end_monitors, summary.reporting), checks.union(summary.reporting_checks)
 
-    def _changed_since(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The monitors, and the predicates of the checks, that may differ from what is summed up."""
-        monitors, checks = self._stirred
-        return monitors.union(self._owned or ()), checks.union(self._mine or ())
+    def _changed_since_summary(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The monitors, and the predicates of the checks, that may differ from the summary."""
+        monitors, checks = self._changed_before_fork
+        return monitors.union(self._unshared_monitors or ()), checks.union(self._unshared_checks or ())
 
-    def _telling(self, what: Literal["open", "telling"]) -> Iterable[int]:
-        """The monitors that may have something to tell, in order of their numbers."""
-        if self._standing is None:
-            return range(len(self.monitors))
-        then = self._standing[0]
-        summed = then.end_monitors if what == "open" else then.telling
-        return sorted(self._changed_since()[0].union(summed))
-
-    def _tellers(self) -> list[StateMonitor | StepCheck]:
-        """The monitors and checks that may have found something."""
-        if self._standing is None:
-            telling: Iterable[int] = self.checks
-        else:
-            telling = self._changed_since()[1].union(self._standing[0].telling_checks)
-        checks = [check for predicate in telling for check in self.checks[predicate]]
-        return [*[self.monitors[number] for number in self._telling("telling")], *checks]
+    def _reporters(self) -> list[StateMonitor | StepCheck]:
+        """The monitors, by number, and the checks that may have something to report."""
+        if self._summary is None:
+            return [*self.monitors, *[check for checks in self.checks.values() for check in checks]]
+        summary, (monitors, predicates) = self._summary[0], self._changed_since_summary()
+        checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
+        return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting))], *checks]
 
     def violations(self) -> list[Violation]:
-        """All violations, in order of steps, rules and bindings; one for each rule, binding and step."""
-        found = [v for monitor in self._tellers() for v in monitor.violations]
-        return sorted(set(found), key=lambda v: (v.step, v.at_end, v.part, v.binding))
+        """All violations by step, rule and binding; one for each rule, binding and step."""
+        violations = {violation for monitor in self._reporters() for violation in monitor.violations}
+        return sorted(violations, key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
     def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
-        return sorted([(monitor.part, binding) for monitor in self._tellers() for binding in monitor.undecided])
+        return sorted([(monitor.part, binding) for monitor in self._reporters() for binding in monitor.undecided])
 
     def touches(self) -> list[int]:
-        """How often changes brought each rule's condition into play."""
-        plan = self.rule_set
-        if self._standing is None:
-            summed = summarize_monitors(self.monitors, self.checks, plan.parts, len(plan.rules))
-            return [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
-        summed, before = self._standing
-        out = [t + m for t, m in zip(summed.touches, self.matches, strict=True)]
-        for number in self._changed_since()[0]:
+        """How often changes could have affected each rule's condition."""
+        parts, rules = self.rule_set.parts, len(self.rule_set.rules)
+        if self._summary is None:
+            touches = summarize_monitors(self.monitors, self.checks, parts, rules).touches
+            return [t + m for t, m in zip(touches, self.match_counts, strict=True)]
+        summary, before = self._summary
+        counts = [t + m for t, m in zip(summary.touches, self.match_counts, strict=True)]
+        for number in self._changed_since_summary()[0]:
             monitor = self.monitors[number]
-            out[plan.parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
-        return out
+            counts[parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
+        return counts
 
     def fork(self) -> Runtime:
-        """An independent copy: each monitor and index is shared until one of the two changes it."""
+        """An independent copy: monitors and indexes are shared until one of the two runtimes changes them."""
         copy = type(self).__new__(type(self))
         copy.rule_set, copy.indexes, copy.too_large = self.rule_set, self.indexes.fork(), self.too_large
         copy.monitors = list(self.monitors)
-        if self._standing is None:
-            summed = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
-            self._standing = summed, list(self.monitors)
-        elif self._owned or self._mine:
-            self._stirred = self._changed_since()
-        if self._due_after:  # those will judge without being asked for again
-            self._stirred = self._stirred[0], self._stirred[1].union([check.predicate for check in self._due_after])
-        copy._standing, copy._stirred = self._standing, self._stirred  # noqa: SLF001 - of its own class
-        copy._owned, self._owned = set(), set()  # noqa: SLF001 - of its own class
-        # Most plans take few kinds of steps: checks are shared until a step concerns them.
+        if self._summary is None:
+            summary = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
+            self._summary = summary, list(self.monitors)
+        elif self._unshared_monitors or self._unshared_checks:
+            self._changed_before_fork = self._changed_since_summary()
+        if self._due_after:  # these checks will report without being found by a trigger again
+            self._changed_before_fork = (
+                self._changed_before_fork[0],
+                self._changed_before_fork[1].union([check.predicate for check in self._due_after]),
+            )
+        copy._summary, copy._changed_before_fork = self._summary, self._changed_before_fork  # noqa: SLF001 - of its own class
+        copy._unshared_monitors, self._unshared_monitors = set(), set()  # noqa: SLF001 - of its own class
+        # Most plans take few kinds of steps: checks are shared until a step matches them.
         copy.checks = dict(self.checks)
-        copy._mine, self._mine = {}, {}  # noqa: SLF001 - of its own class
-        copy.memories = dict(self.memories)
-        copy.matches = list(self.matches)
-        copy._match, copy._counts = self._match, self._counts  # noqa: SLF001 - of its own class
+        copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
+        copy.key_memories = dict(self.key_memories)
+        copy.match_counts = list(self.match_counts)
+        copy._match_counter = self._match_counter  # noqa: SLF001 - of its own class
         copy._added, copy._deleted, copy._readers = self._added, self._deleted, self._readers  # noqa: SLF001 - of its own class
-        copy._awake, copy._acting_due = dict(self._awake), dict(self._acting_due)  # noqa: SLF001 - of its own class
+        copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_after = []  # noqa: SLF001 - of its own class
         if self._due_after:
             due = {check: check.fork() for check in self._due_after}
             for predicate in {check.predicate for check in due}:
                 copy.checks[predicate] = [due.get(check) or check.fork() for check in self.checks[predicate]]
-                copy._mine[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
+                copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
             copy._due_after = list(due.values())  # noqa: SLF001 - of its own class
         return copy
 
 
-def _read_by(monitor: StateMonitor) -> set[int]:
-    out = {predicate for predicate, _, _ in monitor.triggers()}
-    out |= set(monitor.readers.by_predicate)
-    if isinstance(monitor, Automaton):
-        out |= set(monitor.everything.by_predicate)
-    return out
-
-
-def _stateful(formula: Formula, momentary: frozenset[int]) -> bool:
-    return not is_temporal(formula) and not mentions(formula, momentary)
+def _predicates_read(monitor: StateMonitor) -> set[int]:
+    predicates = {predicate for predicate, _, _ in monitor.triggers()}
+    predicates |= set(monitor.readers.by_predicate)
+    return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates

@@ -9,7 +9,7 @@ from plansafe.verifier.compile.triggers import compile_extension
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import Truth
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import step_predicate
@@ -24,7 +24,7 @@ class StepCheck:
     At that letter, or with ``after`` at the next.
     """
 
-    late = False
+    needs_latches = False
     """Whether the monitors must have read the letter before it can be judged."""
 
     def __init__(
@@ -54,28 +54,28 @@ class StepCheck:
         self.violations: list[Violation] = []
         self.touches = 0
 
-    def matching(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
+    def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that a step about to be taken (its action fact is in the state) may concern."""
         found: list[Binding] = []
         for find in self._finds:
             find(state.facts, state.fluents, indexes.tables, code, found)
         return found
 
-    def depart(self, state: State, bindings: Iterable[Binding], moment: LetterTime) -> None:
+    def check_step(self, state: State, bindings: Iterable[Binding], moment: LetterTime) -> None:
         """A matching step, which concerns some bindings, is about to be taken (its action fact is in the state)."""
         for binding in dict.fromkeys(bindings):
             guard = self._guard(state, binding)
             if guard is None:
                 self.undecided.add(binding)
-            elif guard and (self.after or self.late):
+            elif guard and (self.after or self.needs_latches):
                 self._due.append(binding)
             elif guard:
                 self._judge(state, binding, moment.letter + 1, moment.letter)
 
-    def foresee(
+    def predict(
         self, state: State, bindings: Iterable[Binding], past: LatchTruth
     ) -> tuple[list[Binding], list[Binding], list[Binding]]:
-        """Of the bindings that a step concerns: what :meth:`depart` would find violated and newly undecided.
+        """Of the bindings that a step concerns: what :meth:`check_step` would find violated and newly undecided.
 
         The third are to be asked about in the state behind the step. ``past`` is what the latches say. Nothing is
         changed.
@@ -99,7 +99,7 @@ class StepCheck:
     def _asked_now(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
-    def arrive(self, state: State, moment: LetterTime) -> None:
+    def check_after_step(self, state: State, moment: LetterTime) -> None:
         """The step has been taken."""
         if self._due:
             for binding in self._due:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.monitors.program import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
 from plansafe.verifier.model.limits import LimitReached
@@ -28,7 +28,7 @@ from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, Exp
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
-from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_unknown, merge_rule_counts
+from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
 Durations = tuple[tuple[int, Number], ...]
 """A world: the numbers of the steps with a tolerance, and how long they take."""
@@ -143,7 +143,7 @@ class DurationAudit:
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
         if not self.complete >= {*ASPECTS}:
-            self.counts = mark_unknown(self.counts)
+            self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
         """Run the plan with preferred, least and greatest durations, then in the worlds that Z3 finds."""
@@ -195,7 +195,7 @@ class DurationAudit:
     def _allows_extra_run(self) -> bool:
         """Count a run for the results of single rules; False if there were enough, or all results are final."""
         self._extra_runs += 1
-        return self._extra_runs <= MAX_EXTRA_RUNS and mark_unknown(self.counts) != self.counts
+        return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
         """Whether the results of one run hold in all worlds."""
@@ -243,7 +243,7 @@ class DurationAudit:
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
         if outcome is not None:
             counts = rule_counts(self.compiled, outcome)
-            self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_unknown(counts)])
+            self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = cell_of(run.all_constraints(), self.box)
         self.runs += 1
         self._store_examples(verdict, run_cell, values)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.invariant import Invariant
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
@@ -45,10 +45,10 @@ class DurationMonitors(Runtime):
         self.event_times: tuple[Number, ...] = ()
         self.batch = 0
 
-    def arrive(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+    def enter_state(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
         """Read a new state; ``log`` are the changes since the last one."""
         self.trail.set_topic(())
-        super().arrive(state, log, moment)
+        super().enter_state(state, log, moment)
 
     def finish(self, state: State, moment: LetterTime) -> None:
         """End the trace with this letter, which has no actions."""
@@ -56,11 +56,11 @@ class DurationMonitors(Runtime):
         super().finish(state, moment)
         self.trail.set_topic(("goal",))
 
-    def _read(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+    def _step_monitor(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
         self.trail.set_topic(("part", monitor.part, self.batch))
         if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.sees_all:
-            return super()._read(monitor, state, moment)
-        if monitor.pending:
+            return super()._step_monitor(monitor, state, moment)
+        if monitor.has_pending_changes:
             same = [time == moment.time for time in self.event_times]  # constrains each to the letter's time
             if not all(same):
                 raise AssertionError("the events of a happening have one time")
@@ -68,13 +68,13 @@ class DurationMonitors(Runtime):
             monitor.step(state, moment)
         return False
 
-    def _judge(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+    def _check_after_step(self, check: StepCheck, state: State, moment: LetterTime) -> None:
         self.trail.set_topic(("part", check.part, self.batch))
-        super()._judge(check, state, moment)
+        super()._check_after_step(check, state, moment)
 
-    def _end(self, monitor: StateMonitor, state: State, letter: int) -> None:
+    def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
         self.trail.set_topic(("end", monitor.part))
-        super()._end(monitor, state, letter)
+        super()._finish_monitor(monitor, state, letter)
 
     def fork(self) -> DurationMonitors:
         """An independent copy."""

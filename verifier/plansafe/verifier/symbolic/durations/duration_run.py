@@ -16,8 +16,8 @@ from functools import cached_property
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.program import LetterTime
 from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
@@ -141,13 +141,13 @@ class DurationRun(TimedReplay):
 
     def _duration_error(self, step: TimedStep) -> IllFormed | None:
         """The error of an open duration in this world; other durations are known to be valid."""
-        if not isinstance(step.duration, Affine) or not isinstance(step.taken, GroundAction):
+        if not isinstance(step.duration, Affine) or not isinstance(step.resolved, GroundAction):
             return None
-        if step.taken.action.end is not None:
+        if step.resolved.action.end is not None:
             return IllFormed(SC.IMPOSSIBLE_TIME, "the duration is negative", 0) if step.duration < 0 else None
-        if -self.tolerance.given <= step.duration <= self.tolerance.given:
+        if -self.tolerance.exact <= step.duration <= self.tolerance.exact:
             return None
-        return IllFormed(SC.IMPOSSIBLE_TIME, f"`{step.taken.action.name}` is instantaneous, but has a duration", 0)
+        return IllFormed(SC.IMPOSSIBLE_TIME, f"`{step.resolved.action.name}` is instantaneous, but has a duration", 0)
 
     def _plan_lasts_until(self, acting: list[int], time: Number) -> bool:
         """Whether an action event is at a time or later. Compares closed times first, then the last event, then all."""
@@ -188,13 +188,13 @@ class DurationRun(TimedReplay):
             failures += super()._over_all([step])
         return failures
 
-    def _depart(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taking: list[Event]) -> None:
         self.trail.set_topic(("depart", len(self.batches) - 1))
-        super()._depart(taking)
+        super()._announce_actions(taking)
 
-    def _arrive(self, number: int) -> None:
+    def _enter_state(self, number: int) -> None:
         self.trail.set_topic(())
-        super()._arrive(number)
+        super()._enter_state(number)
 
     # -- failures -----------------------------------------------------------------------------------------------------
 

@@ -1,22 +1,23 @@
-"""Which facts of S0 exclude each other: inferred groups where they restrict open predicates, and declared ones.
+"""Groups of facts that exclude each other in S0: declared groups, and inferred groups that restrict open predicates.
 
-An inferred group is an assumption: no action can break it, and nothing says that S0 keeps it. It is made for a binding
-of the group's parameters if an open predicate has an instance there, unless the given facts break it. At most one
-instance is then true. That exactly one is, is assumed only if no action can change that, *and* it is so for every
-binding that has no open instance, of which there is at least one: each other item is in one place, so this one is.
+An inferred group is an assumption: no action can break it, but nothing says that S0 keeps it. It is assumed for a
+binding of its parameters if an open predicate has an instance there, unless given facts break it: at most one instance
+is then true. "Exactly one" is assumed only if no action can change that, *and* if it holds for every binding without
+open instances, and there is such a binding: for example, each other object is in one place, so this object is too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product, repeat
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant
-from plansafe.verifier.symbolic.invariants.inference import COUNTED, GroupAtom, InferredInvariant, infer_invariants
+from plansafe.verifier.model.nodes import OpenPredicate, Task, Variable, WorldInvariant, variable
+from plansafe.verifier.symbolic.invariants.group_proofs import COUNTED, GroupAtom
+from plansafe.verifier.symbolic.invariants.inference import InferredInvariant, infer_invariants
 from plansafe.verifier.symbolic.worlds.initial_state import (
     MAX_OPEN_FACTS,
     FactGroup,
@@ -30,7 +31,7 @@ Fact = tuple[int, int]
 class AssumedInvariant(NamedTuple):
     """An inferred invariant with the groups of S0 that it is assumed for, all of one kind.
 
-    ``broken`` counts the bindings with open instances whose given facts break it.
+    ``broken`` is the number of bindings with open instances for which given facts break it.
     """
 
     invariant: InferredInvariant
@@ -54,9 +55,9 @@ def find_restrictions(
     deadline: float | None = None,
     lenient_types: bool = False,
 ) -> Restrictions:
-    """All groups of S0, declared and (if ``inferring``) inferred. Raises :class:`LimitReached`.
+    """Ground the declared groups of S0 and, if ``inferring``, the inferred ones. Raises :class:`LimitReached`.
 
-    The work on inference ends at ``deadline`` (of ``time.monotonic``).
+    Inference ends at ``deadline`` (of ``time.monotonic``).
     """
     groups = ground_declared(task, openings, declared)
     texts = [describe_declared(task, invariant) for invariant in declared]
@@ -74,94 +75,87 @@ def find_restrictions(
 def ground_inferred(
     task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
 ) -> list[AssumedInvariant]:
-    """The groups of S0 that inferred invariants restrict open predicates with.
+    """The groups of S0 in which inferred invariants restrict open predicates.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
     Raises :class:`LimitReached`.
     """
-    named = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
+    open_by_name = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
     opened = find_opened_codes(task, openings)
-    out: list[AssumedInvariant] = []
-    for invariant in inferred:
-        if any([opened.get(atom.predicate) for atom in invariant.atoms]):
-            out += _assumed(task, opened, named, invariant)
-    return out
+    return [
+        assumed
+        for invariant in inferred
+        if any([opened.get(atom.predicate) for atom in invariant.atoms])
+        for assumed in _ground_invariant(task, opened, open_by_name, invariant)
+    ]
 
 
-def _assumed(
-    task: Task, opened: dict[int, list[int]], named: Sequence[set[int]], invariant: InferredInvariant
+def _ground_invariant(
+    task: Task, opened: dict[int, list[int]], open_by_name: Sequence[set[int]], invariant: InferredInvariant
 ) -> Iterator[AssumedInvariant]:
-    groups: dict[int, list[Fact]] = defaultdict(list)
-    given: dict[int, list[Fact]] = defaultdict(list)
-    by_name: set[int] = set()
+    open_facts: dict[int, list[Fact]] = defaultdict(list)
+    given_facts: dict[int, list[Fact]] = defaultdict(list)
+    keys_by_name: set[int] = set()
     for atom in invariant.atoms:
         predicate = atom.predicate
-        _gather(task, atom, opened.get(predicate, ()), groups)
-        _gather(task, atom, sorted(task.initial_facts[predicate]), given)
-        by_name.update(_keys(task, atom, named[predicate]))
-    exactly = invariant.exact and _is_so_elsewhere(task, invariant, given, groups.keys() | by_name)
-    kinds: dict[bool, list[FactGroup]] = {True: [], False: []}
+        for facts_by_key, codes in (
+            (open_facts, opened.get(predicate, ())),
+            (given_facts, task.initial_facts[predicate]),
+        ):
+            codes = sorted(codes) if facts_by_key is given_facts else codes
+            for code, key in zip(codes, _binding_keys(task, atom, codes), strict=True):
+                facts_by_key[key].append((predicate, code))
+        keys_by_name.update(_binding_keys(task, atom, open_by_name[predicate]))
+    exactly_one = invariant.exact and _has_one_elsewhere(task, invariant, given_facts, open_facts.keys() | keys_by_name)
+    groups: dict[bool, list[FactGroup]] = {True: [], False: []}
     broken = 0
-    for key in sorted(groups):
-        known = given.get(key, [])
-        exactly_here = exactly and key not in by_name
-        facts = tuple(dict.fromkeys([*known, *groups[key]]))
-        if len(dict.fromkeys(known)) > 1:
+    for key in sorted(open_facts):
+        true_facts = given_facts.get(key, [])
+        exactly_one_here = exactly_one and key not in keys_by_name
+        facts = tuple(dict.fromkeys([*true_facts, *open_facts[key]]))
+        if len(set(true_facts)) > 1:
             broken += 1
-        elif len(facts) > 1 or exactly_here:
-            kinds[exactly_here].append(FactGroup(facts, exactly_here))
-    for kind, found in kinds.items():
-        if found:
-            yield AssumedInvariant(invariant, tuple(found), kind, broken)
+        elif len(facts) > 1 or exactly_one_here:
+            groups[exactly_one_here].append(FactGroup(facts, exactly_one_here))
+    for exactly, exactly_groups in groups.items():
+        if exactly_groups:
+            yield AssumedInvariant(invariant, tuple(exactly_groups), exactly, broken)
 
 
-def _is_so_elsewhere(
-    task: Task, invariant: InferredInvariant, given: dict[int, list[Fact]], left_open: set[int]
+def _has_one_elsewhere(
+    task: Task, invariant: InferredInvariant, given_facts: dict[int, list[Fact]], open_keys: set[int]
 ) -> bool:
-    """Whether exactly one instance is true wherever none is open, and there is such a binding."""
-    every = prod([len(members) for members in parameter_objects(task, invariant)]) - len(left_open)
-    closed = [known for key, known in given.items() if key not in left_open]
-    return every > 0 and every == len(closed) and all([len(dict.fromkeys(known)) == 1 for known in closed])
+    """Whether exactly one instance is true for each binding without open instances, and there is such a binding."""
+    closed_count = prod([len(members) for members in parameter_objects(task, invariant)]) - len(open_keys)
+    closed = [set(facts) for key, facts in given_facts.items() if key not in open_keys]
+    return closed_count > 0 and closed_count == len(closed) and all([len(facts) == 1 for facts in closed])
 
 
 def parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozenset[int]]:
-    """For each parameter, the objects that it may stand for: those of some atom's type."""
-    out = [frozenset[int]()] * invariant.parameters
+    """For each parameter, the objects of the types that it has in the atoms."""
+    objects = [frozenset[int]()] * invariant.parameter_count
     for atom in invariant.atoms:
         for number, domain in zip(atom.arguments, task.predicates[atom.predicate].domains, strict=True):
             if number != COUNTED:
-                out[number] |= task.domain_sets[domain]
-    return out
+                objects[number] |= task.domain_sets[domain]
+    return objects
 
 
-def _gather(task: Task, atom: GroupAtom, codes: Sequence[int], groups: dict[int, list[Fact]]) -> None:
-    for fact, key in zip(zip(repeat(atom.predicate), codes), _keys(task, atom, codes), strict=False):
-        groups[key].append(fact)
-
-
-def _keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> Iterable[int]:
-    """For each fact the values of the group's parameters, as one number."""
-    arguments = atom.arguments
-    places = {number: place for place, number in enumerate(arguments) if number != COUNTED}
-    return argument_keys(task, len(arguments), [places[number] for number in range(len(places))], codes)
-
-
-def argument_keys(task: Task, arity: int, places: list[int], codes: Iterable[int]) -> Iterable[int]:
-    """The arguments in some places of facts with these codes, as the digits of one number."""
+def _binding_keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> list[int]:
+    """For each fact (by code), the values of the group's parameters as the digits of one number."""
     size = max(len(task.objects), 1)
-    weights = [size ** (arity - 1 - place) for place in places]
-    if not weights:
-        return [0 for _ in codes]
-    if len(weights) == 1:
-        weight = weights[0]
-        return [code // weight % size for code in codes]
-    out = []
+    arity = len(atom.arguments)
+    place_values = [size ** (arity - 1 - place) for place in atom.bind(tuple(range(arity)))]
+    if len(place_values) == 1:
+        place_value = place_values[0]
+        return [code // place_value % size for code in codes]
+    keys = []
     for code in codes:
         key = 0
-        for weight in weights:
-            key = key * size + code // weight % size
-        out.append(key)
-    return out
+        for place_value in place_values:
+            key = key * size + code // place_value % size
+        keys.append(key)
+    return keys
 
 
 # ---- declared groups ------------------------------------------------------------------------------------------------
@@ -170,11 +164,11 @@ def argument_keys(task: Task, arity: int, places: list[int], codes: Iterable[int
 def ground_declared(
     task: Task, openings: Sequence[OpenPredicate], declared: Iterable[WorldInvariant]
 ) -> list[FactGroup]:
-    """The groups that declared invariants ask for, those of kind ``holds`` left out.
+    """The groups of declared invariants, except invariants of kind ``holds``.
 
-    Of basic predicates only facts that can be true in S0 are listed, of derived ones all instances. A group without
-    facts of which exactly one is true stands for what no completion satisfies. Linear in the facts, times the values of
-    parameters that an atom does not mention. Raises :class:`LimitReached`.
+    Of basic predicates, only facts that can be true in S0 are listed, of derived ones all instances. An
+    exactly-one group without facts is unsatisfiable. Linear in the facts, times the values of parameters that an
+    atom does not mention. Raises :class:`LimitReached`.
     """
     counting = [invariant for invariant in declared if invariant.kind != "holds"]
     if not counting:
@@ -186,154 +180,144 @@ def ground_declared(
             possible[literal.predicate].add(task.encode(literal.arguments))
     for predicate, code in iterate_open_facts(task, openings):
         possible[predicate].add(code)
-    out: list[FactGroup] = []
-    for invariant in counting:
-        out += _declared(task, invariant, possible, derived)
-    return out
+    return [group for invariant in counting for group in _ground_declaration(task, invariant, possible, derived)]
 
 
-def _declared(
+def _ground_declaration(
     task: Task, invariant: WorldInvariant, possible: dict[int, set[int]], derived: set[int]
 ) -> Iterator[FactGroup]:
-    exactly = invariant.kind == "exactly-one"
-    members = {-1 - v.slot: task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
-    parameters = [-1 - v.slot for v in invariant.parameters]
+    exactly_one = invariant.kind == "exactly-one"
+    members = {variable(v.slot): task.domain_sets[v.domain] for v in (*invariant.parameters, *invariant.counted)}
+    parameters = [variable(v.slot) for v in invariant.parameters]
     groups: dict[tuple[int, ...], list[Fact]] = defaultdict(list)
-    total = 0
+    fact_count = 0
     for atom in invariant.atoms:
         predicate, arguments = atom.predicate, atom.arguments
         codes: Iterable[int] = sorted(possible[predicate])
         if predicate in derived:
-            codes = _instances(task, arguments, members)
+            codes = _instance_codes(task, arguments, members)
         for code in codes:
-            binding = _unified(arguments, task.decode(code, len(arguments)), members)
+            binding = _match_arguments(arguments, task.decode(code, len(arguments)), members)
             if binding is None:
                 continue
             choices = [(binding[p],) if p in binding else sorted(members[p]) for p in parameters]
-            total += prod([len(choice) for choice in choices])
-            if total > MAX_OPEN_FACTS:
+            fact_count += prod([len(choice) for choice in choices])
+            if fact_count > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
             for key in product(*choices):
                 groups[key].append((predicate, code))
-    for _, facts in sorted(groups.items()):
-        once = tuple(dict.fromkeys(facts))
-        if exactly or len(once) > 1:
-            yield FactGroup(once, exactly)
-    if exactly and len(groups) < prod([len(members[p]) for p in parameters]):
+    for _, repeated_facts in sorted(groups.items()):
+        facts = tuple(dict.fromkeys(repeated_facts))
+        if exactly_one or len(facts) > 1:
+            yield FactGroup(facts, exactly_one)
+    if exactly_one and len(groups) < prod([len(members[p]) for p in parameters]):
         yield FactGroup((), True)
 
 
-def _instances(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
+def _instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
     variables = sorted({a for a in arguments if a < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:
         raise LimitReached(LimitKind.OPEN_FACTS)
-    out = []
-    for objects in product(*domains):
-        binding = dict(zip(variables, objects, strict=True))
-        out.append(task.encode(tuple([binding.get(a, a) for a in arguments])))
-    return out
+    bindings = [dict(zip(variables, objects, strict=True)) for objects in product(*domains)]
+    return [task.encode(tuple([binding.get(a, a) for a in arguments])) for binding in bindings]
 
 
-def _unified(
+def _match_arguments(
     arguments: tuple[int, ...], objects: tuple[int, ...], members: dict[int, frozenset[int]]
 ) -> dict[int, int] | None:
     binding: dict[int, int] = {}
-    for argument, found in zip(arguments, objects, strict=True):
+    for argument, actual in zip(arguments, objects, strict=True):
         if argument >= 0:
-            if argument != found:
+            if argument != actual:
                 return None
-        elif binding.setdefault(argument, found) != found or found not in members[argument]:
+        elif binding.setdefault(argument, actual) != actual or actual not in members[argument]:
             return None
     return binding
 
 
-# ---- in words -------------------------------------------------------------------------------------------------------
+# ---- texts ----------------------------------------------------------------------------------------------------------
 
 
 def describe_assumed(task: Task, assumed: AssumedInvariant) -> str:
-    """One line of a report on an inferred invariant."""
-    count = "exactly one" if assumed.exactly_one else "at most one"
-    why = "no action can break it"
+    """The line of a report about an inferred invariant."""
+    count, why = "at most one", "no action can break it"
     if assumed.exactly_one:
-        why = "no action can change that, and it is so wherever nothing is open"
+        count, why = "exactly one", "no action can change that, and it is so wherever nothing is open"
     if assumed.broken:
-        other = f"{assumed.broken} other{'s' if assumed.broken > 1 else ''}"
-        why += f"; given facts break it for {other}"
-    return f"{_statement(task, assumed.invariant, count)} ({why}; assumed of S0)"
+        why += f"; given facts break it for {assumed.broken} other{'s' if assumed.broken > 1 else ''}"
+    return f"{_describe_group(task, assumed.invariant, count)} ({why}; assumed of S0)"
 
 
-def _statement(task: Task, invariant: InferredInvariant, count: str) -> str:
+def _describe_group(task: Task, invariant: InferredInvariant, count: str) -> str:
     types = _parameter_types(task, invariant)
     if len(invariant.atoms) == 1:
         atom = invariant.atoms[0]
         name = task.predicates[atom.predicate].name
-        counted = [place for place, number in enumerate(atom.arguments) if number == COUNTED]
-        kind = _type(task, atom, counted[0])
+        counted_type = _type_text(task, atom, atom.counted_places()[0])
         if atom.arguments == (0, COUNTED):
-            return f"{_a(types[0])} is `{name}` {count} {kind}"
+            return f"{_with_article(types[0])} is `{name}` {count} {counted_type}"
         if atom.arguments == (COUNTED, 0):
-            return f"{count} {kind} is `{name}` {_a(types[0])}"
+            return f"{count} {counted_type} is `{name}` {_with_article(types[0])}"
         if atom.arguments == (COUNTED,):
-            return f"{count} {kind} is `{name}`"
-    names = _names(types)
-    shown = ", ".join([_atom_text(task, atom, names) for atom in invariant.atoms])
-    each = " and ".join([f"{kind} `{name}`" for kind, name in zip(types, names, strict=True)])
-    return f"{f'for each {each}, ' if each else ''}{count} of {shown} is true"
+            return f"{count} {counted_type} is `{name}`"
+    names = _variable_names(types)
+    atoms = [
+        _atom_text(task, a.predicate, ["*" if n == COUNTED else names[n] for n in a.arguments]) for a in invariant.atoms
+    ]
+    parameters = " and ".join([f"{type_text} `{name}`" for type_text, name in zip(types, names, strict=True)])
+    return f"{f'for each {parameters}, ' if parameters else ''}{count} of {', '.join(atoms)} is true"
 
 
-def _atom_text(task: Task, atom: GroupAtom, names: list[str]) -> str:
-    words = [task.predicates[atom.predicate].name, *["*" if n == COUNTED else names[n] for n in atom.arguments]]
-    return f"`({' '.join(words)})`"
+def _atom_text(task: Task, predicate: int, arguments: list[str]) -> str:
+    return f"`({' '.join([task.predicates[predicate].name, *arguments])})`"
 
 
-def _names(types: list[str]) -> list[str]:
-    """Variables after their types: ``?item``, and ``?item-2`` where there are two."""
+def _variable_names(types: list[str]) -> list[str]:
+    """Variables named after their types: ``?item``, and ``?item-2`` for a second one."""
     names: list[str] = []
-    for kind in types:
-        name = "?" + kind.split()[0]
-        same = [known for known in names if known == name or known.startswith(name + "-")]
-        names.append(f"{name}-{len(same) + 1}" if same else name)
+    for type_text in types:
+        name = "?" + type_text.split()[0]
+        previous = [used for used in names if used == name or used.startswith(name + "-")]
+        names.append(f"{name}-{len(previous) + 1}" if previous else name)
     return names
 
 
 def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
-    """For each parameter the types it has in some atom, those left out whose objects another one has, too."""
-    out = []
-    for number in range(invariant.parameters):
-        found: dict[str, frozenset[int]] = {}
+    """For each parameter, its types in the atoms, except those whose objects another of these types also has."""
+    texts = []
+    for number in range(invariant.parameter_count):
+        objects: dict[str, frozenset[int]] = {}
         for atom in invariant.atoms:
             place = atom.arguments.index(number)
             domain = task.predicates[atom.predicate].domains[place]
-            found[_type(task, atom, place)] = task.domain_sets[domain]
-        kept = [text for text, own in found.items() if not any([own < other for other in found.values()])]
-        out.append(" or ".join(sorted(kept)))
-    return out
+            objects[_type_text(task, atom, place)] = task.domain_sets[domain]
+        widest = [text for text, members in objects.items() if not any([members < wider for wider in objects.values()])]
+        texts.append(" or ".join(sorted(widest)))
+    return texts
 
 
-def _type(task: Task, atom: GroupAtom, place: int) -> str:
+def _type_text(task: Task, atom: GroupAtom, place: int) -> str:
     return " or ".join([task.type_names[t] for t in task.predicates[atom.predicate].types[place]])
 
 
-def _a(noun: str) -> str:
+def _with_article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 def describe_declared(task: Task, invariant: WorldInvariant) -> str:
-    """One line of a report on a declared invariant."""
-    variables = (*invariant.parameters, *invariant.counted)
-    names = {-1 - v.slot: v.name for v in variables}
+    """The line of a report about a declared invariant."""
+    for_each = _for_each_text(invariant.parameters)
     if invariant.kind == "holds":
-        return f"`{invariant.name}` holds{_for_each(invariant.parameters)} (declared of S0)"
-    shown = []
-    for atom in invariant.atoms:
-        arguments = [names[a] if a < 0 else task.objects[a] for a in atom.arguments]
-        shown.append(f"`({' '.join([task.predicates[atom.predicate].name, *arguments])})`")
+        return f"`{invariant.name}` holds{for_each} (declared of S0)"
+    names = {variable(v.slot): v.name for v in (*invariant.parameters, *invariant.counted)}
+    atoms = [
+        _atom_text(task, atom.predicate, [names[a] if a < 0 else task.objects[a] for a in atom.arguments])
+        for atom in invariant.atoms
+    ]
     count = invariant.kind.replace("-", " ")
-    return (
-        f"`{invariant.name}`: {count} of {', '.join(shown)} is true{_for_each(invariant.parameters)} (declared of S0)"
-    )
+    return f"`{invariant.name}`: {count} of {', '.join(atoms)} is true{for_each} (declared of S0)"
 
 
-def _for_each(parameters: tuple[Variable, ...]) -> str:
+def _for_each_text(parameters: tuple[Variable, ...]) -> str:
     return f" for each {' and '.join([f'`{v.name}`' for v in parameters])}" if parameters else ""

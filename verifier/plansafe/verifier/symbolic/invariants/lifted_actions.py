@@ -1,8 +1,8 @@
-"""Actions as proofs over all their instances see them: what is known when they happen, what they add and delete.
+"""Lifted actions: knowledge about the state in which an action happens, and the facts that it adds and deletes.
 
-A moment is an instantaneous action, or the start or the end of a durative one. Formulas become literals, alternatives
-and what may never be so (``refutation``); what has no such form, or is too large, is left out where it is known, and
-taken not to happen where a proof would lean on it.
+A snap action is an instantaneous action, or the start or the end of a durative one. Formulas become literals,
+alternatives and denials (:mod:`.refutation`). A formula that has no such form, or is too large, adds no knowledge;
+where a proof would rely on an effect with such a condition, the effect is assumed not to happen.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from plansafe.verifier.symbolic.invariants.refutation import (
 )
 
 MAX_NODES = 400
-"""Formulas with more parts are left out."""
+"""Formulas with more parts are omitted."""
 MAX_DISJUNCTS = 12
 COPY_OFFSET = 1_000_000
-"""How far the copies of an effect's variables are from each other: more than an action has variables."""
+"""The distance between the copies of an effect's variables: more than an action has variables."""
 TWIN, PATTERN = 1, 2
-"""Copies of an effect's variables: a second instance of it, and any instance."""
+"""Copies of an effect's variables: a second instance of the effect, and any instance."""
 
 
 class LiftedChange(NamedTuple):
-    """An atom that an effect adds or deletes: its moment, the effect's number, the atom's arguments."""
+    """An atom that an effect of a snap action adds or deletes."""
 
     snap: LiftedSnap
     effect_number: int
@@ -42,145 +42,145 @@ class LiftedChange(NamedTuple):
 
 
 class FiringCondition(NamedTuple):
-    """A way for an effect to happen: literals that suffice, for some objects in place of ``variables``."""
+    """A sufficient condition of an effect: the literals, for some objects in place of ``variables``."""
 
     variables: dict[int, int | None]
     literals: tuple[LiftedLiteral, ...]
 
 
 class PseudoPredicates:
-    """Numbers for what is true or false of terms without being an atom: comparisons, and the outcomes of choices."""
+    """Numbers for properties of terms that are not atoms: comparisons, and outcomes of nondeterministic choices."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self.rivals: dict[int, tuple[int, ...]] = {}
 
-    def number(self, key: Hashable) -> int:
-        """The predicate that stands for ``key``."""
-        return self._numbers.setdefault(key, EQUALITY - 1 - len(self._numbers))
-
     def outcome(self, choice: model.Choice) -> LiftedLiteral:
-        """That a choice has its alternative."""
-        numbers = [self.number(("choice", choice.number, k)) for k in range(choice.alternatives)]
+        """The literal that a choice has its alternative."""
+        numbers = [self._number(("choice", choice.number, k)) for k in range(choice.alternatives)]
         for number in numbers:
-            self.rivals[number] = tuple([other for other in numbers if other != number])
+            self.rivals[number] = tuple([rival for rival in numbers if rival != number])
         arguments = tuple([model.variable(v.slot) for v in choice.variables])
         return LiftedLiteral(True, numbers[choice.alternative], arguments)
 
     def comparison(self, formula: model.Compare) -> LiftedLiteral:
-        """A comparison of numbers: one predicate for all that differ in their arguments alone."""
+        """The literal of a comparison; comparisons that differ only in their arguments have the same predicate."""
         arguments: list[int] = []
         shape = formula.operator, *[_shape(side, arguments) for side in (formula.left, formula.right)]
-        return LiftedLiteral(True, self.number(shape), tuple(arguments))
+        return LiftedLiteral(True, self._number(shape), tuple(arguments))
+
+    def _number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, EQUALITY - 1 - len(self._numbers))
 
 
 def _shape(expression: model.Expression, arguments: list[int]) -> Hashable:
-    out: list[Hashable] = []
+    """The expression without its arguments, which are appended to ``arguments``."""
+    shape: list[Hashable] = []
     stack: list[model.Expression] = [expression]
     while stack:
         part = stack.pop()
         if isinstance(part, model.Fluent):
             arguments += part.arguments
-            out.append(("fluent", part.function))
+            shape.append(("fluent", part.function))
         elif isinstance(part, model.Arithmetic):
-            out.append((part.operator, len(part.operands)))
+            shape.append((part.operator, len(part.operands)))
             stack += part.operands
         else:
-            out.append((type(part).__name__, tuple(part)))
-    return tuple(out)
+            shape.append((type(part).__name__, tuple(part)))
+    return tuple(shape)
 
 
 class LiftedSnap:
-    """One moment of an action. Variables are numbered as in its formulas; typed unless ``lenient``."""
+    """A snap action. Variables are numbered as in its formulas, and have domains unless types are ``lenient``."""
 
     def __init__(self, parameters: tuple[Variable, ...], snap: Snap, lenient: bool) -> None:
-        self._vocabulary = PseudoPredicates()
+        self._pseudo_predicates = PseudoPredicates()
         self._condition = snap.condition
         self._parameters = [(model.variable(v.slot), None if lenient else v.domain) for v in parameters]
         self.effects = [effect for effect in snap.effects if effect.adds or effect.deletes]
-        self._knowns: dict[tuple[int, int], Knowledge] = {}
-        self._fires: dict[int, tuple[FiringCondition, ...]] = {}
-        self._bases: dict[int, PartialState] = {}
+        self._effect_knowledge: dict[tuple[int, int], Knowledge] = {}
+        self._firing_conditions: dict[int, tuple[FiringCondition, ...]] = {}
+        self._states_before: dict[int, PartialState] = {}
 
-    def changes(self, number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
-        """What an effect adds, or deletes: the predicate, and the change."""
-        effect = self.effects[number]
+    def changes(self, effect_number: int, adds: bool) -> Iterator[tuple[int, LiftedChange]]:
+        """The changes by which an effect adds facts, or deletes facts, each with its predicate."""
+        effect = self.effects[effect_number]
         for atom in effect.adds if adds else effect.deletes:
-            yield atom.predicate, LiftedChange(self, number, atom.arguments)
+            yield atom.predicate, LiftedChange(self, effect_number, atom.arguments)
 
-    def situation(self, domains: DomainRelations, number: int) -> PartialState:
-        """The state before a step of which an effect happens. A copy, to be used up."""
-        base = self._bases.get(number)
-        if base is None:
-            base = PartialState(domains, self._vocabulary.rivals)
+    def state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
+        """A fresh copy of the state before a step in which an effect happens."""
+        state = self._states_before.get(effect_number)
+        if state is None:
+            state = PartialState(domains, self._pseudo_predicates.rivals)
             for term, domain in self._parameters:
-                base.variable(term, domain)
+                state.add_variable(term, domain)
             for part in self._condition:
-                if _small(part):
-                    base.know(self._known(part, True))
-            base.know(self.happens(number, 0))
-            for alternatives in self._outcomes():
-                base.split(alternatives)
-            self._bases[number] = base
-        return base.copy()
+                if _is_small(part):
+                    state.add(self._to_knowledge(part, True))
+            state.add(self.known_if_fires(effect_number, 0))
+            state.add(Knowledge(splits=tuple(self._outcome_splits())))
+            self._states_before[effect_number] = state
+        return state.copy()
 
-    def _outcomes(self) -> Iterator[tuple[Knowledge, ...]]:
-        """Of each choice that is made once, one alternative happens."""
-        seen: set[int] = set()
+    def _outcome_splits(self) -> Iterator[tuple[Knowledge, ...]]:
+        """For each choice that is made once, its alternatives."""
+        numbers: set[int] = set()
         for effect in self.effects:
             for choice in effect.choices:
-                if not choice.variables and choice.number not in seen:
-                    seen.add(choice.number)
-                    every = [choice._replace(alternative=k) for k in range(choice.alternatives)]
-                    yield tuple([Knowledge(literals=(self._vocabulary.outcome(each),)) for each in every])
+                if not choice.variables and choice.number not in numbers:
+                    numbers.add(choice.number)
+                    alternatives = [choice._replace(alternative=k) for k in range(choice.alternatives)]
+                    outcomes = [self._pseudo_predicates.outcome(alternative) for alternative in alternatives]
+                    yield tuple([Knowledge(literals=(outcome,)) for outcome in outcomes])
 
-    def happens(self, number: int, copy: int) -> Knowledge:
-        """What is known if an effect happens, with a copy of its variables."""
-        found = self._knowns.get((number, copy))
-        if found is None:
-            effect = self.effects[number]
+    def known_if_fires(self, effect_number: int, copy: int) -> Knowledge:
+        """The knowledge that an effect happens, with a copy of its variables."""
+        knowledge = self._effect_knowledge.get((effect_number, copy))
+        if knowledge is None:
+            effect = self.effects[effect_number]
             variables = tuple([(model.variable(v.slot), v.domain) for v in effect.variables])
-            condition = self._known(effect.condition, True) if _small(effect.condition) else Knowledge()
-            chosen = Knowledge(variables, tuple([self._vocabulary.outcome(choice) for choice in effect.choices]))
-            found = _shifted(_joined(chosen, condition), frozenset(), copy)
-            self._knowns[number, copy] = found
-        return found
+            condition = self._to_knowledge(effect.condition, True) if _is_small(effect.condition) else Knowledge()
+            choices = Knowledge(variables, self._outcomes(effect))
+            knowledge = _copy_variables(_join(choices, condition), frozenset(), copy)
+            self._effect_knowledge[effect_number, copy] = knowledge
+        return knowledge
 
-    def copied(self, change: LiftedChange, copy: int) -> tuple[int, ...]:
+    def _outcomes(self, effect: Effect) -> tuple[LiftedLiteral, ...]:
+        return tuple([self._pseudo_predicates.outcome(choice) for choice in effect.choices])
+
+    def copied_arguments(self, change: LiftedChange, copy: int) -> tuple[int, ...]:
         """The arguments of a change, with a copy of its effect's variables."""
-        own = {model.variable(v.slot) for v in self.effects[change.effect_number].variables}
-        return tuple([a - copy * COPY_OFFSET if a in own else a for a in change.arguments])
+        variables = {model.variable(v.slot) for v in self.effects[change.effect_number].variables}
+        return tuple([a - copy * COPY_OFFSET if a in variables else a for a in change.arguments])
 
-    def fires(self, number: int) -> tuple[FiringCondition, ...]:
-        """Ways for an effect to happen, each of which suffices; its variables are those of the copy ``PATTERN``."""
-        found = self._fires.get(number)
-        if found is None:
-            found = self._fires[number] = tuple(self._ways(self.effects[number]))
-        return found
+    def firing_conditions(self, effect_number: int) -> tuple[FiringCondition, ...]:
+        """Sufficient conditions of an effect; its variables are in the copy ``PATTERN``."""
+        conditions = self._firing_conditions.get(effect_number)
+        if conditions is None:
+            conditions = tuple(self._find_firing_conditions(self.effects[effect_number]))
+            self._firing_conditions[effect_number] = conditions
+        return conditions
 
-    def _ways(self, effect: Effect) -> Iterator[FiringCondition]:
-        if effect.at_start is not TRUE or not _small(effect.condition):
+    def _find_firing_conditions(self, effect: Effect) -> Iterator[FiringCondition]:
+        if effect.at_start is not TRUE or not _is_small(effect.condition):
             return
-        outcomes = tuple([self._vocabulary.outcome(choice) for choice in effect.choices])
+        outcomes = self._outcomes(effect)
         for disjunct in dnf(effect.condition, cap=MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
                 variables = {model.variable(v.slot): v.domain for v in (*effect.variables, *disjunct.variables)}
-                moved = Knowledge(tuple(variables.items()), (*outcomes, *literals))
-                moved = _shifted(moved, frozenset(), PATTERN)
-                yield FiringCondition(dict(moved.variables), moved.literals)
+                condition = Knowledge(tuple(variables.items()), (*outcomes, *literals))
+                condition = _copy_variables(condition, frozenset(), PATTERN)
+                yield FiringCondition(dict(condition.variables), condition.literals)
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def _literals(self, parts: tuple[FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
-        """The literals of a normal form; ``None`` if one has quantifiers."""
-        out = []
-        for part in parts:
-            literal = self._literal(part.positive, part.formula)
-            if literal is None:
-                return None
-            out.append(literal)
-        return tuple(out)
+        """The literals of a normal form; ``None`` if a part of it has quantifiers."""
+        literals = [self._literal(part.positive, part.formula) for part in parts]
+        lifted = tuple([literal for literal in literals if literal is not None])
+        return lifted if len(lifted) == len(literals) else None
 
     def _literal(self, positive: bool, formula: Formula) -> LiftedLiteral | None:
         match formula:
@@ -189,37 +189,37 @@ class LiftedSnap:
             case model.Equal():
                 return LiftedLiteral(positive, EQUALITY, (formula.left, formula.right))
             case model.Compare():
-                return self._vocabulary.comparison(formula)._replace(positive=positive)
+                return self._pseudo_predicates.comparison(formula)._replace(positive=positive)
             case model.Truth() | model.Not() | model.And() | model.Or() | model.Quantified() | model.Temporal():
                 return None
             case _:
                 assert_never(formula)
 
-    def _known(self, formula: Formula, positive: bool) -> Knowledge:
-        """What is known where a formula is true, or false."""
+    def _to_knowledge(self, formula: Formula, positive: bool) -> Knowledge:
+        """The knowledge that a formula is true, or false."""
         match formula:
             case model.Truth():
                 return Knowledge() if formula.value == positive else Knowledge(splits=((),))
             case model.Not():
-                return self._known(formula.body, not positive)
+                return self._to_knowledge(formula.body, not positive)
             case model.And() | model.Or():
-                parts = [self._known(part, positive) for part in formula.parts]
+                parts = [self._to_knowledge(part, positive) for part in formula.parts]
                 if isinstance(formula, model.And) == positive:
-                    return _joined(*parts)
+                    return _join(*parts)
                 return Knowledge(splits=(tuple(parts),))
             case model.Quantified():
                 if formula.universal != positive:
                     variables = tuple([(model.variable(v.slot), v.domain) for v in formula.variables])
-                    return _joined(Knowledge(variables), self._known(formula.body, positive))
-                return Knowledge(nevers=tuple(self._nevers(formula, not positive)))
+                    return _join(Knowledge(variables), self._to_knowledge(formula.body, positive))
+                return Knowledge(denials=tuple(self._denials(formula, not positive)))
             case Atom() | model.Equal() | model.Compare() | model.Temporal():
                 literal = self._literal(positive, formula)
                 return Knowledge() if literal is None else Knowledge(literals=(literal,))
             case _:
                 assert_never(formula)
 
-    def _nevers(self, formula: model.Quantified, positive: bool) -> Iterator[Denial]:
-        """For no objects is the body true (or false)."""
+    def _denials(self, formula: model.Quantified, positive: bool) -> Iterator[Denial]:
+        """Denials that together say: for no objects is the body true (or false)."""
         for disjunct in dnf(formula.body, positive, MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
@@ -229,53 +229,51 @@ class LiftedSnap:
 
 
 def make_denial(
-    variables: dict[int, int | None], literals: tuple[LiftedLiteral, ...], given: dict[int, int] | None = None
+    variables: dict[int, int | None], literals: tuple[LiftedLiteral, ...], binding: dict[int, int] | None = None
 ) -> Denial:
-    """For no objects are all literals true, with the terms ``given`` in place of some of the variables.
-
-    The literals are put in the order in which they bind variables best.
-    """
-    given = given or {}
-    placed = [
-        LiftedLiteral(positive, predicate, tuple([given.get(a, a) for a in arguments]))
-        for positive, predicate, arguments in literals
+    """The denial of literals, with a binding of some of the variables. Literals that bind variables well come first."""
+    binding = binding or {}
+    bound_literals = [
+        literal._replace(arguments=tuple([binding.get(a, a) for a in literal.arguments])) for literal in literals
     ]
-    free = {v: domain for v, domain in variables.items() if v not in given}
+    unbound = {v: domain for v, domain in variables.items() if v not in binding}
 
     def rank(literal: LiftedLiteral) -> tuple[bool, bool, bool]:
-        unbound = len([a for a in literal.arguments if a in free])
-        equality = literal.predicate == EQUALITY
-        return not literal.positive, equality and unbound > 1, not equality
+        is_equality = literal.predicate == EQUALITY
+        unbound_count = len([a for a in literal.arguments if a in unbound])
+        return not literal.positive, is_equality and unbound_count > 1, not is_equality
 
-    members = tuple([(term, variables[v]) for v, term in given.items() if v in variables])
-    return Denial(free, tuple(sorted(placed, key=rank)), members)
+    members = tuple([(term, variables[v]) for v, term in binding.items() if v in variables])
+    return Denial(unbound, tuple(sorted(bound_literals, key=rank)), members)
 
 
-def _small(formula: Formula) -> bool:
+def _is_small(formula: Formula) -> bool:
     return next(islice(subformulas(formula), MAX_NODES, None), None) is None
 
 
-def _joined(*parts: Knowledge) -> Knowledge:
-    return Knowledge(*[tuple([item for part in parts for item in part[field]]) for field in range(4)])  # type: ignore[arg-type] # each field is joined with its like
+def _join(*parts: Knowledge) -> Knowledge:
+    fields = [tuple([entry for part in parts for entry in part[field]]) for field in range(4)]
+    return Knowledge(*fields)  # type: ignore[arg-type] # each field is joined with its like
 
 
-def _shifted(known: Knowledge, bound: frozenset[int], copy: int) -> Knowledge:
-    """With a copy of all variables that are bound in it."""
+def _copy_variables(knowledge: Knowledge, bound: frozenset[int], copy: int) -> Knowledge:
+    """The knowledge with a copy of all variables that are bound in it."""
     if not copy:
-        return known
-    bound |= {term for term, _ in known.variables}
+        return knowledge
+    offset = copy * COPY_OFFSET
+    bound |= {term for term, _ in knowledge.variables}
 
-    def literal(part: LiftedLiteral, own: frozenset[int]) -> LiftedLiteral:
-        return part._replace(arguments=tuple([a - copy * COPY_OFFSET if a in own else a for a in part.arguments]))
+    def copy_literal(literal: LiftedLiteral, variables: frozenset[int]) -> LiftedLiteral:
+        return literal._replace(arguments=tuple([a - offset if a in variables else a for a in literal.arguments]))
 
-    nevers = []
-    for part in known.nevers:
-        own = bound | part.variables.keys()
-        variables = {v - copy * COPY_OFFSET: domain for v, domain in part.variables.items()}
-        nevers.append(Denial(variables, tuple([literal(each, own) for each in part.literals])))
+    denials = []
+    for denial in knowledge.denials:
+        all_bound = bound | denial.variables.keys()
+        variables = {v - offset: domain for v, domain in denial.variables.items()}
+        denials.append(Denial(variables, tuple([copy_literal(literal, all_bound) for literal in denial.literals])))
     return Knowledge(
-        tuple([(term - copy * COPY_OFFSET, domain) for term, domain in known.variables]),
-        tuple([literal(part, bound) for part in known.literals]),
-        tuple(nevers),
-        tuple([tuple([_shifted(part, bound, copy) for part in parts]) for parts in known.splits]),
+        tuple([(term - offset, domain) for term, domain in knowledge.variables]),
+        tuple([copy_literal(literal, bound) for literal in knowledge.literals]),
+        tuple(denials),
+        tuple([tuple([_copy_variables(part, bound, copy) for part in split]) for split in knowledge.splits]),
     )

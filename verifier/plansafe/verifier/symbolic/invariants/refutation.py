@@ -1,30 +1,34 @@
-"""Whether what is known of a state contradicts itself, for all objects at once.
+"""Refutation of partial states: whether the known facts of a state contradict each other, for all objects at once.
 
-A :class:`PartialState` is a state of which some literals are known. Its terms are variables with a domain, and objects;
-two variables may be the same object, unless their domains or what is known forbid it. Refuting one is a small tableau:
-equal terms are merged, what may *never* be so closes it or gives one more literal, alternatives are tried in turn. It
-is sound and not complete, and its work is bounded. Numbers that are undefined do no harm: of a state in which a step
-happens, a condition is known to be true or to be false, and only that is used.
+A :class:`PartialState` has some known literals. Its terms are objects, and variables with a domain;
+two variables may be the same object, unless their domains or known facts exclude it. Refutation is a small tableau:
+equal terms are merged, a denial closes the state or implies one more literal, and alternatives are tried in turn. It is
+sound but incomplete, and its work is bounded. Undefined numbers do no harm: in a state in which a step happens, a
+condition is known to be true or to be false, and only that is used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Task
 
 EQUALITY = -1
-"""The predicate of equality. Numbers below it stand for what a vocabulary gives them to."""
+"""The predicate of equality. Smaller numbers are pseudo-predicates."""
 MAX_SPLIT_DEPTH = 4
-"""Alternatives are tried at most this deep."""
+"""Nesting of alternatives that are tried."""
 MAX_STEPS = 4000
 """Matches and alternatives, beyond which nothing is refuted."""
 SMALL_DOMAIN = 12
-"""The objects of a domain that are tried one by one."""
+"""Largest domain whose objects are tried one by one."""
+
+Atoms = dict[int, list[tuple[int, ...]]]
+"""Predicate -> argument tuples."""
 
 
 class LiftedLiteral(NamedTuple):
-    """An atom, or its negation. An argument that is negative is a variable."""
+    """An atom, or its negation. A negative argument is a variable."""
 
     positive: bool
     predicate: int
@@ -34,7 +38,7 @@ class LiftedLiteral(NamedTuple):
 class Denial(NamedTuple):
     """For no objects in place of ``variables`` (variable -> domain, ``None``: any object) are all literals true.
 
-    It says something only if each term of ``members`` is of its domain.
+    It applies only if each term of ``members`` is in its domain.
     """
 
     variables: dict[int, int | None]
@@ -43,11 +47,11 @@ class Denial(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """What is known for some objects in place of ``variables``; of each split one alternative."""
+    """Literals and denials for some objects in place of ``variables``; at least one alternative of each split holds."""
 
     variables: tuple[tuple[int, int], ...] = ()
     literals: tuple[LiftedLiteral, ...] = ()
-    nevers: tuple[Denial, ...] = ()
+    denials: tuple[Denial, ...] = ()
     splits: tuple[tuple[Knowledge, ...], ...] = ()
 
 
@@ -58,126 +62,105 @@ class MutexLaw(NamedTuple):
 
 
 class DomainRelations:
-    """How the domains of a task lie to each other."""
+    """Which domains of a task are disjoint or contained in each other."""
 
     def __init__(self, task: Task) -> None:
         self.sets = task.domain_sets
-        self.objects = len(task.objects)
+        self.object_count = len(task.objects)
         self._disjoint: dict[tuple[int, int], bool] = {}
-        self._within: dict[tuple[int, int], bool] = {}
+        self._contained: dict[tuple[int, int], bool] = {}
 
-    def disjoint(self, a: int, b: int) -> bool:
-        """Whether no object is in both."""
-        found = self._disjoint.get((a, b))
-        if found is None:
-            found = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
-        return found
+    def are_disjoint(self, a: int, b: int) -> bool:
+        """Whether no object is in both domains."""
+        disjoint = self._disjoint.get((a, b))
+        if disjoint is None:
+            disjoint = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
+        return disjoint
 
-    def within(self, a: int, b: int) -> bool:
+    def is_contained(self, a: int, b: int) -> bool:
         """Whether every object of ``a`` is in ``b``."""
-        found = self._within.get((a, b))
-        if found is None:
-            found = self._within[a, b] = a == b or self.sets[a] <= self.sets[b]
-        return found
+        contained = self._contained.get((a, b))
+        if contained is None:
+            contained = self._contained[a, b] = a == b or self.sets[a] <= self.sets[b]
+        return contained
 
 
 class PartialState:
-    """A state of which something is known. ``rivals``: predicates of which at most one is true of the same terms."""
+    """A state with some known facts. It is ``closed`` if they contradict each other.
 
-    __slots__ = (
-        "_apart",
-        "_budget",
-        "_changes",
-        "_false",
-        "_kinds",
-        "_nevers",
-        "_parent",
-        "_splits",
-        "_true",
-        "closed",
-        "domains",
-        "law",
-        "rivals",
-    )
+    Of the predicates in an entry of ``rivals``, at most one is true of the same terms.
+    """
 
     def __init__(self, domains: DomainRelations, rivals: dict[int, tuple[int, ...]]) -> None:
         self.domains = domains
         self.rivals = rivals
         self.law: MutexLaw | None = None
         self.closed = False
-        self._apart: list[tuple[int, int]] = []
-        self._parent: dict[int, int] = {}
-        self._kinds: dict[int, tuple[int, ...]] = {}
-        self._true: dict[int, list[tuple[int, ...]]] = {}
-        self._false: dict[int, list[tuple[int, ...]]] = {}
-        self._nevers: list[Denial] = []
+        self._unequal: list[tuple[int, int]] = []
+        self._parents: dict[int, int] = {}
+        self._domains_of: dict[int, tuple[int, ...]] = {}
+        self._atoms_by_value: dict[bool, Atoms] = {True: {}, False: {}}
+        self._denials: list[Denial] = []
         self._splits: list[tuple[Knowledge, ...]] = []
-        self._changes = 0
+        self._version = 0
         self._budget = MAX_STEPS
 
     def copy(self) -> PartialState:
         """An independent copy."""
-        other = PartialState(self.domains, self.rivals)
-        other.law = self.law
-        other.closed = self.closed
-        other._apart = list(self._apart)
-        other._parent = dict(self._parent)
-        other._kinds = dict(self._kinds)
-        other._true = {predicate: list(rows) for predicate, rows in self._true.items()}
-        other._false = {predicate: list(rows) for predicate, rows in self._false.items()}
-        other._nevers = list(self._nevers)
-        other._splits = list(self._splits)
-        return other
+        copied = PartialState(self.domains, self.rivals)
+        copied.law = self.law
+        copied.closed = self.closed
+        copied._unequal = list(self._unequal)
+        copied._parents = dict(self._parents)
+        copied._domains_of = dict(self._domains_of)
+        copied._atoms_by_value = {
+            value: {predicate: list(rows) for predicate, rows in atoms.items()}
+            for value, atoms in self._atoms_by_value.items()
+        }
+        copied._denials = list(self._denials)
+        copied._splits = list(self._splits)
+        return copied
 
-    # -- what is known ------------------------------------------------------------------------------------------------
+    # -- adding knowledge ---------------------------------------------------------------------------------------------
 
-    def variable(self, term: int, domain: int | None) -> None:
-        """A variable and its domain; ``None`` if it may be any object."""
+    def add_variable(self, term: int, domain: int | None) -> None:
+        """Add a variable with its domain; ``None`` if it may be any object."""
         if domain is not None:
-            self._kinds[term] = (*self._kinds.get(term, ()), domain)
+            self._domains_of[term] = (*self._domains_of.get(term, ()), domain)
             if not self.domains.sets[domain]:
                 self.closed = True
 
-    def know(self, known: Knowledge) -> None:
-        """Add what is known."""
-        for term, domain in known.variables:
-            self.variable(term, domain)
-        for literal in known.literals:
-            self.assume(literal)
-        self._nevers += known.nevers
-        self._splits += known.splits
-        self._changes += 1
+    def add(self, knowledge: Knowledge) -> None:
+        """Add knowledge."""
+        for term, domain in knowledge.variables:
+            self.add_variable(term, domain)
+        for literal in knowledge.literals:
+            self.add_literal(literal)
+        self._denials += knowledge.denials
+        self._splits += knowledge.splits
+        self._version += 1
 
-    def never(self, never: Denial) -> None:
-        """Add what is never so."""
-        self._nevers.append(never)
-
-    def split(self, alternatives: tuple[Knowledge, ...]) -> None:
-        """Add alternatives, of which one is so."""
-        self._splits.append(alternatives)
-
-    def assume(self, literal: LiftedLiteral) -> None:
+    def add_literal(self, literal: LiftedLiteral) -> None:
         """Add a literal."""
         value = self.value(literal)
         if value is not None:
             self.closed |= not value
             return
-        self._changes += 1
+        self._version += 1
         if literal.predicate == EQUALITY:
             if literal.positive:
                 self.merge(*literal.arguments)
             else:
                 a, b = literal.arguments
-                self._apart.append((a, b))
+                self._unequal.append((a, b))
             return
-        rows = self._true if literal.positive else self._false
-        rows.setdefault(literal.predicate, []).append(literal.arguments)
+        self._atoms_by_value[literal.positive].setdefault(literal.predicate, []).append(literal.arguments)
         if literal.positive:
             for rival in self.rivals.get(literal.predicate, ()):
-                self.assume(LiftedLiteral(False, rival, literal.arguments))
+                self.add_literal(LiftedLiteral(False, rival, literal.arguments))
 
     def merge(self, a: int, b: int) -> None:
-        """Two terms are one object."""
+        """Make two terms one object."""
         a, b = self.find(a), self.find(b)
         if a == b:
             return
@@ -186,18 +169,20 @@ class PartialState:
         if self.differ(a, b):
             self.closed = True
             return
-        self._parent[b] = a
-        self._kinds[a] = tuple(dict.fromkeys((*self._kinds.get(a, ()), *self._kinds.get(b, ()))))
-        self._changes += 1
+        self._parents[b] = a
+        self._domains_of[a] = tuple(dict.fromkeys((*self._domains_of.get(a, ()), *self._domains_of.get(b, ()))))
+        self._version += 1
+
+    # -- queries ------------------------------------------------------------------------------------------------------
 
     def find(self, term: int) -> int:
-        """The term that stands for those it is equal to."""
-        parent = self._parent
-        while term in parent:
-            term = parent[term]
+        """The representative of the terms that equal a term."""
+        parents = self._parents
+        while term in parents:
+            term = parents[term]
         return term
 
-    def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    def are_equal(self, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         """Whether the terms are known to be equal, one by one."""
         find = self.find
         return all([x == y or find(x) == find(y) for x, y in zip(a, b, strict=True)])
@@ -210,17 +195,18 @@ class PartialState:
         if a >= 0 and b >= 0:
             return True
         domains = self.domains
-        for x, y in ((a, b), (b, a)):
-            if x >= 0:
-                return any([x not in domains.sets[kind] for kind in self._kinds.get(y, ())]) or self._kept_apart(a, b)
-        mine, other = self._kinds.get(a, ()), self._kinds.get(b, ())
-        return any([domains.disjoint(x, y) for x in mine for y in other]) or self._kept_apart(a, b)
+        for term, variable in ((a, b), (b, a)):
+            if term >= 0:
+                outside = any([term not in domains.sets[domain] for domain in self._domains_of.get(variable, ())])
+                return outside or self._are_unequal(a, b)
+        pairs = [(x, y) for x in self._domains_of.get(a, ()) for y in self._domains_of.get(b, ())]
+        return any([domains.are_disjoint(x, y) for x, y in pairs]) or self._are_unequal(a, b)
 
-    def _kept_apart(self, a: int, b: int) -> bool:
+    def _are_unequal(self, a: int, b: int) -> bool:
         find = self.find
-        return any([{find(x), find(y)} == {a, b} for x, y in self._apart])
+        return any([{find(x), find(y)} == {a, b} for x, y in self._unequal])
 
-    def within(self, term: int, domain: int | None) -> bool:
+    def is_within(self, term: int, domain: int | None) -> bool:
         """Whether a term is known to be in a domain."""
         if domain is None:
             return True
@@ -228,31 +214,32 @@ class PartialState:
         members = self.domains.sets[domain]
         if term >= 0:
             return term in members
-        if len(members) == self.domains.objects:
+        if len(members) == self.domains.object_count:
             return True
-        return any([self.domains.within(kind, domain) for kind in self._kinds.get(term, ())])
+        return any([self.domains.is_contained(narrower, domain) for narrower in self._domains_of.get(term, ())])
 
     def value(self, literal: LiftedLiteral) -> bool | None:
-        """What is known of a literal."""
+        """Whether a literal is known to be true, or to be false."""
         if literal.predicate == EQUALITY:
             a, b = literal.arguments
             if self.find(a) == self.find(b):
                 return literal.positive
             return not literal.positive if self.differ(a, b) else None
-        for rows, value in ((self._true, literal.positive), (self._false, not literal.positive)):
-            for row in rows.get(literal.predicate, ()):
-                if self.same(row, literal.arguments):
-                    return value
+        for atom_value, atoms in self._atoms_by_value.items():
+            for row in atoms.get(literal.predicate, ()):
+                if self.are_equal(row, literal.arguments):
+                    return literal.positive == atom_value
         return None
 
-    def truths(self) -> list[tuple[int, tuple[int, ...]]]:
-        """The atoms that are known to be true, equal terms by the one that stands for them."""
-        return [(p, tuple([self.find(a) for a in row])) for p, rows in self._true.items() for row in rows]
+    def true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
+        """The atoms that are known to be true, over representatives."""
+        true = self._atoms_by_value[True]
+        return [(predicate, tuple(map(self.find, row))) for predicate, rows in true.items() for row in rows]
 
     # -- refutation ---------------------------------------------------------------------------------------------------
 
-    def refuted(self, depth: int = MAX_SPLIT_DEPTH) -> bool:
-        """Whether no state is like this. The situation is used up."""
+    def refute(self, depth: int = MAX_SPLIT_DEPTH) -> bool:
+        """Whether no state has the known facts. Modifies this object: use it for nothing else afterwards."""
         self._saturate()
         if self.closed:
             return True
@@ -263,138 +250,150 @@ class PartialState:
         for alternative in smallest:
             branch = self.copy()
             branch._budget = self._budget  # noqa: SLF001 - of its own class
-            branch.know(alternative)
-            refuted = branch.refuted(depth - 1)
+            branch.add(alternative)
+            refuted = branch.refute(depth - 1)
             self._budget = branch._budget - 1  # noqa: SLF001 - of its own class
             if not refuted:
                 return False
         return True
 
     def _saturate(self) -> None:
-        before = -1
-        while not self.closed and before != self._changes and self._budget > 0:
-            before = self._changes
-            self._contradictions()
-            self._exclude()
-            self._obey()
-            for never in self._nevers:
+        version = -1
+        while not self.closed and version != self._version and self._budget > 0:
+            version = self._version
+            self._find_contradictions()
+            self._eliminate_objects()
+            self._apply_law()
+            for denial in self._denials:
                 if self.closed:
                     return
-                if all([self.within(term, domain) for term, domain in never.members]):
-                    self._match(never, 0, {}, None)
-            self._choose()
+                if all([self.is_within(term, domain) for term, domain in denial.members]):
+                    self._match(denial, 0, {}, None)
+            self._reduce_splits()
 
-    def _contradictions(self) -> None:
-        if any([self.find(a) == self.find(b) for a, b in self._apart]):
+    def _find_contradictions(self) -> None:
+        if any([self.find(a) == self.find(b) for a, b in self._unequal]):
             self.closed = True
-        for predicate, rows in self._true.items():
-            for other in self._false.get(predicate, ()):
-                if any([self.same(row, other) for row in rows]):
+        true, false = self._atoms_by_value[True], self._atoms_by_value[False]
+        for predicate, rows in true.items():
+            for false_row in false.get(predicate, ()):
+                if any([self.are_equal(row, false_row) for row in rows]):
                     self.closed = True
 
-    def _exclude(self) -> None:
-        """A variable that is apart from all objects of a small domain but one is that one.
+    def _eliminate_objects(self) -> None:
+        """Merge a variable with an object of a small domain if it differs from all other objects of the domain.
 
-        Domains of one object are left out: what holds of a single object for want of another is no law.
+        Domains of one object are left out: a property that holds for lack of a second object is not a law.
         """
-        for term in {self.find(term) for pair in self._apart for term in pair}:
-            for kind in self._kinds.get(term, ()):
-                members = self.domains.sets[kind]
+        for term in {self.find(term) for pair in self._unequal for term in pair}:
+            for domain in self._domains_of.get(term, ()):
+                members = self.domains.sets[domain]
                 if term < 0 and 1 < len(members) <= SMALL_DOMAIN:
-                    left = [o for o in members if not self.differ(term, o)]
-                    if not left:
+                    possible = [member for member in members if not self.differ(term, member)]
+                    if not possible:
                         self.closed = True
                         return
-                    if len(left) == 1:
-                        self.merge(term, left[0])
+                    if len(possible) == 1:
+                        self.merge(term, possible[0])
                         break
 
-    def _obey(self) -> None:
-        """The law: all instances that are true are one fact."""
+    def _apply_law(self) -> None:
+        """Merge all true instances of the law's parts into one fact."""
         if self.law is None:
             return
-        found: list[tuple[int, tuple[int, ...]]] = []
-        for predicate, pattern in self.law.parts:
-            for row in self._true.get(predicate, ()):
-                found += [(predicate, row)] if self._fits(pattern, row) else []
-        for predicate, row in found[1:]:
-            if predicate != found[0][0]:
+        true = self._atoms_by_value[True]
+        instances = [
+            (predicate, row)
+            for predicate, pattern in self.law.parts
+            for row in true.get(predicate, ())
+            if self._fits(pattern, row)
+        ]
+        for predicate, row in instances[1:]:
+            if predicate != instances[0][0]:
                 self.closed = True
                 return
-            for a, b in zip(found[0][1], row, strict=True):
+            for a, b in zip(instances[0][1], row, strict=True):
                 self.merge(a, b)
 
     def _fits(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
         return all([p is None or self.find(p) == self.find(a) for p, a in zip(pattern, row, strict=True)])
 
-    def _match(self, never: Denial, number: int, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
-        """Find objects for which all literals of ``never`` are known from ``number`` on, or all but one."""
+    def _match(self, denial: Denial, number: int, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
+        """Find objects for which all literals of a denial from ``number`` on are known to be true, or all but one."""
         self._budget -= 1
         if self.closed or self._budget < 0:
             return
-        if number == len(never.literals):
-            self._conclude(never, binding, missing)
+        if number == len(denial.literals):
+            self._conclude(denial, binding, unknown)
             return
-        literal = never.literals[number]
+        literal = denial.literals[number]
         arguments = tuple([binding.get(a, a) for a in literal.arguments])
-        free = [a for a in arguments if a in never.variables and a not in binding]
         literal = literal._replace(arguments=arguments)
-        if not free:
+        if not any([a in denial.variables and a not in binding for a in arguments]):
             value = self.value(literal)
             if value:
-                self._match(never, number + 1, binding, missing)
-            elif value is None and missing is None:
-                self._match(never, number + 1, binding, literal)
+                self._match(denial, number + 1, binding, unknown)
+            elif value is None and unknown is None:
+                self._match(denial, number + 1, binding, literal)
             return
-        if literal.predicate == EQUALITY:
-            if literal.positive and len(free) == 1:
-                other = arguments[0] if arguments[1] in free else arguments[1]
-                if self.within(other, never.variables[free[0]]):
-                    self._match(never, number + 1, {**binding, free[0]: other}, missing)
-            return
-        for row in list((self._true if literal.positive else self._false).get(literal.predicate, ())):
-            extended = self._unified(never, arguments, row, binding)
-            if extended is not None:
-                self._match(never, number + 1, extended, missing)
-        if missing is None:
-            self._match(never, number + 1, binding, literal)
+        for extended in self._extend_binding(denial, literal, binding):
+            self._match(denial, number + 1, extended, unknown)
+        if unknown is None and literal.predicate != EQUALITY:
+            self._match(denial, number + 1, binding, literal)
 
-    def _unified(
-        self, never: Denial, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
+    def _extend_binding(
+        self, denial: Denial, literal: LiftedLiteral, binding: dict[int, int]
+    ) -> Iterator[dict[int, int]]:
+        """Bindings of a literal's unbound variables for which it is known to be true."""
+        if literal.predicate == EQUALITY:
+            unbound = [a for a in literal.arguments if a in denial.variables and a not in binding]
+            if literal.positive and len(unbound) == 1:
+                left, right = literal.arguments
+                term = left if right in unbound else right
+                if self.is_within(term, denial.variables[unbound[0]]):
+                    yield {**binding, unbound[0]: term}
+            return
+        for row in list(self._atoms_by_value[literal.positive].get(literal.predicate, ())):
+            extended = self._unify(denial, literal.arguments, row, binding)
+            if extended is not None:
+                yield extended
+
+    def _unify(
+        self, denial: Denial, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
     ) -> dict[int, int] | None:
-        out = dict(binding)
+        extended = dict(binding)
         for argument, term in zip(arguments, row, strict=True):
-            argument = out.get(argument, argument)
-            if argument in never.variables and argument not in out:
-                if not self.within(term, never.variables[argument]):
+            argument = extended.get(argument, argument)
+            if argument in denial.variables and argument not in extended:
+                if not self.is_within(term, denial.variables[argument]):
                     return None
-                out[argument] = term
+                extended[argument] = term
             elif self.find(argument) != self.find(term):
                 return None
-        return out
+        return extended
 
-    def _conclude(self, never: Denial, binding: dict[int, int], missing: LiftedLiteral | None) -> None:
-        for variable, domain in never.variables.items():
+    def _conclude(self, denial: Denial, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
+        for variable, domain in denial.variables.items():
             if variable not in binding and domain is not None and not self.domains.sets[domain]:
                 return
-        if missing is None:
+        if unknown is None:
             self.closed = True
             return
-        arguments = tuple([binding.get(a, a) for a in missing.arguments])
-        if not any([a in never.variables and a not in binding for a in missing.arguments]):
-            self.assume(LiftedLiteral(not missing.positive, missing.predicate, arguments))
+        arguments = tuple([binding.get(a, a) for a in unknown.arguments])
+        if not any([a in denial.variables and a not in binding for a in unknown.arguments]):
+            self.add_literal(LiftedLiteral(not unknown.positive, unknown.predicate, arguments))
 
-    def _choose(self) -> None:
-        """Drop alternatives that cannot be; where one is left, it is so."""
+    def _reduce_splits(self) -> None:
+        """Drop alternatives that are known to be false; add the last one that remains."""
         splits, self._splits = self._splits, []
         for alternatives in splits:
-            alive = [a for a in alternatives if all([self.value(literal) is not False for literal in a.literals])]
-            if not alive:
+            possible = [a for a in alternatives if all([self.value(literal) is not False for literal in a.literals])]
+            if not possible:
                 self.closed = True
                 return
-            if len(alive) == 1:
-                self.know(alive[0])
+            if len(possible) == 1:
+                self.add(possible[0])
             else:
-                if len(alive) < len(alternatives):
-                    self._changes += 1
-                self._splits.append(tuple(alive))
+                if len(possible) < len(alternatives):
+                    self._version += 1
+                self._splits.append(tuple(possible))

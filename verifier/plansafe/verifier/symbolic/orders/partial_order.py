@@ -60,6 +60,10 @@ class PartialOrder:
             for later in self._next[step]:
                 self.after[step] |= self.after[later] | 1 << later
 
+    def count_unordered_pairs(self) -> int:
+        """The number of pairs of steps that may come in either order."""
+        return self.size * (self.size - 1) // 2 - sum([steps.bit_count() for steps in self.before])
+
     def linear_extension(self, groups: Sequence[int] = (), extra: Iterable[Precedence] = ()) -> tuple[int, ...] | None:
         """A linear extension, or ``None`` if the ``extra`` pairs allow none.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
-from plansafe.verifier.execution.monitors.program import ground_temporal
+from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Variable, bind

@@ -22,7 +22,7 @@ from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
 from plansafe.verifier.symbolic.worlds.encoding import OrderInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler, TooManyRounds
 from plansafe.verifier.symbolic.worlds.initial_state import make_initial_state
-from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, SymbolicState
+from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import StepEncoder
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
@@ -64,7 +64,7 @@ class Openings(NamedTuple):
 def no_openings(engine: Engine) -> Openings:
     """Nothing is open beside the order."""
     circuit = Circuit()
-    evaluation = FormulaCompiler(engine.task, circuit, PossibleCertain(engine.task))
+    evaluation = FormulaCompiler(engine.task, circuit)
     return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, evaluation)
 
 
@@ -101,7 +101,7 @@ class PlanTemplate:
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
         """Step -> its fact of an action predicate, where rules read one."""
-        self._derived = DerivedFacts(self.task, openings.evaluation) if self.task.axioms else None
+        self._derived = DerivedFacts(openings.evaluation) if self.task.axioms else None
         try:
             self._derive()
             self.steps = self._settle(steps, deadline)

@@ -1,15 +1,15 @@
-"""Good and bad completions by counterexamples: the solvers that causes and questions ask.
+"""Search for good and bad completions by counterexamples, for causes and questions.
 
-A completion is good if the plan is safe in it for all outcomes. The *finder* looks for completions that are good for
-the outcomes met so far; the *judge* looks for an outcome that makes the found one bad. Outcomes are remembered for all
-later searches (counterexample-guided expansion of the universal quantifier: Janota, Klieber, Marques-Silva, Clarke,
-"Solving QBF with counterexample guided refinement", 2016). Where nothing depends on outcomes the judge is not needed.
+A completion is good if the plan is safe in it for all outcomes. The *finder* searches for completions that are good for
+the outcomes met so far; the *refuter* searches for an outcome that makes such a completion bad. Outcomes are kept for
+all later searches (counterexample-guided expansion of the universal quantifier: Janota, Klieber, Marques-Silva, Clarke,
+"Solving QBF with counterexample guided refinement", 2016). If nothing depends on outcomes, the refuter is not needed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
@@ -29,17 +29,21 @@ from plansafe.verifier.symbolic.circuits.substitution import (
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, Encoding, FactInput
 
+QUERY_WORK, GATE_WORK = 400, 1
+"""Units of a :class:`WorkBudget` for a solver query, and for each gate that the query depends on."""
+
 OpenVariable = int | OpenNumber
-"""Something open: the input node of a fact, or a number (function, code)."""
+"""The input node of an open fact, or an open number (function, code)."""
+OpenValues = dict[OpenVariable, bool | Number]
+"""The values of open variables."""
 
 
 class DecisionProblem(NamedTuple):
-    """Completions and outcomes.
+    """The completions of a task, and the worlds in which the plan is SAFE or VALID.
 
-    ``allowed`` is over facts and numbers: the completion exists; some completion must. ``good`` is over these and
-    outcomes: the plan is SAFE or VALID in the world. Whatever else ``good`` depends on, inputs and numbers, is an
-    outcome; ``outcomes_allowed`` says which of them are possible. A completion is good if ``good`` holds for all
-    possible outcomes.
+    ``allowed`` depends on facts and numbers: the completion exists; at least one exists. ``good`` depends on these and
+    on outcomes: the plan is SAFE or VALID in the world. All other inputs and numbers of ``good`` are outcomes;
+    ``outcomes_allowed`` restricts them. A completion is good if ``good`` is true for all allowed outcomes.
     """
 
     circuit: Circuit
@@ -50,19 +54,253 @@ class DecisionProblem(NamedTuple):
     outcomes_allowed: Literal = TRUE
 
 
-def build_decision_problem(
-    encoding: Encoding, outcomes_allowed: Literal = TRUE, outcome_numbers: Collection[OpenNumber] = ()
-) -> DecisionProblem:
-    """The decision about an encoding: a completion is good if the plan is SAFE, or VALID, whatever the outcomes.
-
-    ``outcome_numbers`` are not open but chosen by the world, such as durations.
-    """
-    circuit = encoding.circuit
-    good = circuit.conjunction([encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1])
+def build_decision_problem(encoding: Encoding) -> DecisionProblem:
+    """The decision problem of an encoding, whose open numbers belong to the completions."""
+    circuit, good = encoding.circuit, encoding.good()
     nodes, numbers = find_dependencies(circuit, [encoding.allowed, good])
     facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
-    given = tuple(sorted(numbers.difference(outcome_numbers)))
-    return DecisionProblem(circuit, encoding.allowed, good, facts, given, outcomes_allowed)
+    return DecisionProblem(circuit, encoding.allowed, good, facts, tuple(sorted(numbers)))
+
+
+class CompletionSearch:
+    """Searches among the completions of a decision problem. The searches of a cause and a question share its solvers.
+
+    ``near`` are the facts and numbers that ``good`` depends on, ``far`` the others that ``allowed`` connects to them.
+    The conjuncts of ``allowed`` about other variables are dropped, which is exact because some completion exists. The
+    values of ``near`` determine whether a completion is good. Construction is linear in the size of the circuit; each
+    search makes NP queries, and one more for every outcome met.
+
+    ``work`` bounds all searches together: each query costs its gates and the solver's work.
+
+    :raises Unsupported: from the solver, if ``engine`` does not support comparisons
+    """
+
+    def __init__(
+        self,
+        problem: DecisionProblem,
+        engine: str = "auto",
+        deadline: float | None = None,
+        work: WorkBudget | None = None,
+    ) -> None:
+        circuit = problem.circuit
+        self.circuit = circuit
+        self.safe = circuit.both(problem.outcomes_allowed, problem.good)
+        self.good = circuit.either(problem.outcomes_allowed ^ 1, problem.good)
+        self._engine, self._deadline, self._work = engine, deadline, work
+        near = find_dependencies(circuit, [self.good, self.safe])
+        self.allowed = _keep_connected(circuit, problem.allowed, near.nodes, near.numbers)
+        far = find_dependencies(circuit, [self.allowed])
+        self._size = len(near.nodes) + len(far.nodes)
+        facts, numbers = set(problem.facts), set(problem.numbers)
+        self.near: list[OpenVariable] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
+        self.far: list[OpenVariable] = [
+            *sorted(facts.intersection(far.nodes).difference(near.nodes)),
+            *sorted((far.numbers - near.numbers) & numbers),
+        ]
+        self.all_numbers = near.numbers | far.numbers
+        self._outcomes = [
+            node
+            for node in near.nodes
+            if circuit.gates[node] is None and node not in facts and not isinstance(circuit.keys[node], Comparison)
+        ]
+        self._outcome_numbers = sorted(near.numbers - numbers)
+        self.depends_on_outcomes = bool(self._outcomes or self._outcome_numbers)
+        self._finder: Solver | None = None
+        self._refuter: Solver | None = None
+        self._template: CircuitTemplate | None = None
+        self._bad: Model | None = None
+        self._searched_bad = False
+        self._has_good: bool | None = None
+
+    def close(self) -> None:
+        """Free the solvers."""
+        for solver in (self._finder, self._refuter):
+            if solver is not None:
+                solver.close()
+        self._finder = self._refuter = None
+
+    # -- completions --------------------------------------------------------------------------------------------------
+
+    def candidates(self, prefer: Sequence[OpenVariable]) -> tuple[list[OpenVariable], list[OpenVariable]]:
+        """The variables for a cause or question, best first: the preferred ones that matter, then ``near``.
+
+        The second list has the preferred variables only.
+        """
+        variables = {*self.near, *self.far}
+        preferred = dict.fromkeys([variable for variable in prefer if variable in variables])
+        return [*preferred, *[variable for variable in self.near if variable not in preferred]], [*preferred]
+
+    def bad(self) -> Model | None:
+        """A model of a bad completion. Raises ``GaveUp``, as do the other searches."""
+        if not self._searched_bad:
+            solver = self.refuter if self.depends_on_outcomes else self.finder
+            if self._ask(solver, [self.allowed, self.good ^ 1]):
+                self._bad = solver.model()
+                if self.depends_on_outcomes:
+                    self._add_outcome(self._bad)
+            self._searched_bad = True
+        return self._bad
+
+    def has_good(self) -> bool:
+        """Whether some completion is good."""
+        if self._has_good is None:
+            self._has_good = isinstance(self.find_good([]), Model)
+        return self._has_good
+
+    def find_good(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
+        """A model of the assumptions in which the completion is good, or assumptions that no good one satisfies.
+
+        Assumptions about outcomes must be true for some outcome if the completion is good.
+        """
+        goodness = [] if self.depends_on_outcomes else [self.good]
+        while True:
+            if not self._ask(self.finder, [*goodness, *assumptions]):
+                return set(self.finder.core()).intersection(assumptions)
+            model = self.finder.model()
+            if not self.depends_on_outcomes or not self._refute(model):
+                return model
+
+    def values_in_world(self, world: Completion, variables: Iterable[OpenVariable]) -> OpenValues | None:
+        """The values of variables in a world; ``None`` if it lacks the value of a number."""
+        values: OpenValues = {}
+        for variable in variables:
+            if isinstance(variable, int):
+                key = self.circuit.keys[variable]
+                values[variable] = isinstance(key, FactInput) and (key.predicate, key.code) in world.facts
+            elif variable in world.values:
+                values[variable] = world.values[variable]
+            else:
+                return None
+        return values
+
+    def values_in_model(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
+        """The values of variables in a model; false or 0 for a variable that the model lacks."""
+        inputs, numbers = model
+        return {v: inputs.get(v, False) if isinstance(v, int) else numbers.get(v, 0) for v in variables}
+
+    def fact_input(self, node: int) -> FactInput:
+        """The open fact of an input node."""
+        key = self.circuit.keys[node]
+        assert isinstance(key, FactInput)
+        return key
+
+    def literal(self, variable: OpenVariable, value: bool | Number) -> Literal:
+        """The literal that is true where a variable has this value."""
+        if isinstance(variable, int):
+            return 2 * variable + (not value)
+        return terms.compare(self.circuit, "=", terms.variable(*variable), terms.constant(value))
+
+    def is_safe_in_some_bad(self) -> bool:
+        """Whether the plan is SAFE in some world of some bad completion."""
+        if not self.depends_on_outcomes:
+            return False
+        circuit = self.circuit
+        unused_function = 1 + max([function for function, _ in self.all_numbers], default=0)
+        inputs = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
+        numbers = {(f, code): terms.variable(f + unused_function, code) for f, code in self._outcome_numbers}
+        (safe,) = CircuitTemplate(circuit, [self.safe], inputs, numbers).instantiate(inputs, numbers)
+        return self._ask(self.refuter, [self.allowed, self.good ^ 1, safe])
+
+    # -- solvers ------------------------------------------------------------------------------------------------------
+
+    @property
+    def finder(self) -> Solver:
+        """The solver for allowed completions that are good for the outcomes met so far; created at first use."""
+        if self._finder is None:
+            roots = [self.allowed, self.good]
+            self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
+            self._finder.require(self.allowed)
+        return self._finder
+
+    @property
+    def refuter(self) -> Solver:
+        """The solver for worlds of all completions; created at first use."""
+        if self._refuter is None:
+            roots = [self.allowed, self.good, self.safe]
+            self._refuter = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
+        return self._refuter
+
+    def _refute(self, model: Model) -> bool:
+        """Whether some outcome makes the completion of a model bad; adds that outcome."""
+        fixed = [self.literal(variable, value) for variable, value in self.values_in_model(model, self.near).items()]
+        if not self._ask(self.refuter, [self.good ^ 1, *fixed]):
+            return False
+        self._add_outcome(self.refuter.model())
+        return True
+
+    def _add_outcome(self, model: Model) -> None:
+        """Require of the finder that completions are good for the outcome of a model."""
+        if self._template is None:
+            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
+        inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
+        numbers = {number: terms.constant(model.values.get(number, 0)) for number in self._outcome_numbers}
+        try:
+            (good,) = self._template.instantiate(inputs, numbers)
+        except NumberTooLarge:
+            raise GaveUp("a number grew too large") from None
+        self.finder.require(good)
+
+    def _ask(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
+        if self._work is not None:
+            self._work.left -= QUERY_WORK + GATE_WORK * self._size
+        answer = None if self._is_late() or self._is_work_spent() else solver.solve(assumptions)
+        if answer is None:
+            reason = "time ran out" if self._is_late() else f"{solver.name} could not decide"
+            raise GaveUp("the search grew too large" if self._is_work_spent() else reason)
+        return answer
+
+    def _is_work_spent(self) -> bool:
+        return self._work is not None and self._work.left <= 0
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+
+def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]) -> Literal:
+    """The conjuncts of ``allowed`` that are connected with ``near`` and ``numbers`` by shared variables."""
+    conjuncts: list[Literal] = []
+    stack, seen_literals = [allowed], set()
+    while stack:
+        literal = stack.pop()
+        if literal not in seen_literals:
+            seen_literals.add(literal)
+            children = None if literal & 1 else circuit.gates[literal >> 1]
+            if children is None:
+                conjuncts.append(literal)
+            else:
+                stack.extend(children)
+    parent = list(range(len(circuit.gates)))  # a union-find forest of nodes and numbers; all near nodes are in tree 0
+    number_nodes: dict[OpenNumber, int] = {}
+
+    def node_of(number: OpenNumber) -> int:
+        if number not in number_nodes:
+            number_nodes[number] = len(parent)
+            parent.append(len(parent))
+        return number_nodes[number]
+
+    def find_root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]
+        return node
+
+    for node in near:
+        parent[node] = 0
+    for number in numbers:
+        parent[node_of(number)] = 0
+    for node in find_dependencies(circuit, conjuncts).nodes:
+        children = circuit.gates[node]
+        number_children: list[int] = []
+        if children is None:
+            key = circuit.keys[node]
+            if not isinstance(key, Comparison):
+                continue
+            children, numbers_read = collect_references(key.sum)
+            number_children = [node_of(number) for number in numbers_read]
+        root = find_root(node)
+        for child in [*[literal >> 1 for literal in children], *number_children]:
+            parent[find_root(child)] = root
+    near_root = find_root(0)
+    return circuit.conjunction([c for c in conjuncts if c < 2 or find_root(c >> 1) == near_root])
 
 
 class PartialAssignment(NamedTuple):
@@ -77,255 +315,3 @@ class OpenVariables(NamedTuple):
 
     facts: tuple[FactInput, ...] = ()
     numbers: tuple[OpenNumber, ...] = ()
-
-
-QUESTION_WORK, GATE_WORK = 400, 1
-"""Units of a :class:`WorkBudget` for a question to a solver, and for each gate that it reaches."""
-
-OpenValues = dict[OpenVariable, bool | Number]
-"""The values of what is open and matters."""
-
-
-class CompletionSearch:
-    """Searches among the completions of a decision. They share solvers, so ask causes and questions of one object.
-
-    ``near`` are the facts and numbers that ``good`` depends on, ``far`` those tied to them by ``allowed``. What
-    ``allowed`` says about others is left out; that is exact, since some completion exists. The values of ``near``
-    determine whether a completion is good. Building is linear in what literals reach; each search asks NP questions,
-    one more for every outcome met.
-
-    ``work`` bounds all searches together: each costs the gates that it reaches, and what its solver takes.
-
-    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
-    """
-
-    def __init__(
-        self,
-        decision: DecisionProblem,
-        engine: str = "auto",
-        deadline: float | None = None,
-        work: WorkBudget | None = None,
-    ) -> None:
-        circuit = decision.circuit
-        self.circuit = circuit
-        self.safe = circuit.both(decision.outcomes_allowed, decision.good)
-        self.good = circuit.either(decision.outcomes_allowed ^ 1, decision.good)
-        self._engine, self._deadline, self._work = engine, deadline, work
-        near = find_dependencies(circuit, [self.good, self.safe])
-        self.allowed = _relevant(circuit, decision.allowed, near.nodes, near.numbers)
-        far = find_dependencies(circuit, [self.allowed])
-        self._size = len(near.nodes) + len(far.nodes)
-        facts, numbers = set(decision.facts), set(decision.numbers)
-        self.near: list[OpenVariable] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
-        self.far: list[OpenVariable] = [
-            *sorted(facts.intersection(far.nodes).difference(near.nodes)),
-            *sorted((far.numbers - near.numbers) & numbers),
-        ]
-        self.all_numbers = near.numbers | far.numbers
-        self._outcomes = [
-            node
-            for node in near.nodes
-            if circuit.gates[node] is None and node not in facts and not isinstance(circuit.keys[node], Comparison)
-        ]
-        self._outcome_numbers = sorted(near.numbers - numbers)
-        self.decided_by_outcomes = bool(self._outcomes or self._outcome_numbers)
-        self._finder: Solver | None = None
-        self._judge: Solver | None = None
-        self._template: CircuitTemplate | None = None
-        self._bad: Model | None = None
-        self._searched_bad = False
-        self._some_good: bool | None = None
-
-    def close(self) -> None:
-        """Free the solvers."""
-        for solver in (self._finder, self._judge):
-            if solver is not None:
-                solver.close()
-        self._finder = self._judge = None
-
-    # -- completions --------------------------------------------------------------------------------------------------
-
-    def candidates(self, prefer: Sequence[OpenVariable]) -> tuple[list[OpenVariable], list[OpenVariable]]:
-        """What a cause or question may consist of, best first: what is preferred and has a bearing, then ``near``.
-
-        The first list is all of it, the second what is preferred.
-        """
-        known = {*self.near, *self.far}
-        first = dict.fromkeys([item for item in prefer if item in known])
-        return [*first, *[item for item in self.near if item not in first]], [*first]
-
-    def bad(self) -> Model | None:
-        """A model of a bad completion.
-
-        :raises GaveUp: time is up
-        """
-        if not self._searched_bad:
-            solver = self.judge if self.decided_by_outcomes else self.finder
-            if self._ask(solver, [self.allowed, self.good ^ 1]):
-                self._bad = solver.model()
-                if self.decided_by_outcomes:
-                    self._remember(self._bad)
-            self._searched_bad = True
-        return self._bad
-
-    def some_good(self) -> bool:
-        """Whether some completion is good.
-
-        :raises GaveUp: time is up
-        """
-        if self._some_good is None:
-            self._some_good = isinstance(self.good_model([]), Model)
-        return self._some_good
-
-    def good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
-        """A model of the assumptions in which the completion is good, or assumptions that no good one satisfies.
-
-        What the assumptions say of outcomes must be true for some outcome if the completion is good.
-
-        :raises GaveUp: time is up
-        """
-        goodness = [] if self.decided_by_outcomes else [self.good]
-        while True:
-            if not self._ask(self.finder, [*goodness, *assumptions]):
-                return set(self.finder.core()).intersection(assumptions)
-            model = self.finder.model()
-            if not self.decided_by_outcomes or not self._refuted(model):
-                return model
-
-    def of_world(self, world: Completion, items: Iterable[OpenVariable]) -> OpenValues | None:
-        """The completion of a world; ``None`` if it does not give a number."""
-        found: OpenValues = {}
-        for item in items:
-            if isinstance(item, int):
-                key = self.circuit.keys[item]
-                found[item] = isinstance(key, FactInput) and (key.predicate, key.code) in world.facts
-            elif item in world.values:
-                found[item] = world.values[item]
-            else:
-                return None
-        return found
-
-    def completion(self, model: Model, items: Iterable[OpenVariable]) -> OpenValues:
-        """The completion of a model; what the solver has not met does not matter to it."""
-        inputs, values = model
-        return {item: inputs.get(item, False) if isinstance(item, int) else values.get(item, 0) for item in items}
-
-    def literal(self, item: OpenVariable, value: bool | Number) -> Literal:
-        """That an open fact or number has a value."""
-        if isinstance(item, int):
-            return 2 * item + (not value)
-        return terms.compare(self.circuit, "=", terms.variable(*item), terms.constant(value))
-
-    def safe_in_bad(self) -> bool:
-        """Whether some world of some bad completion is SAFE.
-
-        :raises GaveUp: time is up
-        """
-        if not self.decided_by_outcomes:
-            return False
-        circuit = self.circuit
-        beyond = 1 + max([function for function, _ in self.all_numbers], default=0)
-        others = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
-        numbers = {(f, c): terms.variable(f + beyond, c) for f, c in self._outcome_numbers}
-        (safe,) = CircuitTemplate(circuit, [self.safe], others, numbers).instantiate(others, numbers)
-        return self._ask(self.judge, [self.allowed, self.good ^ 1, safe])
-
-    # -- solvers ------------------------------------------------------------------------------------------------------
-
-    @property
-    def finder(self) -> Solver:
-        """Knows what is allowed, and what is good for the outcomes met so far."""
-        if self._finder is None:
-            roots = [self.allowed, self.good]
-            self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
-            self._finder.require(self.allowed)
-        return self._finder
-
-    @property
-    def judge(self) -> Solver:
-        """The solver that knows the verdict in every completion; made at first use."""
-        if self._judge is None:
-            roots = [self.allowed, self.good, self.safe]
-            self._judge = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
-        return self._judge
-
-    def _refuted(self, model: Model) -> bool:
-        """Whether some outcome makes the completion of a model bad; it is remembered."""
-        fixed = [self.literal(item, value) for item, value in self.completion(model, self.near).items()]
-        if not self._ask(self.judge, [self.good ^ 1, *fixed]):
-            return False
-        self._remember(self.judge.model())
-        return True
-
-    def _remember(self, model: Model) -> None:
-        if self._template is None:
-            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
-        inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
-        numbers = {item: terms.constant(model.values.get(item, 0)) for item in self._outcome_numbers}
-        try:
-            (good,) = self._template.instantiate(inputs, numbers)
-        except NumberTooLarge:
-            raise GaveUp("a number grew too large") from None
-        self.finder.require(good)
-
-    def _ask(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
-        if self._work is not None:
-            self._work.left -= QUESTION_WORK + GATE_WORK * self._size
-        answer = None if self._late() or self._spent() else solver.solve(assumptions)
-        if answer is None:
-            late = "time ran out" if self._late() else f"{solver.name} could not decide"
-            raise GaveUp("the search grew too large" if self._spent() else late)
-        return answer
-
-    def _spent(self) -> bool:
-        return self._work is not None and self._work.left <= 0
-
-    def _late(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
-
-
-def _relevant(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]) -> Literal:
-    """The conjuncts that share something with ``near`` and ``numbers``, or with a conjunct that does, and so on."""
-    parts: list[Literal] = []
-    stack, seen = [allowed], set()
-    while stack:
-        literal = stack.pop()
-        if literal not in seen:
-            seen.add(literal)
-            children = None if literal & 1 else circuit.gates[literal >> 1]
-            if children is None:
-                parts.append(literal)
-            else:
-                stack.extend(children)
-    parent = list(range(len(circuit.gates)))  # of a forest: what hangs together; 0 stands for what is near
-    places: dict[OpenNumber, int] = {}
-
-    def place(number: OpenNumber) -> int:
-        if number not in places:
-            places[number] = len(parent)
-            parent.append(len(parent))
-        return places[number]
-
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]
-        return node
-
-    for node in near:
-        parent[node] = 0
-    for number in numbers:
-        parent[place(number)] = 0
-    for node in find_dependencies(circuit, parts).nodes:
-        children = circuit.gates[node]
-        tied: list[int] = []
-        if children is None:
-            key = circuit.keys[node]
-            if not isinstance(key, Comparison):
-                continue
-            children, found = collect_references(key.sum)
-            tied = [place(number) for number in found]
-        own = root(node)
-        for other in [*[child >> 1 for child in children], *tied]:
-            parent[root(other)] = own
-    centre = root(0)
-    return circuit.conjunction([part for part in parts if part < 2 or root(part >> 1) == centre])

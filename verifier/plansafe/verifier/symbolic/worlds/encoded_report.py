@@ -1,6 +1,6 @@
-"""The report on a plan whose worlds are one circuit: untimed, with its steps in order.
+"""The report on an untimed, totally ordered plan, whose worlds are encoded as one circuit.
 
-The encoding decides, says of each finding in which worlds it is there, and knows a cause and a question.
+The encoding decides the verdict and the worlds of each finding, and gives a cause and a question.
 """
 
 from __future__ import annotations
@@ -30,188 +30,195 @@ from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput
 from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
 from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain
-from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction, FailingWorld, WorldsReporter
+from plansafe.verifier.symbolic.worlds.reporter import (
+    MAX_WITNESSES,
+    AuditCase,
+    EngineContradiction,
+    FailingWorld,
+    WorldsReporter,
+)
 from plansafe.verifier.symbolic.worlds.verdict import (
     RuleCounts,
     WorldsVerdict,
     choose_headline,
     mark_kept,
-    mark_unknown,
+    mark_rule_undecided,
+    mark_undecided,
     merge_rule_counts,
 )
 from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
 from plansafe.verifier.symbolic.worlds.world_text import describe_world
 
-MAX_WITNESSES = 8
-"""Worlds that a report shows."""
-MAX_THINNED = 40
-"""Attempts to leave facts out of a world that is shown."""
-MAX_ASKED = 200
-"""Findings of which it is asked whether they are there in all worlds."""
+MAX_REMOVALS = 40
+"""Maximum number of attempts to remove facts from a witness."""
+MAX_QUERIES = 200
+"""Maximum number of findings, and of instances of a rule, to ask the solver about."""
+Binding = tuple[tuple[str, str], ...]
 
 
 class EncodedReporter(WorldsReporter):
-    """One plan, judged over all worlds by an encoding."""
+    """Reports on one plan by its encoding."""
 
-    def __init__(self, case: AuditCase, restricted: Restrictions, order: tuple[int, ...] = ()) -> None:
-        super().__init__(case, order)
-        self.restricted = restricted
-        self.steps: Sequence[GroundAction | IllFormed] = self.read.steps
-        self.encoding = encode_plan(self.compiled, self.steps, restricted.groups, self.deadline)
-        self.judge = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
+    def __init__(self, case: AuditCase, restrictions: Restrictions, step_order: tuple[int, ...] = ()) -> None:
+        super().__init__(case, step_order)
+        self.restrictions = restrictions
+        self.steps: Sequence[GroundAction | IllFormed] = self.resolved.steps
+        self.encoding = encode_plan(self.compiled, self.steps, restrictions.groups, self.deadline)
+        self.queries = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
         e = self.encoding
-        self.good = e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1])
+        self.good = e.good()
+        self.failure_literals = {"executable": e.executable ^ 1, "goal": e.goal ^ 1, "safe": e.violated}
         self.sample: Report | None = None
-        self.checked_by = ""
+        self.second_engine = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
         try:
-            verdict = self.judge.decide()
-            self._witnesses(verdict)
+            verdict = self.queries.decide()
+            self._add_failing_worlds(verdict)
             if self.compiled.options.double_check:
-                self._again(verdict)
+                self._double_check(verdict)
             return self._report(verdict)
         except NoPossibleWorld:
-            return self.no_world()
+            return self.report_no_world()
         except EngineContradiction as contradiction:
-            return self.disagreement(contradiction.what)
+            return self.report_contradiction(contradiction)
         except Unsupported:
-            why = "the engine `sat` does not support numbers, and the verdict depends on unknown numbers"
-            return self.unsupported(why, "remove --engine, or use --engine smt")
+            reason = "the engine `sat` does not support numbers, and the verdict depends on unknown numbers"
+            return self.report_unsupported(reason, "remove --engine, or use --engine smt")
         finally:
-            self.judge.close()
+            self.queries.close()
 
     # -- worlds -------------------------------------------------------------------------------------------------------
 
-    def _witnesses(self, verdict: WorldsVerdict) -> None:
-        """Replay a world for each value that is not ALL, and for each rule that is broken elsewhere alone."""
+    def _add_failing_worlds(self, verdict: WorldsVerdict) -> None:
+        """Replay a world for each property that fails, and for each rule that these worlds do not violate."""
         e = self.encoding
-        asked = [
-            ("executable", e.executable ^ 1, verdict.inexecutable_world),
-            ("goal", e.goal ^ 1, verdict.unmet_goal_world),
-            ("safe", e.violated, verdict.unsafe_world),
-        ]
-        for about, literal, world in asked:
-            if world is not None:  # one world for all that fails, if possible
-                known = [s.world for s in self.shown if evaluate_in_world(e.circuit, [literal], s.world)[0]]
-                self.show(about, known[0] if known else self._sparse(world, literal))
-        for name, literal in self._by_rule() if verdict.unsafe_world is not None else ():
-            if len(self.shown) >= MAX_WITNESSES:
+        for about, world in verdict.failures:
+            literal = self.failure_literals[about]
+            # One world for several failures, if possible.
+            worlds = [f.world for f in self.failing_worlds if evaluate_in_world(e.circuit, [literal], f.world)[0]]
+            self.add_failing_world(about, worlds[0] if worlds else self._simplify_world(world, literal))
+        for rule, literal in self._violations_by_rule.items() if verdict.unsafe_world is not None else ():
+            if len(self.failing_worlds) >= MAX_WITNESSES:
                 break
-            if not any([c.name == name and c.violations for shown in self.shown for c in shown.report.rules]):
-                other = self.judge.world(literal)
-                if other is not None:
-                    self.show(name, self._sparse(other, literal))
-        if not self.shown and not e.limits:
-            some = self.judge.world(TRUE)
-            if some is not None:
-                self.sample = self.replay(some)
+            rule_world = None if self.is_violated_in_failing_world(rule) else self.queries.find_world(literal)
+            if rule_world is not None:
+                self.add_failing_world(rule, self._simplify_world(rule_world, literal))
+        if not self.failing_worlds and not e.limits:
+            sample_world = self.queries.find_world(TRUE)
+            if sample_world is not None:
+                self.sample = self.replay(sample_world)
                 # The explicit engine may be undecided where the definition, and the circuit, is not.
                 if self.good == TRUE and self.sample.headline in (Headline.INVALID, Headline.UNSAFE):
                     raise EngineContradiction("every world should be safe, and one is not")
 
-    def _sparse(self, world: Completion, literal: Literal) -> Completion:
-        """A world in which a literal is true for one reason, with few true facts: the others say less to who reads it.
+    def _simplify_world(self, world: Completion, literal: Literal) -> Completion:
+        """Remove true facts from a world in which a literal is true, so that it is true for one reason.
 
-        Facts are taken out in chunks, at most :data:`MAX_THINNED` times; each attempt costs an evaluation.
+        Facts are removed in chunks, with at most :data:`MAX_REMOVALS` evaluations of the circuit.
         """
         circuit = self.encoding.circuit
-        wanted = [self.encoding.allowed, find_reason(circuit, literal, world)]
-        near = {key for node in circuit.inputs(wanted) if isinstance(key := circuit.keys[node], FactInput)}
-        alone = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in near]))
-        if all(evaluate_in_world(circuit, wanted, alone)):
-            world = alone
+        roots = [self.encoding.allowed, find_reason(circuit, literal, world)]
+        relevant = {key for node in circuit.inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
+        smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
+        if all(evaluate_in_world(circuit, roots, smaller)):
+            world = smaller
         facts = sorted(world.facts)
         size, attempts = len(facts), 0
-        while size and attempts < MAX_THINNED:
+        while size and attempts < MAX_REMOVALS:
             start = 0
-            while start < len(facts) and attempts < MAX_THINNED:
+            while start < len(facts) and attempts < MAX_REMOVALS:
                 fewer = facts[:start] + facts[start + size :]
                 attempts += 1
-                if all(evaluate_in_world(circuit, wanted, world._replace(facts=frozenset(fewer)))):
+                if all(evaluate_in_world(circuit, roots, world._replace(facts=frozenset(fewer)))):
                     facts = fewer
                 else:
                     start += size
             size //= 2
         return world._replace(facts=frozenset(facts))
 
-    def _again(self, verdict: WorldsVerdict) -> None:
-        """Let the other solver decide; what it finds otherwise is an error of ours or of a solver's."""
-        engine = "sat" if self.judge.name.startswith("z3") else "smt"
-        other = EncodingQueries(self.encoding, engine, self.deadline)
+    def _double_check(self, verdict: WorldsVerdict) -> None:
+        """Decide again with the other solver. Raises :class:`EngineContradiction` if the verdicts differ."""
+        engine = "sat" if self.queries.name.startswith("z3") else "smt"
+        second_queries = EncodingQueries(self.encoding, engine, self.deadline)
         try:
-            second = other.decide()
+            second_verdict = second_queries.decide()
         except Unsupported:
             return
         finally:
-            other.close()
-        known = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
-        for first, again in zip(verdict[:3], second[:3], strict=True):
-            if first in known and again in known and first is not again:
-                raise EngineContradiction(f"{self.judge.name} says {first.value}, {other.name} {again.value}")
-        self.checked_by = other.name
+            second_queries.close()
+        decided = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
+        for first, second in zip(verdict[:3], second_verdict[:3], strict=True):
+            if first in decided and second in decided and first is not second:
+                raise EngineContradiction(
+                    f"{self.queries.name} says {first.value}, {second_queries.name} {second.value}"
+                )
+        self.second_engine = second_queries.name
 
-    def show(self, about: str, world: Completion) -> None:
-        """Replay a world in which something fails, if the description allows it."""
+    def add_failing_world(self, about: str, world: Completion) -> None:
+        """Replay a world in which something fails. Raises :class:`EngineContradiction` if it is not allowed."""
         if not evaluate_in_world(self.encoding.circuit, [self.encoding.allowed], world)[0]:
             raise EngineContradiction("a world that was found is not allowed")
-        super().show(about, world)
+        super().add_failing_world(about, world)
 
-    def _by_rule(self) -> Iterable[tuple[str, Literal]]:
+    @cached_property
+    def _violations_by_rule(self) -> dict[str, Literal]:
+        """For each violated rule by name, the worlds in which it is violated."""
         parts = self.compiled.engine.rule_set.parts
-        found: dict[str, list[Literal]] = {}
+        literals: dict[str, list[Literal]] = {}
         for violation in self.encoding.violations:
-            found.setdefault(self.compiled.rules[parts[violation.part].rule].name, []).append(violation.literal)
-        return [(name, self.encoding.circuit.disjunction(literals)) for name, literals in found.items()]
+            name = self.compiled.rules[parts[violation.part].rule].name
+            literals.setdefault(name, []).append(violation.literal)
+        return {name: self.encoding.circuit.disjunction(rule_literals) for name, rule_literals in literals.items()}
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _report(self, verdict: WorldsVerdict) -> Report:
         encoding, compiled = self.encoding, self.compiled
-        said = choose_headline(verdict, encoding.checked)
-        why = Explanation()
-        if self._open and self.shown and not encoding.limits:
-            why = explain(encoding, self.task, compiled.options.engine, self.deadline, self.shown[0].world)
-        reached = find_dependencies(encoding.circuit, [self.good])
-        kinds = (FactInput, OutcomeInput)
-        inputs = [n for n in reached.nodes if isinstance(encoding.circuit.keys.get(n), kinds)]
+        headline = choose_headline(verdict, encoding.checked)
+        explanation = Explanation()
+        if self._is_open and self.failing_worlds and not encoding.limits:
+            bad_world = self.failing_worlds[0].world
+            explanation = explain(encoding, self.task, compiled.options.engine, self.deadline, bad_world)
+        relevant = find_dependencies(encoding.circuit, [self.good])
+        keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
-            encoding.open_facts,
-            encoding.open_numbers,
-            len(encoding.outcomes),
-            len(inputs) + len(reached.numbers),
-            tuple([self._witness(shown) for shown in self.shown]),
-            why.cause,
-            why.cause_note,
-            why.question,
-            why.question_note,
-            self.restricted.texts,
-            self.judge.name + (f", checked by {self.checked_by}" if self.checked_by else ""),
+            encoding.open_fact_count,
+            len(encoding.open_numbers),
+            len(encoding.alternative_counts),
+            sum([isinstance(key, FactInput | OutcomeInput) for key in keys]) + len(relevant.numbers),
+            tuple([self._describe_failing_world(failing) for failing in self.failing_worlds]),
+            explanation.cause,
+            explanation.cause_note,
+            explanation.question,
+            explanation.question_note,
+            self.restrictions.texts,
+            self.queries.name + (f", checked by {self.second_engine}" if self.second_engine else ""),
         )
-        base = self.shown[0].report if self.shown else self.sample
+        base = self.failing_worlds[0].report if self.failing_worlds else self.sample
         if base is None:
-            base = unjudged(self.plan.name, headline=said, steps=len(self.steps))
+            base = unjudged(self.plan.name, headline=headline, steps=len(self.steps))
         return base._replace(
-            headline=said,
+            headline=headline,
             executable=verdict.executable,
             goal=verdict.goal,
             safe=verdict.safe,
-            findings=self._findings(verdict),
-            rules=self._rules(verdict, base),
-            metric=base.metric if not self._open else None,
-            engine="smt" if self.judge.name.startswith("z3") else "sat",
+            findings=self._add_worlds_to_findings(verdict),
+            rules=self._count_rules(verdict, base),
+            metric=base.metric if not self._is_open else None,
+            engine="smt" if self.queries.name.startswith("z3") else "sat",
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
-            worlds=worlds if self._open else None,
-            certificate=self._certificate(said),
-            verdict_basis=self.decided(base),
+            worlds=worlds if self._is_open else None,
+            certificate=self._write_certificate(headline),
+            verdict_basis=self.merge_verdict_bases(base),
         )
 
-    def _certificate(self, said: Headline | None) -> str | None:
-        """The proof that no world breaks the plan, if one was asked for and none does."""
-        if not self.compiled.options.certificate or said not in (Headline.SAFE, Headline.VALID):
+    def _write_certificate(self, headline: Headline) -> str | None:
+        """The proof that the plan is safe in all worlds, if it is and the options ask for the proof."""
+        if not self.compiled.options.certificate or headline not in (Headline.SAFE, Headline.VALID):
             return None
-        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - where it is asked for
+        from plansafe.verifier.symbolic.certificates.certificate import write_certificate  # noqa: PLC0415 - only if wanted
 
         kinds = {self.compiled.domain.name: "domain", self.compiled.problem.name: "problem"}
         home = self.compiled.options.home
@@ -219,62 +226,52 @@ class EncodedReporter(WorldsReporter):
         files = [(kinds.get(name, "spec"), source) for name, source in self.compiled.sources.items()]
         files.append(("plan", self.plan))
         criteria = self.compiled.options.criteria
-        return write_certificate(self.encoding, said.value, files, self.task, self.steps, self.deadline, criteria)
+        return write_certificate(self.encoding, headline.value, files, self.task, self.steps, self.deadline, criteria)
 
     @property
-    def _open(self) -> bool:
+    def _is_open(self) -> bool:
         e = self.encoding
-        return bool(e.open_facts or e.open_numbers or e.outcomes)
+        return bool(e.open_fact_count or e.open_numbers or e.alternative_counts)
 
-    def _witness(self, shown: FailingWorld) -> Witness:
-        """A world with what matters to anything that is shown to fail in it."""
-        circuit, e = self.encoding.circuit, self.encoding
-        literals = {"executable": e.executable, "goal": e.goal, "safe": e.violated, **dict(self._by_rule())}
-        failing = [literals[other.about] ^ (other.about in ("executable", "goal")) for other in self.shown]
-        same = zip(failing, self.shown, strict=True)
-        roots = [find_reason(circuit, literal, shown.world) for literal, other in same if other.world == shown.world]
+    def _describe_failing_world(self, failing: FailingWorld) -> Witness:
+        """The witness with the parts of the world that matter to the failures that are shown in it."""
+        circuit = self.encoding.circuit
+        literals = {**self.failure_literals, **self._violations_by_rule}
+        same_world = [f for f in self.failing_worlds if f.world == failing.world]
+        roots = [find_reason(circuit, literals[f.about], failing.world) for f in same_world]
         keys = [circuit.keys[node] for node in circuit.inputs(roots)]
         facts = [(key.predicate, key.code) for key in keys if isinstance(key, FactInput)]
         choices = {(key.step, key.number, key.objects) for key in keys if isinstance(key, OutcomeInput)}
-        values = find_dependencies(circuit, roots).numbers
-        said = describe_world(self.task, list(self.steps), shown.world, facts, values, choices)
-        replayed = all([f.replayed for f in shown.report.findings]) if shown.report.findings else None
-        return Witness(shown.about, said, replayed, self.as_written(shown.world))
+        numbers = find_dependencies(circuit, roots).numbers
+        return self.make_witness(failing, describe_world(self.task, self.steps, failing.world, facts, numbers, choices))
 
-    def _findings(self, verdict: WorldsVerdict) -> tuple[Finding, ...]:
-        """The findings of all worlds shown, with the worlds that they are there in."""
-        instances = self._instances
-        out = []
-        for number, finding in self.findings().values():
-            if not self._open:
-                out.append(finding)
-                continue
-            worlds = self._worlds_of(finding, verdict, instances) if len(out) < MAX_ASKED else Worlds.UNKNOWN
-            out.append(finding._replace(worlds=worlds, world=number))
-        return tuple(out)
+    def _add_worlds_to_findings(self, verdict: WorldsVerdict) -> tuple[Finding, ...]:
+        """The findings of all failing worlds, each with the share of worlds that have it."""
+        findings: list[Finding] = []
+        for index, finding in self.collect_findings():
+            if self._is_open:
+                worlds = self._decide_finding(finding, verdict) if len(findings) < MAX_QUERIES else Worlds.UNKNOWN
+                finding = finding._replace(worlds=worlds, world=index)
+            findings.append(finding)
+        return tuple(findings)
 
     @cached_property
-    def _instances(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], Literal]:
-        """For each rule and binding, the worlds in which it is violated."""
-        engine = self.compiled.engine
-        found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Literal]] = {}
-        places: dict[int, list[tuple[str, int]]] = {}
-        for violation in (*self.encoding.violations, *self.encoding.soft):
-            part = engine.rule_set.parts[violation.part]
-            if violation.part not in places:
+    def _violations_by_instance(self) -> dict[tuple[str, Binding], Literal]:
+        """For each rule and binding, the worlds in which the instance is violated."""
+        literals: dict[tuple[str, Binding], list[Literal]] = {}
+        parameters: dict[int, list[tuple[str, int]]] = {}
+        for violation in (*self.encoding.violations, *self.encoding.preference_violations):
+            part = self.compiled.engine.rule_set.parts[violation.part]
+            if violation.part not in parameters:
                 names = shown_names([v.name for v in part.parameters])
-                places[violation.part] = sorted(zip(names, range(len(names)), strict=True))
+                parameters[violation.part] = sorted(zip(names, range(len(names)), strict=True))
             objects = self.task.names(violation.binding)
-            binding = tuple([(name, objects[place]) for name, place in places[violation.part]])
-            found.setdefault((self.compiled.rules[part.rule].name, binding), []).append(violation.literal)
-        return {key: self.encoding.circuit.disjunction(literals) for key, literals in found.items()}
+            binding = tuple([(name, objects[index]) for name, index in parameters[violation.part]])
+            literals.setdefault((self.compiled.rules[part.rule].name, binding), []).append(violation.literal)
+        return {instance: self.encoding.circuit.disjunction(parts) for instance, parts in literals.items()}
 
-    def _worlds_of(
-        self,
-        finding: Finding,
-        verdict: WorldsVerdict,
-        instances: dict[tuple[str, tuple[tuple[str, str], ...]], Literal],
-    ) -> Worlds:
+    def _decide_finding(self, finding: Finding, verdict: WorldsVerdict) -> Worlds:
+        """Whether all or some worlds have a finding."""
         e = self.encoding
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
@@ -284,63 +281,67 @@ class EncodedReporter(WorldsReporter):
                 after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
                 literal = e.circuit.both(before, after ^ 1)
             case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
-                return Worlds.UNKNOWN  # the circuit has what the plan brought about
+                return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
-                literal = instances.get((finding.rule or "", finding.binding), FALSE)
-        otherwise = self.judge.some(literal ^ 1)
-        return Worlds.UNKNOWN if otherwise is None else Worlds.SOME if otherwise else Worlds.ALL
+                literal = self._violations_by_instance.get((finding.rule or "", finding.binding), FALSE)
+        some_without = self.queries.holds_in_some_world(literal ^ 1)
+        return Worlds.UNKNOWN if some_without is None else Worlds.SOME if some_without else Worlds.ALL
 
-    def _rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:
-        """What is so of each rule in some world (docs/worlds.md, section 4)."""
-        e = self.encoding
-        reports = [base, *[shown.report for shown in self.shown]]
-        seen = merge_rule_counts([report.rules for report in reports])
+    def _count_rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:
+        """The status of each rule over all worlds (docs/worlds.md, section 4)."""
+        e, queries = self.encoding, self.queries
+        reports = [base, *[failing.report for failing in self.failing_worlds]]
+        counts = merge_rule_counts([report.rules for report in reports])
         if e.limits:
-            return mark_unknown(seen)
-        whole = any([report.executable is Worlds.ALL for report in reports])
-        if not whole and any([count.status == "never applied" for count in seen]):
-            longest = next((literal for literal in reversed(e.alive) if self.judge.some(literal)), FALSE)
-            world = self.judge.world(longest)
+            return mark_undecided(counts)
+        is_executed = any([report.executable is Worlds.ALL for report in reports])
+        if not is_executed and any([count.status == "never applied" for count in counts]):
+            longest = next((literal for literal in reversed(e.alive) if queries.holds_in_some_world(literal)), FALSE)
+            world = queries.find_world(longest)
             if world is not None:
-                seen = merge_rule_counts(
-                    [seen, report_in_world(self.compiled, self.plan, self.read, world, halt_only=True).rules]
-                )
-        broken = self._single((*e.violations, *e.soft))
-        undecided = self._single(e.undecided_at)
-        out = []
-        for number, (rule, count) in enumerate(zip(self.compiled.rules, seen, strict=True)):
+                report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
+                counts = merge_rule_counts([counts, report.rules])
+        violated = self._literals_by_rule((*e.violations, *e.preference_violations))
+        undecided = self._literals_by_rule(e.undecided_instances)
+        final_counts = []
+        for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):
             if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
-                out.append(mark_kept(count))
-            elif count.status == "not applicable" or number in e.given_up:
-                out.append(mark_unknown((count,))[0])
+                count = mark_kept(count)
+            elif count.status == "not applicable" or number in e.skipped_rules:
+                count = mark_rule_undecided(count)
             else:
-                out.append(self._status(count, rule.preference, broken.get(number, []), undecided.get(number, [])))
-        return tuple(out)
+                literals = violated.get(number, []), undecided.get(number, [])
+                count = self._decide_rule(count, rule.preference, *literals)
+            final_counts.append(count)
+        return tuple(final_counts)
 
-    def _single(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
-        """For each rule by number, the worlds in which each of its bindings is so."""
-        engine = self.compiled.engine
-        found: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
-        for part, binding, _, literal in instances:
-            bound = engine.rule_set.parts[part]
-            named = tuple(sorted([f"{v.name} {value}" for v, value in zip(bound.parameters, binding, strict=True)]))
-            found.setdefault(bound.rule, {}).setdefault(named, []).append(literal)
-        return {rule: [self.encoding.circuit.disjunction(x) for x in own.values()] for rule, own in found.items()}
+    def _literals_by_rule(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
+        """For each rule by number, a literal for each of its bindings."""
+        literals: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
+        for instance in instances:
+            part = self.compiled.engine.rule_set.parts[instance.part]
+            values = zip(part.parameters, instance.binding, strict=True)
+            binding = tuple(sorted([f"{v.name} {value}" for v, value in values]))
+            literals.setdefault(part.rule, {}).setdefault(binding, []).append(instance.literal)
+        join = self.encoding.circuit.disjunction
+        return {rule: [join(parts) for parts in bindings.values()] for rule, bindings in literals.items()}
 
-    def _status(self, count: RuleCount, preference: bool, broken: list[Literal], undecided: list[Literal]) -> RuleCount:
-        some = [self._some(literal) for literal in broken[:MAX_ASKED]]
-        if len(broken) > MAX_ASKED and not any(some):
-            some.append(self._some(self.encoding.circuit.disjunction(broken)))
-        if any(some):
-            status = "preference violated" if preference else "violated"
-            return count._replace(status=status, violations=max(count.violations, some.count(True)))
-        if None in some or self._some(self.encoding.circuit.disjunction(undecided)) is not False:
+    def _decide_rule(
+        self, count: RuleCount, is_preference: bool, violated: list[Literal], undecided: list[Literal]
+    ) -> RuleCount:
+        answers = [self._holds_in_some_world(literal) for literal in violated[:MAX_QUERIES]]
+        if len(violated) > MAX_QUERIES and not any(answers):
+            answers.append(self._holds_in_some_world(self.encoding.circuit.disjunction(violated)))
+        if any(answers):
+            status = "preference violated" if is_preference else "violated"
+            return count._replace(status=status, violations=max(count.violations, answers.count(True)))
+        if None in answers or self._holds_in_some_world(self.encoding.circuit.disjunction(undecided)) is not False:
             return count._replace(status="undecided", violations=0)
         return mark_kept(count)
 
-    def _some(self, literal: Literal) -> bool | None:
-        """Whether a world has it; of preferences that read open numbers, a SAT solver does not know."""
+    def _holds_in_some_world(self, literal: Literal) -> bool | None:
+        """Whether a literal is true in some world; ``None`` also for preferences with numbers and a SAT solver."""
         try:
-            return self.judge.some(literal)
+            return self.queries.holds_in_some_world(literal)
         except Unsupported:
             return None

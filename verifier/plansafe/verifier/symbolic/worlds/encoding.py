@@ -1,4 +1,4 @@
-"""What the symbolic engine works on and answers: inputs of the circuit, the encoding of a plan, verdicts."""
+"""The encoding of a plan as circuits, and the inputs of these circuits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
+from plansafe.verifier.symbolic.worlds.world_replay import ChoiceKey, OneofStatement
 
-# ---- inputs: the keys of a circuit's inputs are these, and :class:`~.terms.Comparison` ------------------------------
+# -- inputs: keys of the inputs of a circuit, next to :class:`~.terms.Comparison` --------------------------------------
 
 
 class FactInput(NamedTuple):
@@ -18,10 +19,10 @@ class FactInput(NamedTuple):
 
 
 class OutcomeInput(NamedTuple):
-    """Whether a ``oneof`` of a step has the alternative ``alternative``, given that it has no smaller one.
+    """Whether a ``oneof`` of a step takes ``alternative``, given that it takes no smaller one.
 
-    ``step`` counts from 1, ``number`` the ``oneof`` statements of the action; ``objects`` are bound by quantifiers
-    around it. The last alternative has no input.
+    ``step`` counts from 1, ``number`` counts the ``oneof`` statements of the action from 0; ``objects`` are bound by
+    quantifiers around the statement. The last alternative has no input.
     """
 
     step: int
@@ -31,24 +32,24 @@ class OutcomeInput(NamedTuple):
 
 
 class OrderInput(NamedTuple):
-    """Whether step ``first`` is taken before step ``second`` (``first < second``), in a partially ordered plan."""
+    """Whether step ``first`` is executed before step ``second`` (``first < second``), in a partially ordered plan."""
 
     first: int
     second: int
 
 
 class AuxiliaryInput(NamedTuple):
-    """A variable of an encoding that stands for nothing in the world."""
+    """A variable of an encoding that no part of the world corresponds to."""
 
     name: str
     number: int
 
 
-# ---- encodings ------------------------------------------------------------------------------------------------------
+# -- encodings --------------------------------------------------------------------------------------------------------
 
 
 class InstanceLiteral(NamedTuple):
-    """Under which worlds an instance of a rule's part is violated, or undecided, at a letter."""
+    """The worlds in which an instance of a rule's part is violated, or undecided, at a letter of the trace."""
 
     part: int
     binding: tuple[int, ...]
@@ -57,16 +58,15 @@ class InstanceLiteral(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """A plan as circuits: each literal says in which worlds something is so.
+    """A plan as circuits: each literal is true in the worlds that have a property.
 
-    ``allowed``: the world exists. ``executable``, ``goal``; ``violated``: some hard rule is violated;
-    ``undecided``: some hard rule reads an undefined number, and no rule is violated. ``checked``: some hard rule
-    has an instance where all steps are taken. ``values``: the open numbers, as (function, code). ``open_facts``,
-    ``open_numbers``, ``outcomes``: how much is left open, ``statements``: each ``oneof`` of each step. ``limits``
-    say why the trace is not known: then nothing is; ``skipped``: why a rule is undecided in every world.
-    ``finite``: open numbers that have one of some values, with these. Of single rules: ``violations`` are those of
-    hard ones, ``soft`` those of preferences, ``undecided_at`` where either are undecided; ``given_up``: rules (by
-    number) of which nothing is known.
+    ``allowed``: the world exists. ``violated``: a hard rule is violated. ``undecided``: a hard rule reads an undefined
+    number, and no rule is violated. ``checked``: a hard rule has an instance where all steps are executed.
+    ``violations`` are of hard rules, ``preference_violations`` of preferences, ``undecided_instances`` of both.
+    ``open_numbers`` are (function, code). ``alternative_counts``: number of alternatives of each choice.
+    ``limits``: reasons why the trace, and so every literal, is not known. ``skipped``: messages about hard rules that
+    were not encoded and are undecided in every world; ``skipped_rules``: numbers of all rules that were not encoded.
+    ``finite_numbers``: open numbers with finitely many values. ``alive[i]``: steps 1..i are executed.
     """
 
     circuit: Circuit
@@ -77,15 +77,18 @@ class Encoding(NamedTuple):
     undecided: Literal
     violations: tuple[InstanceLiteral, ...]
     checked: bool
-    values: tuple[tuple[int, int], ...]
-    open_facts: int
-    open_numbers: int
-    outcomes: dict[tuple[int, int, tuple[int, ...]], int]  # each choice that may matter -> its number of alternatives
-    statements: tuple[tuple[int, int], ...] = ()
+    open_numbers: tuple[tuple[int, int], ...]
+    open_fact_count: int
+    alternative_counts: dict[ChoiceKey, int]
+    oneof_statements: tuple[OneofStatement, ...] = ()
     limits: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    finite: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
-    alive: tuple[Literal, ...] = ()  # alive[i]: steps 1..i are taken
-    soft: tuple[InstanceLiteral, ...] = ()
-    undecided_at: tuple[InstanceLiteral, ...] = ()
-    given_up: frozenset[int] = frozenset()
+    finite_numbers: tuple[tuple[tuple[int, int], tuple[Number, ...]], ...] = ()
+    alive: tuple[Literal, ...] = ()
+    preference_violations: tuple[InstanceLiteral, ...] = ()
+    undecided_instances: tuple[InstanceLiteral, ...] = ()
+    skipped_rules: frozenset[int] = frozenset()
+
+    def good(self) -> Literal:
+        """The worlds in which the plan is SAFE or VALID."""
+        return self.circuit.conjunction([self.executable, self.goal, self.violated ^ 1, self.undecided ^ 1])

@@ -1,4 +1,4 @@
-"""The verdict over all worlds: three values, each with a world in which it fails."""
+"""Answer questions about an encoding: the verdict over all worlds, and worlds with a property."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 FOLDED = "constant folding"
 SIMULATED = "simulation"
 MAX_VALUE_COMBINATIONS = 256
-"""Combinations of values of open numbers that are looked at one by one, where a solver gave up."""
+"""Maximum number of combinations of values of open numbers to try one by one after a solver gave up."""
 
 
 class NoPossibleWorld(Exception):
-    """What the description says of its open facts contradicts itself (SC117)."""
+    """The statements of the description about its open facts contradict each other (SC117)."""
 
 
 class TruthLiterals(NamedTuple):
-    """In which worlds something is true, and in which it is false; in the others it is undecided."""
+    """The worlds in which a property holds, and those in which it does not; in the others it is undecided."""
 
     true: Literal
     false: Literal
 
 
 class EncodingQueries:
-    """Asks one solver about one encoding. What folds to a constant needs none."""
+    """Asks one solver about one encoding. Literals that fold to a constant need no solver."""
 
     def __init__(self, encoding: Encoding, engine: str = "auto", deadline: float | None = None) -> None:
         self.encoding = encoding
         self.circuit: Circuit = encoding.circuit
         self.engine = engine
         self.deadline = deadline
-        self.asked = False
         self._solver: Solver | None = None
-        self._known: dict[Literal, bool | None] = {}
+        self._solver_decided = False
+        self._answers: dict[Literal, bool | None] = {}
         self._models: dict[Literal, Model] = {}
         self._simulation: Simulation | None = None
-        self._simulated = False
+        self._simulation_decided = False
 
     @property
     def solver(self) -> Solver:
-        """The solver; made at first use, with the completions that are allowed."""
+        """The solver, restricted to allowed completions; created at first use."""
         if self._solver is None:
             roots = [self.encoding.allowed, *self._roots()]
             self._solver = create_solver(self.circuit, roots, self.engine, self.deadline)
@@ -61,119 +61,114 @@ class EncodingQueries:
     @property
     def name(self) -> str:
         """The name of the engine that decided."""
-        if self._solver is not None and self.asked:
+        if self._solver is not None and self._solver_decided:
             return self._solver.name
-        return SIMULATED if self._simulated else FOLDED
+        return SIMULATED if self._simulation_decided else FOLDED
 
     def _roots(self) -> list[Literal]:
         e = self.encoding
         return [e.executable, e.goal, e.violated, e.undecided, *[v.literal for v in e.violations]]
 
-    def some(self, literal: Literal) -> bool | None:
-        """Whether some world that exists is one in which a literal is true; ``None`` if that was not decided."""
+    def holds_in_some_world(self, literal: Literal) -> bool | None:
+        """Whether a literal is true in some world that exists; ``None`` if that is undecided."""
         if literal == FALSE:
             return False
-        if literal not in self._known:
-            self._known[literal] = self._by_example(literal) or self._by_solver(literal)
-        return self._known[literal]
+        if literal not in self._answers:
+            self._answers[literal] = self._find_by_simulation(literal) or self._ask_solver(literal)
+        return self._answers[literal]
 
-    def _by_example(self, literal: Literal) -> bool:
-        """Whether one of some worlds drawn at random is one. Most of what is so in some world is so in many."""
+    def _find_by_simulation(self, literal: Literal) -> bool:
+        """Whether a literal is true in one of a few random worlds: most properties of some world hold in many."""
         if self._simulation is None and self.engine == "auto":
             self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._roots()])
         if literal == TRUE and self.encoding.allowed == TRUE:
             return True
         if self._simulation is None or not self._simulation.all_true([self.encoding.allowed, literal]):
             return False
-        self._simulated = self._simulated or literal != TRUE
+        self._simulation_decided = self._simulation_decided or literal != TRUE
         return True
 
-    def _by_solver(self, literal: Literal) -> bool | None:
-        found = self.solver.solve([literal])
-        self.asked = self.asked or literal != TRUE
-        if found:
+    def _ask_solver(self, literal: Literal) -> bool | None:
+        answer = self.solver.solve([literal])
+        self._solver_decided = self._solver_decided or literal != TRUE
+        if answer:
             self._models[literal] = self.solver.model()
-        return self._by_values(literal) if found is None else found
+        return self._try_values(literal) if answer is None else answer
 
-    def _by_values(self, literal: Literal) -> bool | None:
-        """Where a solver gave up: value by value, for open numbers that have finitely many.
-
-        With values in their place comparisons fold, products among them.
-        """
-        finite = dict(self.encoding.finite)
-        total = prod([len(values) for values in finite.values()])
-        if not finite or total > MAX_VALUE_COMBINATIONS or set(self.encoding.values) != finite.keys():
+    def _try_values(self, literal: Literal) -> bool | None:
+        """Try all values of the open numbers, if these are finite: with constants, products and comparisons fold."""
+        finite = dict(self.encoding.finite_numbers)
+        combinations = prod([len(values) for values in finite.values()])
+        if not finite or combinations > MAX_VALUE_COMBINATIONS or set(self.encoding.open_numbers) != finite.keys():
             return None
-        template = CircuitTemplate(self.circuit, [self.encoding.allowed, literal], (), self.encoding.values)
-        for chosen in product(*finite.values()):
-            values = dict(zip(finite, chosen, strict=True))
-            roots = template.instantiate({}, {key: constant(value) for key, value in values.items()})
+        template = CircuitTemplate(self.circuit, [self.encoding.allowed, literal], (), self.encoding.open_numbers)
+        for combination in product(*finite.values()):
+            values = dict(zip(finite, combination, strict=True))
+            roots = template.instantiate({}, {number: constant(value) for number, value in values.items()})
             solver = create_solver(self.circuit, roots, "auto", self.deadline)
             try:
-                found = solver.solve(roots)
-                if found:
+                answer = solver.solve(roots)
+                if answer:
                     self._models[literal] = Model(solver.model().inputs, values)
-                if found is not False:
-                    return found
+                if answer is not False:
+                    return answer
             finally:
                 solver.close()
         return False
 
-    def world(self, literal: Literal) -> Completion | None:
-        """A world in which a literal is true, if there is one and it was found."""
-        if not self.some(literal):
+    def find_world(self, literal: Literal) -> Completion | None:
+        """A world in which a literal is true; ``None`` if there is none or none was found."""
+        if not self.holds_in_some_world(literal):
             return None
         if literal in self._models:
-            return self._world(self._models[literal])
+            return self._make_completion(self._models[literal])
         if self._simulation is None or literal == self.encoding.allowed == TRUE:
-            return self._world(Model({}, {}))
-        return self._world(Model(self._simulation.find_example(self.circuit, [self.encoding.allowed, literal]), {}))
+            return self._make_completion(Model({}, {}))
+        inputs = self._simulation.find_example(self.circuit, [self.encoding.allowed, literal])
+        return self._make_completion(Model(inputs, {}))
 
-    def _world(self, model: Model) -> Completion:
-        facts = set()
-        chosen: set[OutcomeInput] = set()
-        for node, value in model.inputs.items():
-            key = self.circuit.keys.get(node)
-            if value and isinstance(key, FactInput):
-                facts.add((key.predicate, key.code))
-            elif value and isinstance(key, OutcomeInput):
-                chosen.add(key)
+    def _make_completion(self, model: Model) -> Completion:
+        keys = [self.circuit.keys.get(node) for node, value in model.inputs.items() if value]
+        facts = frozenset([(key.predicate, key.code) for key in keys if isinstance(key, FactInput)])
+        outcome_inputs = {key for key in keys if isinstance(key, OutcomeInput)}
         outcomes = {}
-        for (step, number, objects), alternatives in self.encoding.outcomes.items():
-            inputs = [OutcomeInput(step, number, objects, k) in chosen for k in range(alternatives - 1)]
-            outcomes[step, number, objects] = inputs.index(True) if True in inputs else alternatives - 1
-        values = {key: model.values.get(key, 0) for key in self.encoding.values}
-        return Completion(frozenset(facts), values, complete_outcomes(self.encoding.statements, outcomes))
+        for (step, number, objects), count in self.encoding.alternative_counts.items():
+            alternatives = [k for k in range(count - 1) if OutcomeInput(step, number, objects, k) in outcome_inputs]
+            outcomes[step, number, objects] = alternatives[0] if alternatives else count - 1
+        values = {number: model.values.get(number, 0) for number in self.encoding.open_numbers}
+        return Completion(facts, values, complete_outcomes(self.encoding.oneof_statements, outcomes))
 
-    def over_worlds(self, value: TruthLiterals) -> Worlds:
+    def _decide(self, literals: TruthLiterals) -> Worlds:
         """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""
         if self.encoding.limits:
             return Worlds.UNKNOWN
-        otherwise = self.circuit.both(value.true ^ 1, value.false ^ 1)
-        yes, no, neither = self.some(value.true), self.some(value.false), self.some(otherwise)
-        if yes and no:
+        undecided = self.circuit.both(literals.true ^ 1, literals.false ^ 1)
+        some_true, some_false, some_undecided = [
+            self.holds_in_some_world(literal) for literal in (literals.true, literals.false, undecided)
+        ]
+        if some_true and some_false:
             return Worlds.SOME
-        if None in (yes, no, neither) or neither:
+        if None in (some_true, some_false, some_undecided) or some_undecided:
             return Worlds.UNKNOWN
-        return Worlds.ALL if yes else Worlds.NONE
+        return Worlds.ALL if some_true else Worlds.NONE
 
     def decide(self) -> WorldsVerdict:
-        """The three values. Raises :class:`NoPossibleWorld`, and what :func:`.solvers.solver_for` raises."""
-        if self.encoding.allowed == FALSE or self.some(TRUE) is False:
+        """The verdict over all worlds. Raises :class:`NoPossibleWorld`, and the exceptions of ``create_solver``."""
+        if self.encoding.allowed == FALSE or self.holds_in_some_world(TRUE) is False:
             raise NoPossibleWorld
         e = self.encoding
         safe = TruthLiterals(self.circuit.both(e.violated ^ 1, e.undecided ^ 1), e.violated)
         return WorldsVerdict(
-            self.over_worlds(TruthLiterals(e.executable, e.executable ^ 1)),
-            self.over_worlds(TruthLiterals(e.goal, e.goal ^ 1)),
-            self.over_worlds(safe),
-            self.world(e.executable ^ 1),
-            self.world(e.goal ^ 1),
-            self.world(e.violated),
+            self._decide(TruthLiterals(e.executable, e.executable ^ 1)),
+            self._decide(TruthLiterals(e.goal, e.goal ^ 1)),
+            self._decide(safe),
+            self.find_world(e.executable ^ 1),
+            self.find_world(e.goal ^ 1),
+            self.find_world(e.violated),
             e.limits,
         )
 
     def close(self) -> None:
-        """Give back the solver's memory."""
+        """Free the solver's memory."""
         if self._solver is not None:
             self._solver.close()

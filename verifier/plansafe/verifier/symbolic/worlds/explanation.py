@@ -1,4 +1,4 @@
-"""Why a plan is not safe in every world: open facts and numbers with values under which it is bad (docs/worlds.md)."""
+"""Explain why a plan is not safe in every world: a minimal cause and a question, as text (docs/worlds.md)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from plansafe.verifier.symbolic.circuits.minimal_subset import (
 from plansafe.verifier.symbolic.circuits.solvers import Model
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
-    DecisionProblem,
     OpenValues,
     OpenVariable,
-    OpenVariables,
     PartialAssignment,
     build_decision_problem,
 )
-from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import Encoding
 from plansafe.verifier.symbolic.worlds.question import find_question
+
+MAX_ASKED_FACTS = 20
+"""Maximum number of facts that a question may ask people for."""
+MAX_WORK = 1_000_000
+"""The work budget for a cause and a question: about a second."""
 
 
 class Cause(NamedTuple):
-    """``values`` is subset-minimal; empty if every completion is bad.
+    """``values`` is subset-minimal; it is empty if every completion is bad.
 
-    ``None`` if no completion is bad, or if time ran out; ``note`` says which. ``sufficient`` is then what was known to
-    suffice for badness, perhaps not minimal.
+    It is ``None`` if no completion is bad, or if time ran out; ``note`` says which. Then ``sufficient`` is a sufficient
+    cause that may not be minimal.
     """
 
     values: PartialAssignment | None
@@ -42,82 +45,56 @@ class Cause(NamedTuple):
 
 
 def find_minimal_cause(
-    decision: DecisionProblem,
-    engine: str = "auto",
-    deadline: float | None = None,
-    prefer: Sequence[OpenVariable] = (),
-    world: Completion | None = None,
-    completions: CompletionSearch | None = None,
+    search: CompletionSearch, world: Completion | None = None, prefer: Sequence[OpenVariable] = ()
 ) -> Cause:
-    """A cause: a partial assignment all of whose completions are bad, minimal and agreeing with some completion.
+    """Find a minimal partial assignment that agrees with some completion and whose completions are all bad.
 
-    It is taken from ``world``, which should be bad, or else from a bad completion that the solver finds. ``prefer``
-    names what the cause should be made of if that suffices, best first. ``completions`` shares the solvers with a
-    question.
+    It is part of ``world``, which should be bad, or else of a bad completion that the solver finds. If the variables in
+    ``prefer`` suffice, best first, the cause has no others.
 
-    NP checks, about k log(n/k) for k of n facts; with outcomes each is a sequence of such, in the worst case as many as
-    there are outcomes.
-
-    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
+    It takes about k log(n/k) NP queries for k of n facts. With outcomes each query becomes several, in the worst case
+    one for each outcome.
     """
-    search = completions or CompletionSearch(decision, engine, deadline)
-    items, preferred = search.candidates(prefer)
+    variables, preferred = search.candidates(prefer)
     try:
-        bad = search.of_world(world, items) if world is not None else None
-        found = _cause(search, bad, items, preferred) if bad is not None else None
-        if found is None:
+        bad = search.values_in_world(world, variables) if world is not None else None
+        minimal = _minimise(search, bad, variables, preferred) if bad is not None else None
+        if minimal is None:
             model = search.bad()
             if model is None:
                 return Cause(None, "no completion is bad")
-            bad = search.completion(model, items)
-            found = _cause(search, bad, items, preferred)
-        assert bad is not None and found is not None
-    except GaveUp as why:
-        return Cause(None, f"not found: {why}")
-    finally:
-        if completions is None:
-            search.close()
-    values = _partial(search, bad, found.elements)
-    return Cause(None, f"not minimal: {found.reason}", values) if found.reason else Cause(values)
+            bad = search.values_in_model(model, variables)
+            minimal = _minimise(search, bad, variables, preferred)
+        assert bad is not None and minimal is not None
+    except GaveUp as reason:
+        return Cause(None, f"not found: {reason}")
+    values = PartialAssignment(
+        tuple([(search.fact_input(v), bool(bad[v])) for v in minimal.elements if isinstance(v, int)]),
+        tuple([(v, bad[v]) for v in minimal.elements if isinstance(v, tuple)]),
+    )
+    return Cause(None, f"not minimal: {minimal.reason}", values) if minimal.reason else Cause(values)
 
 
-def _cause(
-    search: CompletionSearch, bad: OpenValues, items: list[OpenVariable], preferred: list[OpenVariable]
+def _minimise(
+    search: CompletionSearch, bad: OpenValues, variables: list[OpenVariable], preferred: list[OpenVariable]
 ) -> MinimalSubset[OpenVariable] | None:
-    if not search.some_good():
+    """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good."""
+    if not search.has_good():
         return MinimalSubset([])
-    literals = {item: search.literal(item, bad[item]) for item in items}
+    literals = {variable: search.literal(variable, bad[variable]) for variable in variables}
 
-    def all_bad(chosen: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
-        found = search.good_model([literals[item] for item in chosen])
-        if isinstance(found, Model):
-            good = search.completion(found, items)
-            return PropertyFails([item for item in items if good[item] != bad[item]])
-        return PropertyHolds([item for item in chosen if literals[item] in found])
+    def all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
+        model = search.find_good([literals[variable] for variable in subset])
+        if isinstance(model, Model):
+            good = search.values_in_model(model, variables)
+            return PropertyFails([variable for variable in variables if good[variable] != bad[variable]])
+        return PropertyHolds([variable for variable in subset if literals[variable] in model])
 
-    return find_minimal_subset(items, all_bad, preferred)
-
-
-def _partial(search: CompletionSearch, values: OpenValues, items: Sequence[OpenVariable]) -> PartialAssignment:
-    facts, numbers = [], []
-    for item in items:
-        if isinstance(item, int):
-            key = search.circuit.keys[item]
-            assert isinstance(key, FactInput)
-            facts.append((key, bool(values[item])))
-        else:
-            numbers.append((item, values[item]))
-    return PartialAssignment(tuple(facts), tuple(numbers))
-
-
-MAX_ASKED_FACTS = 20
-"""Facts that people can be asked for: where more are seen to be needed, no question is looked for."""
-MAX_WORK = 1_000_000
-"""The work budget for a cause and a question: about a second."""
+    return find_minimal_subset(variables, all_bad, preferred)
 
 
 class Explanation(NamedTuple):
-    """The cause and the question; ``None`` where there is none or it was not found, as the notes say."""
+    """The cause and the question; ``None`` if there is none or it was not found, as the notes say."""
 
     cause: tuple[ShownValue, ...] | None = None
     cause_note: str = ""
@@ -125,33 +102,20 @@ class Explanation(NamedTuple):
     question_note: str = ""
 
 
-def explain(
-    encoding: Encoding, task: Task, engine: str, deadline: float | None, world: Completion | None, wanted: bool = True
-) -> Explanation:
-    """A minimal cause, taken from a bad world, and (where ``wanted``) a question."""
-    decision = build_decision_problem(encoding)
-    completions = CompletionSearch(decision, engine, deadline, WorkBudget(MAX_WORK))
+def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None, bad_world: Completion) -> Explanation:
+    """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
+    search = CompletionSearch(build_decision_problem(encoding), engine, deadline, WorkBudget(MAX_WORK))
     try:
-        cause = find_minimal_cause(decision, world=world, completions=completions)
-        asked = find_question(decision, completions=completions, most=MAX_ASKED_FACTS) if wanted else None
+        cause = find_minimal_cause(search, bad_world)
+        question = find_question(search, max_facts=MAX_ASKED_FACTS)
     finally:
-        completions.close()
-    said = None if cause.values is None else _assignment_text(task, cause.values)
-    out = Explanation(said, cause.note)
-    if asked is not None:
-        out = out._replace(
-            question=None if asked.asked is None else _variable_texts(task, asked.asked), question_note=asked.note
-        )
-    return out
-
-
-def _assignment_text(task: Task, values: PartialAssignment) -> tuple[ShownValue, ...]:
-    facts = [
-        ShownValue(task.fact_text(key.predicate, key.code), "true" if value else "false") for key, value in values.facts
-    ]
-    return (*facts, *[ShownValue(task.fluent_text(*key), str(value)) for key, value in values.numbers])
-
-
-def _variable_texts(task: Task, opens: OpenVariables) -> tuple[str, ...]:
-    facts = [task.fact_text(key.predicate, key.code) for key in opens.facts]
-    return (*facts, *[task.fluent_text(*key) for key in opens.numbers])
+        search.close()
+    cause_values = question_texts = None
+    if cause.values is not None:
+        facts = [ShownValue(task.fact_text(*fact), "true" if value else "false") for fact, value in cause.values.facts]
+        numbers = [ShownValue(task.fluent_text(*number), str(value)) for number, value in cause.values.numbers]
+        cause_values = (*facts, *numbers)
+    if question.asked is not None:
+        texts = [task.fact_text(*fact) for fact in question.asked.facts]
+        question_texts = (*texts, *[task.fluent_text(*number) for number in question.asked.numbers])
+    return Explanation(cause_values, cause.note, question_texts, question.note)

@@ -1,8 +1,14 @@
-"""Conditions and numbers in all worlds at once: a formula becomes closures that return literals.
+"""Compile formulas, numbers and axioms to functions that evaluate them in all worlds at once.
 
-Three values need two literals: in which worlds a formula is true, and in which it is false. Where it reads no numbers
-one is the negation of the other. Quantifiers range over what :mod:`.possible_certain` finds possible, so a closure
-costs as much as there are facts that may matter, not as there are objects.
+A formula has three values, so it needs two literals: the worlds in which it is true, and those in which it is false. If
+it reads no numbers, one is the negation of the other. Quantifiers range over the bindings that :class:`PossibleCertain`
+finds possible, so evaluation costs as much as there are facts that may matter, not as there are objects.
+
+The derived facts of a stratum are the least fixpoint of its axioms, computed from below: after round ``r`` a literal
+has the worlds in which its fact can be derived in ``r`` rounds. A round that changes no literal has reached the
+fixpoint. With cyclic derivations, literals keep growing although the functions that they denote do not. But in one
+world every round before the fixpoint derives a new fact, so after more rounds than there are facts the fixpoint is also
+reached.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model import nodes
 from plansafe.verifier.model.nodes import (
     And,
     Arithmetic,
@@ -31,7 +37,10 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Quantity, Search, SymbolicState
+from plansafe.verifier.symbolic.worlds.symbolic_state import UNDEFINED, PossibleCertain, Quantity, SymbolicState
+
+MAX_ROUNDS = 400
+"""Maximum number of rounds for a stratum of derived predicates that depends on open facts."""
 
 Binding = dict[int, int]
 """Slot -> object; slots are never reused in a scope, so closures share one map."""
@@ -40,57 +49,57 @@ QuantityFunction = Callable[[SymbolicState, Binding], Quantity]
 
 
 class FormulaCompiler:
-    """Compiles the formulas of one task. Closures are kept per formula, so compiling twice costs nothing."""
+    """Compiles the formulas of one task. It keeps one function per formula and value, so compiling again is free."""
 
-    def __init__(self, task: Task, circuit: Circuit, possible_certain: PossibleCertain) -> None:
+    def __init__(self, task: Task, circuit: Circuit) -> None:
         self.task = task
         self.circuit = circuit
-        self.possible_certain = possible_certain
+        self.possible_certain = PossibleCertain(task)
         self._radix = max(len(task.objects), 1)
-        self._known: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
-        self._numeric: dict[int, bool] = {}
+        self._functions: dict[tuple[int, bool], tuple[Formula, LiteralFunction]] = {}
+        self._reads_numbers: dict[int, bool] = {}
 
     def reads_numbers(self, formula: Formula) -> bool:
         """Whether a formula reads numbers, and so may be undefined."""
         key = id(formula)
-        if key not in self._numeric:
-            self._numeric[key] = has_comparison(formula)
-        return self._numeric[key]
+        if key not in self._reads_numbers:
+            self._reads_numbers[key] = has_comparison(formula)
+        return self._reads_numbers[key]
 
     def compile_true(self, formula: Formula) -> LiteralFunction:
-        """In which worlds the formula is true."""
-        return self._truths(formula, True)
+        """A function that returns the worlds in which the formula is true."""
+        return self._compile(formula, True)
 
     def compile_false(self, formula: Formula) -> LiteralFunction:
-        """In which worlds the formula is false."""
-        return self._truths(formula, False)
+        """A function that returns the worlds in which the formula is false."""
+        return self._compile(formula, False)
 
-    def _truths(self, formula: Formula, wanted: bool) -> LiteralFunction:
-        key = (id(formula), wanted)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = formula, self._compile(formula, wanted)  # the formula lives as long as its key
-        return known[1]
+    def _compile(self, formula: Formula, value: bool) -> LiteralFunction:
+        key = (id(formula), value)
+        if key not in self._functions:
+            # The entry keeps the formula, so that its id is not used again.
+            self._functions[key] = formula, self._compile_uncached(formula, value)
+        return self._functions[key][1]
 
-    def _compile(self, formula: Formula, wanted: bool) -> LiteralFunction:
+    def _compile_uncached(self, formula: Formula, value: bool) -> LiteralFunction:
         match formula:
             case Truth():
-                value = TRUE if formula.value == wanted else FALSE
-                return lambda _state, _binding: value
+                constant = TRUE if formula.value == value else FALSE
+                return lambda _state, _binding: constant
             case Not():
-                return self._truths(formula.body, not wanted)
+                return self._compile(formula.body, not value)
             case Compare():
-                return self._compare(formula, wanted)
+                return self._compile_comparison(formula, value)
             case And() | Or():
-                return self._junction(formula, wanted)
-            case Atom() if wanted:
-                return self._atom(formula)
-            case Equal() if wanted:
-                return _equal(formula)
+                return self._compile_junction(formula, value)
+            case Atom() if value:
+                return self._compile_atom(formula)
+            case Equal() if value:
+                return _compile_equality(formula)
             case Quantified():
-                return self._quantified(formula, wanted)
+                return self._compile_quantified(formula, value)
             case Atom() | Equal():
-                positive = self._truths(formula, True)
+                positive = self._compile(formula, True)
                 return lambda state, binding: positive(state, binding) ^ 1
             case Temporal():
                 raise AssertionError("not a state formula")
@@ -98,7 +107,7 @@ class FormulaCompiler:
                 assert_never(formula)
 
     def compile_code(self, arguments: tuple[int, ...]) -> Callable[[Binding], int]:
-        """The code of an atom's arguments under a binding."""
+        """A function that returns the code of an atom's arguments under a binding."""
         base = 0
         factors: dict[int, int] = {}
         power = 1
@@ -108,97 +117,96 @@ class FormulaCompiler:
             else:
                 factors[-1 - argument] = factors.get(-1 - argument, 0) + power
             power *= self._radix
-        items = list(factors.items())
-        if not items:
+        slot_factors = list(factors.items())
+        if not slot_factors:
             return lambda _binding: base
-        if len(items) == 1:
-            ((slot, factor),) = items
+        if len(slot_factors) == 1:
+            ((slot, factor),) = slot_factors
             return lambda binding: base + factor * binding[slot]
-        if len(items) == 2:
-            (slot, factor), (other, more) = items
-            return lambda binding: base + factor * binding[slot] + more * binding[other]
-        return lambda binding: base + sum([factor * binding[slot] for slot, factor in items])
+        if len(slot_factors) == 2:
+            (slot, factor), (second_slot, second_factor) = slot_factors
+            return lambda binding: base + factor * binding[slot] + second_factor * binding[second_slot]
+        return lambda binding: base + sum([factor * binding[slot] for slot, factor in slot_factors])
 
-    def _atom(self, formula: Atom) -> LiteralFunction:
+    def _compile_atom(self, formula: Atom) -> LiteralFunction:
         predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size
         code_of = self.compile_code(formula.arguments)
 
-        def atom(state: SymbolicState, binding: Binding) -> Literal:
+        def evaluate(state: SymbolicState, binding: Binding) -> Literal:
             code = code_of(binding)
             literal = state.literals[predicate].get(code)
             if literal is None:
                 return TRUE if code in state.facts[certain] else FALSE
             return literal
 
-        return atom
+        return evaluate
 
-    def _junction(self, formula: And | Or, wanted: bool) -> LiteralFunction:
-        parts = [self._truths(part, wanted) for part in formula.parts]
+    def _compile_junction(self, formula: And | Or, value: bool) -> LiteralFunction:
+        parts = [self._compile(part, value) for part in formula.parts]
         circuit = self.circuit
-        conjoined = isinstance(formula, And) == wanted
-        flip = 0 if conjoined else 1  # a disjunction is a negated conjunction of negations
+        flip = 0 if isinstance(formula, And) == value else 1  # a disjunction is a negated conjunction of negations
 
-        def junction(state: SymbolicState, binding: Binding) -> Literal:
-            found = []
+        def evaluate(state: SymbolicState, binding: Binding) -> Literal:
+            literals = []
             for part in parts:
                 literal = part(state, binding) ^ flip
                 if literal == FALSE:
                     return FALSE ^ flip
                 if literal != TRUE:
-                    found.append(literal)
-            if not found:
+                    literals.append(literal)
+            if not literals:
                 return TRUE ^ flip
-            return circuit.conjunction(found) ^ flip
+            return circuit.conjunction(literals) ^ flip
 
-        return junction
+        return evaluate
 
-    def _quantified(self, formula: Quantified, wanted: bool) -> LiteralFunction:
-        """``exists`` over the bindings that are possible; ``forall`` as no binding under which it is not so."""
-        exists = formula.universal != wanted
+    def _compile_quantified(self, formula: Quantified, value: bool) -> LiteralFunction:
+        """``exists`` over the possible bindings; ``forall`` as the negation of ``exists`` a counterexample."""
+        exists = formula.universal != value
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
-        possible = self.possible_certain.possible_condition(formula.body, wanted if exists else not wanted)
+        possible = self.possible_certain.possible_condition(formula.body, value if exists else not value)
         free = sorted(self.possible_certain.emitter.free_slots(possible) - set(slots))
         search = self.possible_certain.compile_search(possible, formula.variables, free)
-        body = self._truths(formula.body, wanted)
+        body = self._compile(formula.body, value)
         flip = 0 if exists else 1
         circuit = self.circuit
 
-        def quantified(state: SymbolicState, binding: Binding) -> Literal:
+        def evaluate(state: SymbolicState, binding: Binding) -> Literal:
             candidates: list[tuple[int, ...]] = []
             search(state.facts, (), candidates, *[binding[slot] for slot in free])
-            found = set()
+            literals = set()
             for objects in candidates:
-                for slot, value in zip(slots, objects, strict=True):
-                    binding[slot] = value
+                for slot, number in zip(slots, objects, strict=True):
+                    binding[slot] = number
                 literal = body(state, binding) ^ flip
                 if literal == TRUE:
                     return TRUE ^ flip
-                found.add(literal)
-            return circuit.disjunction(found) ^ flip
+                literals.add(literal)
+            return circuit.disjunction(literals) ^ flip
 
-        return quantified
+        return evaluate
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def _compare(self, formula: Compare, wanted: bool) -> LiteralFunction:
+    def _compile_comparison(self, formula: Compare, value: bool) -> LiteralFunction:
         left, right, operator = self.compile_number(formula.left), self.compile_number(formula.right), formula.operator
         circuit = self.circuit
-        flip = 0 if wanted else 1
+        flip = 0 if value else 1
 
-        def compare(state: SymbolicState, binding: Binding) -> Literal:
+        def evaluate(state: SymbolicState, binding: Binding) -> Literal:
             a, b = left(state, binding), right(state, binding)
             defined = circuit.both(a.defined, b.defined)
             if defined == FALSE:
                 return FALSE
             return circuit.both(defined, terms.compare(circuit, operator, a.value, b.value) ^ flip)
 
-        return compare
+        return evaluate
 
     def compile_number(self, expression: Expression) -> QuantityFunction:
-        """The value of an expression, and the worlds in which it has one."""
+        """A function that returns the value of an expression, and the worlds in which it is defined."""
         match expression:
-            case model.Constant():
+            case nodes.Constant():
                 constant = Quantity(TRUE, terms.constant(expression.value))
                 return lambda _state, _binding: constant
             case Fluent():
@@ -206,118 +214,109 @@ class FormulaCompiler:
                 return lambda state, binding: state.quantity(function, code_of(binding))
             case Arithmetic():
                 operands = [self.compile_number(operand) for operand in expression.operands]
-                return lambda state, binding: self.arithmetic(
+                return lambda state, binding: self._calculate(
                     expression.operator, [operand(state, binding) for operand in operands]
                 )
-            case model.Duration() | model.TotalTime() | model.IsViolated():
+            case nodes.Duration() | nodes.TotalTime() | nodes.IsViolated():
                 raise AssertionError("only durations and metrics read this")
             case _:
                 assert_never(expression)
 
-    def arithmetic(self, operator: str, values: list[Quantity]) -> Quantity:
-        """``+ - * /`` in all worlds at once."""
+    def _calculate(self, operator: str, operands: list[Quantity]) -> Quantity:
         circuit = self.circuit
-        defined, result = values[0]
-        if len(values) == 1:
-            return Quantity(defined, terms.multiply(terms.constant(-1), result) if operator == "-" else result)
-        for value in values[1:]:
-            defined = circuit.both(defined, value.defined)
+        defined, total = operands[0]
+        if len(operands) == 1:
+            return Quantity(defined, terms.multiply(terms.constant(-1), total) if operator == "-" else total)
+        for operand in operands[1:]:
+            defined = circuit.both(defined, operand.defined)
             if defined == FALSE:
-                return Quantity(FALSE, terms.constant(0))
+                return UNDEFINED
             if operator in ("+", "-"):
-                result = terms.add(result, value.value, 1 if operator == "+" else -1)
+                total = terms.add(total, operand.value, 1 if operator == "+" else -1)
             elif operator == "*":
-                result = terms.multiply(result, value.value)
+                total = terms.multiply(total, operand.value)
             else:
-                defined = circuit.both(defined, terms.compare(circuit, "=", value.value, terms.constant(0)) ^ 1)
-                result = terms.divide(result, value.value)
-        return Quantity(defined, result)
+                defined = circuit.both(defined, terms.compare(circuit, "=", operand.value, terms.constant(0)) ^ 1)
+                total = terms.divide(total, operand.value)
+        return Quantity(defined, total)
 
 
-def _equal(formula: Equal) -> LiteralFunction:
+def _compile_equality(formula: Equal) -> LiteralFunction:
     left, right = formula.left, formula.right
 
-    def equal(_state: SymbolicState, binding: Binding) -> Literal:
+    def evaluate(_state: SymbolicState, binding: Binding) -> Literal:
         a = left if left >= 0 else binding[-1 - left]
         b = right if right >= 0 else binding[-1 - right]
         return TRUE if a == b else FALSE
 
-    return equal
+    return evaluate
 
 
-MAX_ROUNDS = 400
+# -- derived facts ----------------------------------------------------------------------------------------------------
 
 
 class TooManyRounds(Exception):
-    """A recursive derived predicate depends on too many facts that are open."""
+    """A recursive derived predicate depends on too many open facts."""
 
 
-class _Rule:
-    """A compiled axiom: the bindings of its head under which the body may hold, and in which worlds it does."""
+class _CompiledAxiom:
+    """An axiom with a search for the bindings of its head under which the body may hold."""
 
-    def __init__(self, evaluation: FormulaCompiler, axiom: Axiom) -> None:
+    def __init__(self, compiler: FormulaCompiler, axiom: Axiom) -> None:
+        possible_certain = compiler.possible_certain
         self.predicate = axiom.predicate
         self.slots = [v.slot for v in axiom.parameters]
-        self.body: LiteralFunction = evaluation.compile_true(axiom.body)
-        self.code = evaluation.compile_code(tuple([-1 - slot for slot in self.slots]))
-        self.search: Search = evaluation.possible_certain.compile_search(
-            evaluation.possible_certain.possible_condition(axiom.body), axiom.parameters, ()
-        )
+        self.body: LiteralFunction = compiler.compile_true(axiom.body)
+        self.code = compiler.compile_code(tuple([-1 - slot for slot in self.slots]))
+        body = possible_certain.possible_condition(axiom.body)
+        self.search = possible_certain.compile_search(body, axiom.parameters, ())
 
 
 class DerivedFacts:
-    """Keeps the derived facts of a symbolic state right."""
+    """Updates the derived facts of symbolic states."""
 
-    def __init__(self, task: Task, evaluation: FormulaCompiler) -> None:
-        self.evaluation = evaluation
-        self.circuit = evaluation.circuit
-        self._strata = [[_Rule(evaluation, axiom) for axiom in stratum] for stratum in task.axioms]
-        self._own = [sorted({axiom.predicate for axiom in stratum}) for stratum in task.axioms]
-        self.predicates = frozenset([p for own in self._own for p in own])
-        read: set[int] = set()
-        self.reads_numbers = False
-        for stratum in task.axioms:
-            for axiom in stratum:
-                for item in atoms_and_fluents(axiom.body):
-                    if isinstance(item, Atom):
-                        read.add(item.predicate)
-                    else:
-                        self.reads_numbers = True
-        self.inputs = frozenset(read - self.predicates)
+    def __init__(self, compiler: FormulaCompiler) -> None:
+        strata = compiler.task.axioms
+        self._circuit = compiler.circuit
+        self._strata = [[_CompiledAxiom(compiler, axiom) for axiom in stratum] for stratum in strata]
+        self._heads = [sorted({axiom.predicate for axiom in stratum}) for stratum in strata]
+        self.predicates = frozenset([predicate for heads in self._heads for predicate in heads])
+        reads = [part for stratum in strata for axiom in stratum for part in atoms_and_fluents(axiom.body)]
+        self.inputs = frozenset([part.predicate for part in reads if isinstance(part, Atom)]) - self.predicates
+        self.reads_numbers = not all([isinstance(part, Atom) for part in reads])
 
     def update(self, state: SymbolicState) -> None:
-        """Set the derived predicates of a state."""
-        for rules, own in zip(self._strata, self._own, strict=True):
-            self._stratum(state, rules, own)
+        """Set the derived predicates of a state. Raises :class:`TooManyRounds`."""
+        for axioms, heads in zip(self._strata, self._heads, strict=True):
+            self._update_stratum(state, axioms, heads)
 
-    def _stratum(self, state: SymbolicState, rules: list[_Rule], own: list[int]) -> None:
-        for predicate in own:
+    def _update_stratum(self, state: SymbolicState, axioms: list[_CompiledAxiom], heads: list[int]) -> None:
+        for predicate in heads:
             state.facts[predicate].clear()
             state.facts[state.size + predicate].clear()
             state.literals[predicate].clear()
         rounds = 0
         while True:
-            found = self._round(state, rules)
-            changed = [(fact, literal) for fact, literal in found.items() if literal != state.get(*fact)]
-            if not changed:
+            literals = self._apply_axioms(state, axioms)
+            changes = [(fact, literal) for fact, literal in literals.items() if literal != state.get(*fact)]
+            if not changes:
                 return
-            for (predicate, code), literal in changed:
+            for (predicate, code), literal in changes:
                 state.put(predicate, code, literal)
             rounds += 1
-            if rounds > sum([len(state.facts[p]) for p in own]):
+            if rounds > sum([len(state.facts[p]) for p in heads]):
                 return
-            if rounds > MAX_ROUNDS and any([state.literals[p] for p in own]):
+            if rounds > MAX_ROUNDS and any([state.literals[p] for p in heads]):
                 raise TooManyRounds
 
-    def _round(self, state: SymbolicState, rules: list[_Rule]) -> dict[tuple[int, int], Literal]:
-        """One application of all rules to what is known so far."""
-        parts: dict[tuple[int, int], set[Literal]] = {}
-        for rule in rules:
+    def _apply_axioms(self, state: SymbolicState, axioms: list[_CompiledAxiom]) -> dict[tuple[int, int], Literal]:
+        bodies: dict[tuple[int, int], set[Literal]] = {}
+        for axiom in axioms:
             candidates: list[tuple[int, ...]] = []
-            rule.search(state.facts, (), candidates)
+            axiom.search(state.facts, (), candidates)
             for objects in dict.fromkeys(candidates):
-                binding: Binding = dict(zip(rule.slots, objects, strict=True))
-                literal = rule.body(state, binding)
+                binding: Binding = dict(zip(axiom.slots, objects, strict=True))
+                literal = axiom.body(state, binding)
                 if literal != FALSE:
-                    parts.setdefault((rule.predicate, rule.code(binding)), set()).add(literal)
-        return {fact: self.circuit.disjunction(literals) for fact, literals in parts.items()}
+                    bodies.setdefault((axiom.predicate, axiom.code(binding)), set()).add(literal)
+        return {fact: self._circuit.disjunction(literals) for fact, literals in bodies.items()}

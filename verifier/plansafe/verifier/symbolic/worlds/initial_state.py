@@ -1,4 +1,4 @@
-"""S0 in all worlds: an input for each open fact, and which completions there are (docs/worlds.md, section 1)."""
+"""S0 in all worlds: an input for each open fact, and the completions that are allowed (docs/worlds.md, section 1)."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ from plansafe.verifier.symbolic.worlds.formula_compiler import FormulaCompiler
 from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, SymbolicState
 
 MAX_OPEN_FACTS = 2_000_000
-"""Open facts, beyond which nothing is judged."""
+"""Maximum number of open facts of a task that is audited."""
+Fact = tuple[int, int]
 
 
 class FactGroup(NamedTuple):
     """Facts (predicate, code) of which at most one, or exactly one, is true in S0."""
 
-    facts: tuple[tuple[int, int], ...]
+    facts: tuple[Fact, ...]
     exactly_one: bool
 
 
 class OpenInitialState(NamedTuple):
-    """S0 without derived facts, what restricts completions, and how much is open."""
+    """S0 without derived facts, the literals that restrict its completions, and the open numbers (function, code)."""
 
     state: SymbolicState
-    statements: list[Literal]
-    open_facts: int
-    open_values: tuple[tuple[int, int], ...]
+    constraints: list[Literal]
+    open_fact_count: int
+    open_numbers: tuple[tuple[int, int], ...]
 
 
 def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPredicate]) -> OpenInitialState:
-    """S0 with an input for each open fact, and a literal for each statement that restricts them.
+    """Build S0 with an input for each open fact, and a literal for each statement of ``:init`` that restricts them.
 
-    Invariants come later (:func:`encode_invariants`): they may read derived facts.
+    Invariants follow later (:func:`encode_invariants`), because they may read derived facts.
     Raises :class:`LimitReached`.
     """
     state = SymbolicState.empty(task)
@@ -56,101 +57,102 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
     for literal in task.timed_literals:
         if literal.time == 0 and not literal.fluent:
             state.put(literal.predicate, task.encode(literal.arguments), TRUE if literal.value else FALSE)
-    unknowns = task.unknowns
-    count = 0
+    open_fact_count = 0
     for predicate, code in iterate_open_facts(task, openings):
         state.put(predicate, code, circuit.input(FactInput(predicate, code)))
-        count += 1
-    statements: list[Literal] = []
-    numbers: list[tuple[int, int]] = []
-    if unknowns is not None:
-        for function, intervals in enumerate(unknowns.intervals):
+        open_fact_count += 1
+    constraints: list[Literal] = []
+    open_numbers: list[tuple[int, int]] = []
+    if task.unknowns is not None:
+        for function, intervals in enumerate(task.unknowns.intervals):
             for code in intervals:
                 state.quantities[function][code] = Quantity(TRUE, terms.variable(function, code))
-                numbers.append((function, code))
-        statements += _statements(circuit, state, unknowns)
-        statements += _supported(task, circuit, state, unknowns, openings)
-    return OpenInitialState(state, [s for s in statements if s != TRUE], count, tuple(numbers))
+                open_numbers.append((function, code))
+        constraints += _encode_statements(circuit, state, task.unknowns)
+        constraints += _encode_supports(task, circuit, state, task.unknowns, openings)
+    constraints = [constraint for constraint in constraints if constraint != TRUE]
+    return OpenInitialState(state, constraints, open_fact_count, tuple(open_numbers))
 
 
-def iterate_open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[tuple[int, int]]:
-    """Every open fact once: those that ``:init`` leaves open, and those of open predicates that it does not give."""
+def iterate_open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[Fact]:
+    """Every open fact once: those that ``:init`` leaves open, and those of open predicates that ``:init`` omits."""
     if task.unknowns is not None:
-        for predicate, named in enumerate(task.unknowns.facts):
-            yield from [(predicate, code) for code in sorted(named)]
-    for predicate, codes in find_opened_codes(task, openings).items():
-        yield from [(predicate, code) for code in codes]
+        for predicate, codes in enumerate(task.unknowns.facts):
+            yield from [(predicate, code) for code in sorted(codes)]
+    for predicate, opened_codes in find_opened_codes(task, openings).items():
+        yield from [(predicate, code) for code in opened_codes]
 
 
 def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int, list[int]]:
-    """For each open predicate the facts that are open because of it: ``:init`` neither gives nor names them.
+    """For each open predicate, the facts that only its opening leaves open: ``:init`` does not mention them.
 
     Raises :class:`LimitReached`.
     """
-    named = task.unknowns.facts if task.unknowns is not None else []
-    total = sum([len(codes) for codes in named])
-    known: dict[int, set[int]] = {}
-    out: dict[int, list[int]] = {}
+    unknown_facts = task.unknowns.facts if task.unknowns is not None else []
+    total = sum([len(codes) for codes in unknown_facts])
+    mentioned: dict[int, set[int]] = {}
+    opened_codes: dict[int, list[int]] = {}
     size = max(len(task.objects), 1)
     for opening in openings:
         predicate, arity = opening.predicate, len(opening.arguments)
-        if predicate not in known:
+        if predicate not in mentioned:
             denied = [code for p, code in task.denied if p == predicate]
-            known[predicate] = task.initial_facts[predicate].union(denied, *named[predicate : predicate + 1])
+            unknown = unknown_facts[predicate : predicate + 1]
+            mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
         codes = [0]
-        for number in sorted(set(opening.arguments)):
-            places = [place for place, other in enumerate(opening.arguments) if other == number]
+        for argument in sorted(set(opening.arguments)):
+            places = [place for place, number in enumerate(opening.arguments) if number == argument]
             weight = sum([size ** (arity - 1 - place) for place in places])
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
-            steps = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
-            codes = [code + step for code in codes for step in steps]
-        known_here = known[predicate]
-        fresh = [code for code in codes if code not in known_here]
-        known_here.update(fresh)
-        total += len(fresh)
-        out.setdefault(predicate, []).extend(fresh)
-    return out
+            terms_of_code = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            codes = [code + term for code in codes for term in terms_of_code]
+        mentioned_codes = mentioned[predicate]
+        new_codes = [code for code in codes if code not in mentioned_codes]
+        mentioned_codes.update(new_codes)
+        total += len(new_codes)
+        opened_codes.setdefault(predicate, []).extend(new_codes)
+    return opened_codes
 
 
-def _supported(
+def _encode_supports(
     task: Task, circuit: Circuit, state: SymbolicState, unknowns: Unknowns, openings: Sequence[OpenPredicate]
 ) -> Iterator[Literal]:
-    """Facts that ``oneof`` alone mentions are false unless an alternative that is true has them."""
-    supports: dict[tuple[int, int], list[Literal]] = {}
+    """A fact that only a ``oneof`` mentions is false unless an alternative with this fact is true."""
+    supports: dict[Fact, list[Literal]] = {}
     for choice in unknowns.choices:
         for literals in choice.alternatives if choice.exactly_one else ():
-            alternative = circuit.conjunction([_literal(circuit, state, literal) for literal in literals])
+            alternative = circuit.conjunction([_encode_literal(circuit, state, literal) for literal in literals])
             for literal in literals:
                 if not literal.fluent and literal.value:
                     supports.setdefault((literal.predicate, literal.code), []).append(alternative)
     for predicate, codes in enumerate(unknowns.oneof_only):
         for code in sorted(codes):
-            if not any([_opens(task, opening, predicate, code) for opening in openings]):
+            if not any([_opens_fact(task, opening, predicate, code) for opening in openings]):
                 support = circuit.disjunction(supports.get((predicate, code), ()))
                 yield circuit.either(state.get(predicate, code) ^ 1, support)
 
 
-def _opens(task: Task, opening: OpenPredicate, predicate: int, code: int) -> bool:
-    """Whether a fact is one that a specification opens."""
+def _opens_fact(task: Task, opening: OpenPredicate, predicate: int, code: int) -> bool:
+    """Whether an open predicate of the specification has this fact."""
     if opening.predicate != predicate:
         return False
     objects = task.decode(code, len(opening.arguments))
-    known: dict[int, int] = {}
+    binding: dict[int, int] = {}
     return all(
         [
-            value in task.domain_sets[domain] and known.setdefault(number, value) == value
-            for value, domain, number in zip(objects, opening.domains, opening.arguments, strict=True)
+            value in task.domain_sets[domain] and binding.setdefault(argument, value) == value
+            for value, domain, argument in zip(objects, opening.domains, opening.arguments, strict=True)
         ]
     )
 
 
-def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
-    """What ``:init`` says of its open facts and numbers."""
+def _encode_statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> Iterator[Literal]:
+    """The ``oneof``, ``or`` and interval statements of ``:init``."""
     for choice in unknowns.choices:
         alternatives = [
-            circuit.conjunction([_literal(circuit, state, literal) for literal in literals])
+            circuit.conjunction([_encode_literal(circuit, state, literal) for literal in literals])
             for literals in choice.alternatives
         ]
         yield circuit.exactly_one(alternatives) if choice.exactly_one else circuit.disjunction(alternatives)
@@ -158,28 +160,25 @@ def _statements(circuit: Circuit, state: SymbolicState, unknowns: Unknowns) -> I
         for code, interval in sorted(intervals.items()):
             value = terms.variable(function, code)
             if interval.low is not None:
-                yield _bound(circuit, interval.low, "<" if interval.low_open else "<=", value, True)
+                low = terms.constant(interval.low)
+                yield terms.compare(circuit, "<" if interval.low_open else "<=", low, value)
             if interval.high is not None:
-                yield _bound(circuit, interval.high, "<" if interval.high_open else "<=", value, False)
+                high = terms.constant(interval.high)
+                yield terms.compare(circuit, "<" if interval.high_open else "<=", value, high)
 
 
 def find_finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
-    """The open numbers that a ``oneof`` gives one of some values, with these."""
-    found: dict[tuple[int, int], dict[Number, None]] = {}
+    """The open numbers that a ``oneof`` restricts to finitely many values, with these values."""
+    values: dict[tuple[int, int], dict[Number, None]] = {}
     for choice in task.unknowns.choices if task.unknowns is not None else ():
         for literals in choice.alternatives:
             for literal in literals:
                 if literal.fluent and choice.exactly_one:
-                    found.setdefault((literal.predicate, literal.code), {})[literal.value] = None
-    return tuple([(key, tuple(values)) for key, values in sorted(found.items())])
+                    values.setdefault((literal.predicate, literal.code), {})[literal.value] = None
+    return tuple([(number, tuple(number_values)) for number, number_values in sorted(values.items())])
 
 
-def _bound(circuit: Circuit, bound: Number, operator: str, value: terms.Sum, low: bool) -> Literal:
-    limit = terms.constant(bound)
-    return terms.compare(circuit, operator, limit, value) if low else terms.compare(circuit, operator, value, limit)
-
-
-def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) -> Literal:
+def _encode_literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) -> Literal:
     if literal.fluent:
         value = terms.variable(literal.predicate, literal.code)
         return terms.compare(circuit, "=", value, terms.constant(literal.value))
@@ -187,21 +186,20 @@ def _literal(circuit: Circuit, state: SymbolicState, literal: InitialLiteral) ->
 
 
 def encode_invariants(
-    task: Task,
-    evaluation: FormulaCompiler,
+    compiler: FormulaCompiler,
     state: SymbolicState,
     declared: Sequence[WorldInvariant],
     groups: Sequence[FactGroup] = (),
 ) -> list[Literal]:
-    """What groups, and the formulas of declared invariants, require of S0, derived facts included."""
-    circuit = evaluation.circuit
-    out = []
+    """The requirements of groups and of declared invariants with formulas on S0, derived facts included."""
+    circuit = compiler.circuit
+    requirements = []
     for group in groups:
         literals = [state.get(predicate, code) for predicate, code in group.facts]
-        out.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
+        requirements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
     for invariant in declared:
-        if invariant.kind != "holds":
-            continue
-        holds = evaluation.compile_true(invariant.formula)
-        out += [holds(state, binding) for binding in task.bindings(invariant.parameters, {})]
-    return [literal for literal in dict.fromkeys(out) if literal != TRUE]
+        if invariant.kind == "holds":
+            holds = compiler.compile_true(invariant.formula)
+            bindings = compiler.task.bindings(invariant.parameters, {})
+            requirements += [holds(state, binding) for binding in bindings]
+    return [literal for literal in dict.fromkeys(requirements) if literal != TRUE]

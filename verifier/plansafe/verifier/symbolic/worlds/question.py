@@ -1,4 +1,4 @@
-"""What to find out: open facts and numbers whose values tell whether a plan is safe (docs/worlds.md)."""
+"""The question: open facts and numbers whose values tell whether a plan is safe (docs/worlds.md)."""
 
 from __future__ import annotations
 
@@ -25,26 +25,23 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     list_inner_sums,
 )
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from plansafe.verifier.symbolic.worlds.completions import (
-    CompletionSearch,
-    DecisionProblem,
-    OpenValues,
-    OpenVariable,
-    OpenVariables,
-)
-from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, FactInput
+from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenValues, OpenVariable, OpenVariables
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 MAX_GATES = 10_000
+"""Maximum size of a plan's circuit for a question with a maximum number of facts."""
+MAX_SUMS = 20_000
+"""Maximum number of sums to compute for one call of :meth:`InputFlips.evaluate`."""
 TOO_MANY_FACTS_NOTE = "it takes more than"
-"""How the note begins where a question would be longer than was asked for."""
+"""The start of the note that a question would have too many facts."""
 
 
 class Question(NamedTuple):
-    """``asked`` is subset-minimal, and not empty.
+    """``asked`` is subset-minimal and not empty.
 
-    ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. ``sufficient`` is then
-    what was known to suffice, perhaps not minimal. ``safe_in_bad``: some world of some bad completion is SAFE, so
-    that outcomes, durations and order decide there; ``None`` if no completion is bad or time ran out.
+    It is ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. Then
+    ``sufficient`` is a sufficient set that may not be minimal. ``safe_in_bad``: the plan is SAFE in some world of some
+    bad completion, so outcomes, durations and order decide there; ``None`` if no completion is bad or time ran out.
     """
 
     asked: OpenVariables | None
@@ -54,235 +51,219 @@ class Question(NamedTuple):
 
 
 def find_question(
-    decision: DecisionProblem,
-    engine: str = "auto",
-    deadline: float | None = None,
-    prefer: Sequence[OpenVariable] = (),
-    completions: CompletionSearch | None = None,
-    most: int | None = None,
+    search: CompletionSearch, prefer: Sequence[OpenVariable] = (), max_facts: int | None = None
 ) -> Question:
-    """A question: any two completions that agree on it are both good or both bad, and no proper subset is such.
+    """Find a minimal set of variables such that any two completions that agree on it are both good or both bad.
 
-    ``prefer`` names what people can answer: nothing else is asked if that suffices. ``completions`` shares the solvers
-    with a cause. ``most``: the search ends when more facts than so many are seen to be in every question, and does not
-    begin over more than :data:`MAX_GATES` gates. NP checks as for a cause, of twice the size.
-
-    :raises Unsupported: from the solver, where ``engine`` cannot take the comparisons
+    If the variables in ``prefer`` suffice, the question has no others. The search ends when more than ``max_facts`` are
+    known to be in every question; with this bound, it does not start if there are more than :data:`MAX_GATES` gates.
+    The NP queries are those of a cause, of twice the size.
     """
-    search = completions or CompletionSearch(decision, engine, deadline)
     try:
         if search.bad() is None:
             return Question(None, "no completion is bad")
-        if not search.some_good():
-            by_outcomes = search.safe_in_bad()
-            decides = "outcomes alone decide" if by_outcomes else "no world is safe"
-            return Question(None, f"every completion is bad: {decides}", safe_in_bad=by_outcomes)
-        items, preferred = search.candidates(prefer)
-        if most is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
+        if not search.has_good():
+            safe_in_bad = search.is_safe_in_some_bad()
+            reason = "outcomes alone decide" if safe_in_bad else "no world is safe"
+            return Question(None, f"every completion is bad: {reason}", safe_in_bad=safe_in_bad)
+        variables, preferred = search.candidates(prefer)
+        if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
-        pair = _Pair(search, items)
-        found = find_minimal_subset(items, pair.both_alike, preferred, most)
-        assert found is not None
-        if found.reason == TOO_MANY_NECESSARY:
-            return Question(None, f"{TOO_MANY_FACTS_NOTE} {most} facts")
-        asked = _opens(search, found.elements)
-        if found.reason:
-            return Question(None, f"not minimal: {found.reason}", asked)
+        pair = _CompletionPair(search, variables)
+        minimal = find_minimal_subset(variables, pair.both_alike, preferred, max_facts)
+        assert minimal is not None
+        if minimal.reason == TOO_MANY_NECESSARY:
+            return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
+        asked = OpenVariables(
+            tuple([search.fact_input(v) for v in minimal.elements if isinstance(v, int)]),
+            tuple([v for v in minimal.elements if isinstance(v, tuple)]),
+        )
+        if minimal.reason:
+            return Question(None, f"not minimal: {minimal.reason}", asked)
         try:
-            return Question(asked, safe_in_bad=search.safe_in_bad())
+            return Question(asked, safe_in_bad=search.is_safe_in_some_bad())
         except GaveUp:
             return Question(asked)
-    except GaveUp as why:
-        return Question(None, f"not found: {why}")
-    finally:
-        if completions is None:
-            search.close()
+    except GaveUp as reason:
+        return Question(None, f"not found: {reason}")
 
 
-class _Pair:
-    """Two completions: the first good, the second, in a copy of the inputs, bad; the outcomes are those of the second.
+class _CompletionPair:
+    """A good completion, and a bad one in a copy of the inputs; both have the outcomes of the bad one.
 
-    The outcome that makes the second bad is one for which the first must be good. So the first check already tells
-    apart what differs, and only outcomes that need different completions have to be met one by one.
+    The first completion must be good for the outcome that makes the second one bad. So the first query already
+    separates the variables that differ, and only outcomes that need different completions are met one by one.
     """
 
-    def __init__(self, search: CompletionSearch, items: Sequence[OpenVariable]) -> None:
+    def __init__(self, search: CompletionSearch, variables: Sequence[OpenVariable]) -> None:
         self._search = search
-        self._items = items
+        self._variables = variables
         circuit = search.circuit
-        beyond = 1 + max([function for function, _ in search.all_numbers], default=0)
-        inputs: dict[int, Literal] = {}
-        others: dict[OpenNumber, OpenNumber] = {}
-        for item in [*search.near, *search.far]:
-            if isinstance(item, int):
-                inputs[item] = circuit.input(AuxiliaryInput("other completion", item))
+        unused_function = 1 + max([function for function, _ in search.all_numbers], default=0)
+        self._input_copies: dict[int, Literal] = {}
+        self._number_copies: dict[OpenNumber, OpenNumber] = {}
+        for variable in [*search.near, *search.far]:
+            if isinstance(variable, int):
+                self._input_copies[variable] = circuit.input(AuxiliaryInput("other completion", variable))
             else:
-                others[item] = item[0] + beyond, item[1]
-        self._inputs, self._numbers = inputs, others
-        template = CircuitTemplate(circuit, [search.allowed, search.good], inputs, others)
-        nodes = template.instantiate_nodes(inputs, {item: terms.variable(*other) for item, other in others.items()})
-        allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in (search.allowed, search.good)]
+                self._number_copies[variable] = variable[0] + unused_function, variable[1]
+        roots = (search.allowed, search.good)
+        template = CircuitTemplate(circuit, [*roots], self._input_copies, self._number_copies)
+        number_terms = {number: terms.variable(*copy) for number, copy in self._number_copies.items()}
+        nodes = template.instantiate_nodes(self._input_copies, number_terms)
+        allowed, good = [nodes.get(root >> 1, root & ~1) ^ (root & 1) for root in roots]
         self._differ = [allowed, search.good, good ^ 1]
-        self._same = self._congruence(template, nodes)
-        self._flips = InputFlips(circuit, [search.allowed, search.good])
-        self._unsure = [item for item in items if isinstance(item, int)]
-        self._pause = self._pauses = 0
+        self._equal = self._encode_equality(template, nodes)
+        self._flips = InputFlips(circuit, roots)
+        self._possibly_unnecessary = [variable for variable in variables if isinstance(variable, int)]
+        self._skip = self._skip_length = 0
 
-    def _congruence(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
-        """For each item a literal that makes it equal in both completions.
+    def _encode_equality(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
+        """For each variable, a literal that makes it equal in both completions.
 
-        Where all children of a gate are equal, the gate is. This says nothing new, but no solver finds it quickly.
+        If all children of a gate are equal, the gate is. These clauses are redundant, but solvers need them to be fast.
         """
         circuit = self._search.circuit
-        rules: list[Literal] = []
+        clauses: list[Literal] = []
         equal: dict[OpenVariable, Literal] = {}
-        for item, other in self._numbers.items():
-            equal[item] = terms.compare(circuit, "=", terms.variable(*item), terms.variable(*other))
-        steps: list[tuple[int, tuple[Literal, ...] | Comparison]] = [(node, ()) for node in self._inputs]
-        for node, old in [*steps, *template.changing_nodes]:
-            if nodes[node] == 2 * node:
+        for number, number_copy in self._number_copies.items():
+            equal[number] = terms.compare(circuit, "=", terms.variable(*number), terms.variable(*number_copy))
+        inputs: list[tuple[int, tuple[Literal, ...] | Comparison]] = [(node, ()) for node in self._input_copies]
+        for node, definition in [*inputs, *template.changing_nodes]:
+            copy = nodes[node]
+            if copy == 2 * node:
                 continue
             same = equal[node] = circuit.input(AuxiliaryInput("same", node))
             numbers: set[OpenNumber] = set()
-            if isinstance(old, Comparison):
-                old, numbers = collect_references(old.sum)
-            rules.append(circuit.disjunction([same ^ 1, 2 * node, nodes[node] ^ 1]))
-            rules.append(circuit.disjunction([same ^ 1, 2 * node + 1, nodes[node]]))
-            if node not in self._inputs:
-                parts = [*[child >> 1 for child in old], *numbers]
-                rules.append(circuit.disjunction([same, *[equal[part] ^ 1 for part in parts if part in equal]]))
-        self._search.finder.require(circuit.conjunction(rules))
-        return {item: equal[item] for item in self._items}
+            if isinstance(definition, Comparison):
+                definition, numbers = collect_references(definition.sum)
+            clauses.append(circuit.disjunction([same ^ 1, 2 * node, copy ^ 1]))
+            clauses.append(circuit.disjunction([same ^ 1, 2 * node + 1, copy]))
+            if node not in self._input_copies:
+                children = [*[child >> 1 for child in definition], *numbers]
+                clauses.append(circuit.disjunction([same, *[equal[child] ^ 1 for child in children if child in equal]]))
+        self._search.finder.require(circuit.conjunction(clauses))
+        return {variable: equal[variable] for variable in self._variables}
 
-    def both_alike(self, items: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
-        """Whether completions that agree on the items are both good or both bad."""
-        same = self._same
-        found = self._search.good_model([*self._differ, *[same[item] for item in items]])
-        if not isinstance(found, Model):
-            return PropertyHolds([item for item in items if same[item] in found])
-        first, second = self._search.completion(found, self._items), self._other(found, self._items)
-        return PropertyFails([item for item in self._items if first[item] != second[item]], self._necessary(found))
+    def both_alike(
+        self, variables: Sequence[OpenVariable]
+    ) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
+        """Whether completions that agree on these variables are both good or both bad."""
+        equal = self._equal
+        model = self._search.find_good([*self._differ, *[equal[variable] for variable in variables]])
+        if not isinstance(model, Model):
+            return PropertyHolds([variable for variable in variables if equal[variable] in model])
+        good, bad = self._search.values_in_model(model, self._variables), self._values_in_bad(model, self._variables)
+        different = [variable for variable in self._variables if good[variable] != bad[variable]]
+        return PropertyFails(different, self._find_necessary(model))
 
-    def _necessary(self, model: Model) -> list[int]:
-        """Facts that by themselves make the good completion bad, or the bad one good.
+    def _find_necessary(self, model: Model) -> list[int]:
+        """Facts that alone make the good completion bad, or the bad one good.
 
-        Outcomes stay as they are: so what becomes bad is bad, and what becomes good only if there are none.
+        The outcomes do not change. So a completion that becomes bad is bad, and one that becomes good is good only if
+        nothing depends on outcomes.
         """
-        if self._pause:  # after vain attempts
-            self._pause -= 1
+        if self._skip:  # after attempts without a result
+            self._skip -= 1
             return []
         worlds = [(model.inputs, model.values, 1)]
-        if not self._search.decided_by_outcomes:
-            second = self._other(model, self._inputs.keys() | self._numbers.keys())
-            inputs = {item: bool(value) for item, value in second.items() if isinstance(item, int)}
-            worlds.append((inputs, {item: value for item, value in second.items() if isinstance(item, tuple)}, 0))
-        found = 0
-        for inputs, values, sign in worlds:
-            bits = self._flips.around(inputs, values, self._unsure)
+        if not self._search.depends_on_outcomes:
+            bad = self._values_in_bad(model, self._input_copies.keys() | self._number_copies.keys())
+            inputs = {variable: bool(value) for variable, value in bad.items() if isinstance(variable, int)}
+            worlds.append((inputs, {number: value for number, value in bad.items() if isinstance(number, tuple)}, 0))
+        necessary_bits = 0
+        for inputs, values, is_good in worlds:
+            bits = self._flips.evaluate(inputs, values, self._possibly_unnecessary)
             if bits is not None:
-                found |= bits[0] & (~bits[1] if sign else bits[1])
-        necessary = [item for i, item in enumerate(self._unsure) if found >> i & 1]
-        self._unsure = [item for i, item in enumerate(self._unsure) if not found >> i & 1]
-        self._pauses = 0 if necessary else 2 * self._pauses + 1
-        self._pause = self._pauses
+                allowed_bits, good_bits = bits
+                necessary_bits |= allowed_bits & (~good_bits if is_good else good_bits)
+        nodes = list(enumerate(self._possibly_unnecessary))
+        necessary = [node for i, node in nodes if necessary_bits >> i & 1]
+        self._possibly_unnecessary = [node for i, node in nodes if not necessary_bits >> i & 1]
+        self._skip_length = 0 if necessary else 2 * self._skip_length + 1
+        self._skip = self._skip_length
         return necessary
 
-    def _other(self, model: Model, items: Iterable[OpenVariable]) -> OpenValues:
+    def _values_in_bad(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
         return {
-            item: model.inputs.get(self._inputs[item] >> 1, False)
-            if isinstance(item, int)
-            else model.values.get(self._numbers[item], 0)
-            for item in items
+            variable: model.inputs.get(self._input_copies[variable] >> 1, False)
+            if isinstance(variable, int)
+            else model.values.get(self._number_copies[variable], 0)
+            for variable in variables
         }
 
 
-def _opens(search: CompletionSearch, items: Sequence[OpenVariable]) -> OpenVariables:
-    facts, numbers = [], []
-    for item in items:
-        if isinstance(item, int):
-            key = search.circuit.keys[item]
-            assert isinstance(key, FactInput)
-            facts.append(key)
-        else:
-            numbers.append(item)
-    return OpenVariables(tuple(facts), tuple(numbers))
-
-
-MAX_SUMS = 20_000
-"""Sums of comparisons that are computed for one call."""
-
-
 class InputFlips:
-    """Evaluates literals of one circuit around given worlds."""
+    """Evaluates literals of one circuit for all flips of a single input at once, in the bits of integers."""
 
     def __init__(self, circuit: Circuit, roots: Sequence[Literal]) -> None:
         self._circuit = circuit
         self._roots = tuple(roots)
         self.nodes = find_dependencies(circuit, roots).nodes
 
-    def around(
-        self, inputs: Mapping[int, bool], values: Mapping[OpenNumber, Number], flipped: Sequence[int]
+    def evaluate(
+        self, inputs: Mapping[int, bool], numbers: Mapping[OpenNumber, Number], flipped: Sequence[int]
     ) -> list[int] | None:
-        """For each root a number whose bit ``i`` is its value if input ``flipped[i]`` is flipped and nothing else.
+        """For each root an integer whose bit ``i`` is its value if only the input ``flipped[i]`` is flipped.
 
-        Missing inputs are false, missing numbers 0. ``None`` where too many sums would have to be computed. Linear in
-        gates, times one machine word for 64 flips.
+        Missing inputs are false, missing numbers 0. ``None`` if that takes more than :data:`MAX_SUMS` sums. The cost is
+        linear in gates, times one machine word for 64 flips.
         """
         circuit, count = self._circuit, len(flipped)
-        everywhere = (1 << count) - 1
-        place = {node: 1 << i for i, node in enumerate(flipped)}
-        found: dict[int, int] = {0: 0}
+        all_bits = (1 << count) - 1
+        flip_bit = {node: 1 << i for i, node in enumerate(flipped)}
+        node_bits: dict[int, int] = {0: 0}
         budget = MAX_SUMS
         for node in self.nodes:
             children = circuit.gates[node]
             if children is not None:
-                value = everywhere
+                bits = all_bits
                 for child in children:
-                    below = found[child >> 1]
-                    value &= everywhere ^ below if child & 1 else below
-                found[node] = value
+                    child_bits = node_bits[child >> 1]
+                    bits &= all_bits ^ child_bits if child & 1 else child_bits
+                node_bits[node] = bits
             elif isinstance(key := circuit.keys[node], Comparison):
-                parts = list_inner_sums(key.sum)
-                bits = {literal >> 1: found[literal >> 1] for literal in collect_references(key.sum)[0]}
-                varies = any([value not in (0, everywhere) for value in bits.values()])
-                budget -= len(parts) * (count if varies else 1)
+                sums = list_inner_sums(key.sum)
+                read_bits = {literal >> 1: node_bits[literal >> 1] for literal in collect_references(key.sum)[0]}
+                varies = any([bits not in (0, all_bits) for bits in read_bits.values()])
+                budget -= len(sums) * (count if varies else 1)
                 if budget < 0:
                     return None
-                worlds = [
-                    {below: bool(value >> i & 1) for below, value in bits.items()}
-                    for i in range(count if varies else 1)
-                ]
-                truths = [_holds(key.operator, _value(parts, world, values)) for world in worlds]
-                found[node] = sum([1 << i for i, t in enumerate(truths) if t]) if varies else everywhere * truths[0]
+                truths = []
+                for i in range(count if varies else 1):
+                    read_inputs = {child: bool(bits >> i & 1) for child, bits in read_bits.items()}
+                    truths.append(_compare_with_zero(key.operator, _evaluate_sums(sums, read_inputs, numbers)))
+                node_bits[node] = sum([1 << i for i, t in enumerate(truths) if t]) if varies else all_bits * truths[0]
             else:
-                found[node] = (everywhere if inputs.get(node, False) else 0) ^ place.get(node, 0)
-        return [found[root >> 1] ^ (everywhere if root & 1 else 0) for root in self._roots]
+                node_bits[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit.get(node, 0)
+        return [node_bits[root >> 1] ^ (all_bits if root & 1 else 0) for root in self._roots]
 
 
-def _holds(operator: str, value: Number) -> bool:
+def _compare_with_zero(operator: str, value: Number) -> bool:
     return value == 0 if operator == "=" else value < 0 if operator == "<" else value <= 0
 
 
-def _value(parts: Sequence[Sum], inputs: Mapping[int, bool], values: Mapping[OpenNumber, Number]) -> Number:
-    """The value of the last of the sums, each of which is given after those inside it."""
-    known: dict[int, Number] = {}
-    for part in parts:
-        total: Number = part.constant
+def _evaluate_sums(sums: Sequence[Sum], inputs: Mapping[int, bool], numbers: Mapping[OpenNumber, Number]) -> Number:
+    """The value of the last sum; every sum follows the sums inside it."""
+    totals: dict[int, Number] = {}
+    total: Number = 0
+    for part in sums:
+        total = part.constant
         for atom, coefficient in part.weighted_atoms:
             value: Number
             match atom:
                 case ("value", int(function), int(code)):
-                    value = values.get((function, code), 0)
+                    value = numbers.get((function, code), 0)
                 case ("indicator", int(literal)):
                     value = inputs[literal >> 1] != literal & 1
                 case ("choice", int(literal), Sum() as then, Sum() as otherwise):
-                    value = known[id(then if inputs[literal >> 1] != literal & 1 else otherwise)]
+                    value = totals[id(then if inputs[literal >> 1] != literal & 1 else otherwise)]
                 case ("product", Sum() as a, Sum() as b):
-                    value = known[id(a)] * known[id(b)]
+                    value = totals[id(a)] * totals[id(b)]
                 case ("quotient", Sum() as a, Sum() as b):
-                    value = Fraction(known[id(a)]) / known[id(b)] if known[id(b)] else 0
+                    value = Fraction(totals[id(a)]) / totals[id(b)] if totals[id(b)] else 0
                 case _:
                     raise AssertionError(f"not an atom: {atom[0]}")
             total += coefficient * value
-        known[id(part)] = total
+        totals[id(part)] = total
     return total

@@ -1,7 +1,7 @@
-"""What every report over worlds is made of: worlds in which something fails, replayed before they are shown.
+"""The base of the reports over worlds: replay worlds in which something fails, and report without a verdict.
 
-The explicit engine replays each of them, with findings, places, tables and readings; the kernel replays it again. That
-one of them contradicts the verdict is an internal error, never a verdict.
+The explicit engine replays each failing world, and the kernel replays it again. A contradiction between one of them and
+the verdict is an internal error, never a verdict.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
 from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
-from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.reporting.worlds import Completion, ShownWorld, Witness
 from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
+
+MAX_WITNESSES = 8
+"""Maximum number of worlds in a report."""
 
 
 class EngineContradiction(Exception):
-    """A replay contradicts the verdict; ``what`` says how."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    """Two engines contradict each other; the message says how."""
 
 
 class FailingWorld(NamedTuple):
-    """A world in which something fails, with the report on it. ``about`` as in :class:`~.model.Witness`."""
+    """A world in which something fails, with the report on it. ``about`` as in :class:`Witness`."""
 
     about: str
     world: Completion
@@ -36,43 +35,43 @@ class FailingWorld(NamedTuple):
 
 
 class AuditCase(NamedTuple):
-    """A plan that is judged over all worlds, with what that takes. ``deadline`` is a ``time.monotonic`` value."""
+    """A plan to audit over all worlds. ``deadline`` is a ``time.monotonic`` value."""
 
     compiled: CompiledTask
     plan: Source
-    read: ResolvedPlan
+    resolved: ResolvedPlan
     confirmer: Confirmer
     deadline: float | None = None
 
 
 class WorldsReporter:
-    """The worlds of one report."""
+    """Collects the failing worlds of one report."""
 
-    def __init__(self, case: AuditCase, order: tuple[int, ...] = ()) -> None:
-        """``order``: the one order that a partially ordered plan allows, in which ``read`` has its steps."""
-        self.compiled, self.plan, self.read, self.confirmer, self.deadline = case
-        self.order = order
+    def __init__(self, case: AuditCase, step_order: tuple[int, ...] = ()) -> None:
+        """``step_order``: the order in which ``resolved`` lists the steps of a plan that allows only this order."""
+        self.compiled, self.plan, self.resolved, self.confirmer, self.deadline = case
+        self.step_order = step_order
         self.task = self.compiled.task
-        self.shown: list[FailingWorld] = []
+        self.failing_worlds: list[FailingWorld] = []
 
     def replay(self, world: Completion) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`EngineContradiction`."""
-        report = report_in_world(self.compiled, self.plan, self.read, world)
-        report, against = self.confirmer.confirm_world(self.plan, report, self.as_written(world))
-        if against:
-            raise EngineContradiction(against)
+        report = report_in_world(self.compiled, self.plan, self.resolved, world)
+        report, contradiction = self.confirmer.confirm_world(self.plan, report, self.with_text_numbers(world))
+        if contradiction:
+            raise EngineContradiction(contradiction)
         return report
 
-    def as_written(self, world: Completion) -> Completion:
-        """The world with the steps numbered as the plan's text has them, for who reads that."""
-        if not self.order:
+    def with_text_numbers(self, world: Completion) -> Completion:
+        """The world with the steps numbered as in the plan's text."""
+        if not self.step_order:
             return world
-        outcomes = {(self.order[step - 1], number): outcomes for (step, number), outcomes in world.outcomes.items()}
-        return world._replace(order=self.order, outcomes=outcomes)
+        outcomes = {(self.step_order[step - 1], number): chosen for (step, number), chosen in world.outcomes.items()}
+        return world._replace(order=self.step_order, outcomes=outcomes)
 
-    def show(self, about: str, world: Completion) -> None:
-        """Replay a world in which something fails. Raises :class:`EngineContradiction` if it does not."""
-        report = next((shown.report for shown in self.shown if shown.world == world), None)
+    def add_failing_world(self, about: str, world: Completion) -> None:
+        """Replay a world in which something fails. Raises :class:`EngineContradiction` if it does not fail."""
+        report = next((failing.report for failing in self.failing_worlds if failing.world == world), None)
         if report is None:
             report = self.replay(world)
         fails = {
@@ -81,34 +80,49 @@ class WorldsReporter:
             # The explicit engine may be undecided about a temporal rule where the definition, and the circuit, is not.
             "safe": report.safe is not Worlds.ALL,
         }
-        broken = [c.name == about and c.status in ("violated", "undecided") for c in report.rules]
-        if not fails.get(about, any(broken)):
+        rule_fails = any([c.name == about and c.status in ("violated", "undecided") for c in report.rules])
+        if not fails.get(about, rule_fails):
             raise EngineContradiction(f"in a world where `{about}` should fail it does not")
-        self.shown.append(FailingWorld(about, world, report))
+        self.failing_worlds.append(FailingWorld(about, world, report))
 
-    def findings(self) -> dict[tuple[object, ...], tuple[int, Finding]]:
-        """The findings of all worlds shown, each once, with the number of the first world."""
-        seen: dict[tuple[object, ...], tuple[int, Finding]] = {}
-        for number, shown in enumerate(self.shown):
-            for finding in shown.report.findings:
+    def is_violated_in_failing_world(self, rule: str) -> bool:
+        """Whether a failing world that was replayed violates the rule with this name."""
+        counts = [count for failing in self.failing_worlds for count in failing.report.rules]
+        return any([count.name == rule and count.violations for count in counts])
+
+    def make_witness(self, failing: FailingWorld, description: ShownWorld) -> Witness:
+        """The witness for a failing world; ``replayed`` is ``None`` if the report on it has no finding."""
+        findings = failing.report.findings
+        replayed = all([finding.replayed for finding in findings]) if findings else None
+        return Witness(failing.about, description, replayed, self.with_text_numbers(failing.world))
+
+    def collect_findings(self) -> list[tuple[int, Finding]]:
+        """The distinct findings of all failing worlds, each with the index of the first world that has it."""
+        first: dict[tuple[object, ...], tuple[int, Finding]] = {}
+        for index, failing in enumerate(self.failing_worlds):
+            for finding in failing.report.findings:
                 key = (finding.code, finding.rule, finding.binding, finding.step, finding.at_end)
-                if key not in seen and len(seen) < self.compiled.options.max_findings:
-                    seen[key] = number, finding
-        return seen
+                if key not in first and len(first) < self.compiled.options.max_findings:
+                    first[key] = index, finding
+        return list(first.values())
 
-    def decided(self, *others: Report) -> VerdictBasis:
-        """What decided; of what did not, the most that was found in a world that was replayed."""
-        found = [shown.report.verdict_basis for shown in self.shown] + [report.verdict_basis for report in others]
-        before, minor = max([one.before for one in found], default=0), max([one.minor for one in found], default=0)
-        used = sorted([one for report in found for one in report.exempted], key=lambda one: one.times)
-        most = {one.exemption: one for one in used}
+    def merge_verdict_bases(self, base: Report) -> VerdictBasis:
+        """The basis of the verdict; each count of what did not decide is the maximum over the replayed worlds."""
+        bases = [*[failing.report.verdict_basis for failing in self.failing_worlds], base.verdict_basis]
+        uses = sorted([use for basis in bases for use in basis.exempted], key=lambda use: use.times)
+        most_used = {use.exemption: use for use in uses}
         criteria = self.compiled.options.criteria
-        return VerdictBasis(criteria, before, minor, tuple([most[e] for e in criteria.exemptions if e in most]))
+        return VerdictBasis(
+            criteria,
+            max([basis.before for basis in bases]),
+            max([basis.minor for basis in bases]),
+            tuple([most_used[exemption] for exemption in criteria.exemptions if exemption in most_used]),
+        )
 
-    # -- what is no verdict -------------------------------------------------------------------------------------------
+    # -- reports without a verdict ------------------------------------------------------------------------------------
 
-    def no_world(self) -> Report:
-        """The description contradicts itself."""
+    def report_no_world(self) -> Report:
+        """Report that the description contradicts itself."""
         unknowns = self.task.unknowns
         label = Label(self.compiled.problem.name, Span(0, 1), "this problem")
         if unknowns is not None and isinstance(unknowns.node, list):
@@ -117,19 +131,21 @@ class WorldsReporter:
             label = self.compiled.context.label(Place(unknowns.node), "open")
         message = "the statements about unknown facts contradict each other: no possible world satisfies them all"
         help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
-        return self.nothing(Diagnostic(SC.NO_WORLD, message, (label,), help=help))
+        return self.report_without_verdict(Diagnostic(SC.NO_WORLD, message, (label,), help=help))
 
-    def unsupported(self, why: str, help: str) -> Report:
-        """The engine that was asked for, or any, cannot judge this: UNKNOWN."""
-        return self.nothing(Diagnostic(SC.NEEDS_ONE_WORLD, why, severity=Severity.WARNING, help=help), Headline.UNKNOWN)
+    def report_unsupported(self, reason: str, help: str) -> Report:
+        """Report UNKNOWN: the chosen engine, or every engine, does not support the plan."""
+        diagnostic = Diagnostic(SC.NEEDS_ONE_WORLD, reason, severity=Severity.WARNING, help=help)
+        return self.report_without_verdict(diagnostic, Headline.UNKNOWN)
 
-    def disagreement(self, what: str) -> Report:
-        """Two engines disagree: an internal error."""
+    def report_contradiction(self, contradiction: EngineContradiction) -> Report:
+        """Report an internal error: two engines contradict each other."""
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
-        message = f"one engine does not confirm another: {what}"
-        return self.nothing(Diagnostic(SC.KERNEL_DISAGREES, message, (Label(self.plan.name, Span(0, 0)),), help=help))
+        message = f"one engine does not confirm another: {contradiction}"
+        label = Label(self.plan.name, Span(0, 0))
+        return self.report_without_verdict(Diagnostic(SC.KERNEL_DISAGREES, message, (label,), help=help))
 
-    def nothing(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
-        """A report that claims nothing."""
-        found = (*self.compiled.diagnostics, diagnostic)
-        return unjudged(self.plan.name, *found, headline=headline, steps=len(self.read.steps))
+    def report_without_verdict(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
+        """A report that has diagnostics and no verdict."""
+        diagnostics = (*self.compiled.diagnostics, diagnostic)
+        return unjudged(self.plan.name, *diagnostics, headline=headline, steps=len(self.resolved.steps))

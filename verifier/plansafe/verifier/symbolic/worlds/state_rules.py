@@ -1,7 +1,7 @@
-"""Rules about single states, and about single steps, in all worlds at once.
+"""Rules about single states and single steps, in all worlds at once.
 
-As in the explicit engine, work is done where something changes: a fact whose literal changed is matched against the
-rule, and only the bindings under which the rule may be broken are evaluated.
+As in the explicit engine, the work is proportional to the changes: a fact whose literal changed is matched against the
+rules, and only the bindings under which a rule may be violated are evaluated.
 """
 
 from __future__ import annotations
@@ -11,188 +11,192 @@ from collections.abc import Callable, Sequence
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.nodes import TRUE as HOLDS
+from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Quantified, Task, Variable, bind
 from plansafe.verifier.rules.model import RulePart
-from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
+from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.encoding import InstanceLiteral
 from plansafe.verifier.symbolic.worlds.formula_compiler import Binding, FormulaCompiler
-from plansafe.verifier.symbolic.worlds.symbolic_state import SymbolicState
-from plansafe.verifier.symbolic.worlds.trace import Letter
+from plansafe.verifier.symbolic.worlds.symbolic_state import StateChanges, SymbolicState
 
 Objects = tuple[int, ...]
-ChangedFact = tuple[int, int, Literal]
-"""A fact (or, numbered after two times the predicates, a fluent), and the worlds in which it changes."""
+FactChange = tuple[int, int, Literal]
+"""A predicate (or two times the number of predicates plus a function), a code, and the worlds in which it changes."""
 
 
 class InstanceCollector:
-    """Collects under which worlds instances are violated, and undecided.
+    """Collects the worlds in which instances are violated, and undecided.
 
-    With ``introduced`` violations that are pre-existing do not count (docs/language.md, "Blame").
+    ``only_introduced``: pre-existing violations do not count (docs/language.md, "Blame").
     """
 
-    def __init__(self, circuit: Circuit, introduced: bool = False) -> None:
+    def __init__(self, circuit: Circuit, only_introduced: bool = False) -> None:
         self.circuit = circuit
-        self.introduced = introduced
+        self.only_introduced = only_introduced
         self.violations: list[InstanceLiteral] = []
         self.undecided: list[InstanceLiteral] = []
 
-    def note(self, part: int, binding: Objects, letter: int, there: Literal, true: Literal, false: Literal) -> None:
-        """An instance's value at a letter that exists in the worlds ``there``."""
-        violated = self.circuit.both(there, false)
+    def add(self, part: int, binding: Objects, letter: int, exists: Literal, true: Literal, false: Literal) -> None:
+        """Add the value of an instance at a letter that exists in the worlds of ``exists``."""
+        violated = self.circuit.both(exists, false)
         if violated != FALSE:
             self.violations.append(InstanceLiteral(part, binding, letter, violated))
         if true != false ^ 1:
-            literal = self.circuit.conjunction([there, true ^ 1, false ^ 1])
-            if literal != FALSE:
-                self.undecided.append(InstanceLiteral(part, binding, letter, literal))
+            undecided = self.circuit.conjunction([exists, true ^ 1, false ^ 1])
+            if undecided != FALSE:
+                self.undecided.append(InstanceLiteral(part, binding, letter, undecided))
 
 
 class StateRule:
-    """A part that every state, or with ``final`` the last one, must satisfy."""
+    """A part that every state must satisfy, or the final state if ``final``."""
 
-    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler) -> None:
+    def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler) -> None:
         self.number = number
         self.final = part.mode == "end"
-        possible_certain = evaluation.possible_certain
+        possible_certain = compiler.possible_certain
+        emitter = possible_certain.emitter
         self.slots = [v.slot for v in part.parameters]
-        self.search = compile_extension(
-            possible_certain.emitter,
-            possible_certain.possible_condition(part.body, False, compared=True),
-            True,
-            part.parameters,
-        )
-        self.false = evaluation.compile_false(part.body)
-        self.true = evaluation.compile_true(part.body) if evaluation.reads_numbers(part.body) else None
+        violation = possible_certain.possible_condition(part.body, False, keep_comparisons=True)
+        self.search = compile_extension(emitter, violation, True, part.parameters)
+        self.false = compiler.compile_false(part.body)
+        self.true = compiler.compile_true(part.body) if compiler.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
-        self._known: dict[Objects, tuple[Literal, Literal]] = {}
-        self._ever: dict[Objects, None] = {}
-        self._before: dict[Objects, Literal] = {}
-        """Instances that S0 may violate: the worlds in which they still are, and nothing that they read has changed."""
-        self.readers = InstanceIndex(compile_patterns(possible_certain.emitter, part.body, part.parameters))
+        self._last_values: dict[Objects, tuple[Literal, Literal]] = {}
+        self._all_candidates: dict[Objects, None] = {}
+        self._pre_existing: dict[Objects, Literal] = {}
+        """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
+        self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
 
-    def blame(self, state: SymbolicState, circuit: Circuit, changed: Sequence[ChangedFact]) -> None:
-        """Before a letter is judged: which violations are pre-existing so far. Those that are not are judged again."""
-        touched: set[Objects] = set()
-        for predicate, code, differs in changed:
-            readers: set[Objects] = set()
-            self.readers.readers(predicate, code, readers)
-            for objects in readers:
-                self._before[objects] = circuit.both(self._before[objects], differs ^ 1)
-            touched |= readers
-        for objects in touched:
-            self._before[objects] = circuit.both(self._before[objects], self._values(state, objects)[1])
-        self.candidates += sorted(touched)
-
-    def begin(self, state: SymbolicState) -> None:
-        """At letter 0: what is violated there."""
+    def note_initial_violations(self, state: SymbolicState) -> None:
+        """Note the violations of S0, before it is checked."""
         for objects in dict.fromkeys(self.candidates):
-            false = self._values(state, objects)[1]
+            false = self._evaluate(state, objects)[1]
             if false != FALSE:
-                self._before[objects] = false
+                self._pre_existing[objects] = false
                 self.readers.add(objects)
 
-    def judge(self, state: SymbolicState, letter: int, there: Literal, end: Literal, found: InstanceCollector) -> None:
-        """Judge what the last changes may have altered."""
+    def update_pre_existing(self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]) -> None:
+        """Update the pre-existing violations before a letter is checked; readers of changes become candidates."""
+        touched: set[Objects] = set()
+        for predicate, code, differs in changes:
+            readers: set[Objects] = set()
+            self.readers.add_readers(predicate, code, readers)
+            for objects in readers:
+                self._pre_existing[objects] = circuit.both(self._pre_existing[objects], differs ^ 1)
+            touched |= readers
+        for objects in touched:
+            self._pre_existing[objects] = circuit.both(self._pre_existing[objects], self._evaluate(state, objects)[1])
+        self.candidates += sorted(touched)
+
+    def check(
+        self, state: SymbolicState, letter: int, exists: Literal, is_last: Literal, collector: InstanceCollector
+    ) -> None:
+        """Check the candidates at a letter that exists, and is the last, in these worlds."""
         if self.final:
-            self._ever.update(dict.fromkeys(self.candidates))
+            self._all_candidates.update(dict.fromkeys(self.candidates))
             self.candidates.clear()
-            if end != FALSE:
-                for objects in self._ever:
-                    found.note(self.number, objects, letter, end, *self._caused(state, objects, found))
+            if is_last != FALSE:
+                for objects in self._all_candidates:
+                    collector.add(self.number, objects, letter, is_last, *self._count(state, objects, collector))
             return
         for objects in dict.fromkeys(self.candidates):
-            values = self._caused(state, objects, found)
-            # An earlier letter is there wherever this one is: the same literal says nothing new.
-            if self._known.get(objects) != values:
-                self._known[objects] = values
-                found.note(self.number, objects, letter, there, *values)
+            values = self._count(state, objects, collector)
+            # An earlier letter exists wherever this one does: the same literals add nothing.
+            if self._last_values.get(objects) != values:
+                self._last_values[objects] = values
+                collector.add(self.number, objects, letter, exists, *values)
         self.candidates.clear()
 
-    def _caused(self, state: SymbolicState, objects: Objects, found: InstanceCollector) -> tuple[Literal, Literal]:
+    def _count(self, state: SymbolicState, objects: Objects, collector: InstanceCollector) -> tuple[Literal, Literal]:
         """The value of an instance, true also where its violation is pre-existing and does not count."""
-        true, false = self._values(state, objects)
-        before = self._before.get(objects, FALSE)
-        if not found.introduced or before == FALSE:
+        true, false = self._evaluate(state, objects)
+        pre_existing = self._pre_existing.get(objects, FALSE)
+        if not collector.only_introduced or pre_existing == FALSE:
             return true, false
-        return found.circuit.either(true, before), found.circuit.both(false, before ^ 1)
+        return collector.circuit.either(true, pre_existing), collector.circuit.both(false, pre_existing ^ 1)
 
-    def _values(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
+    def _evaluate(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
         binding: Binding = dict(zip(self.slots, objects, strict=True))
         false = self.false(state, binding)
         return (false ^ 1 if self.true is None else self.true(state, binding)), false
 
 
 class StepRule:
-    """A part about one kind of step, with conditions on the state before it, or with ``after`` also the one after."""
+    """A part about the steps of one action, with conditions on the state before or, with ``after``, also after it."""
 
-    def __init__(self, number: int, part: RulePart, evaluation: FormulaCompiler, task: Task, action: str) -> None:
+    def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler) -> None:
+        assert part.step is not None
         self.number = number
-        self.action = action
         self.after = part.after
-        atom = part.step.body if isinstance(part.step, Quantified) else part.step
-        assert isinstance(atom, Atom)
-        self.match = compile_step_matcher(task, atom, part.parameters)
-        guard: Formula = part.guard if part.guard is not None else HOLDS
-        body = part.body
-        bound = {-1 - a for a in atom.arguments if a < 0}
+        self.match = compile_step_matcher(compiler.task, part.step, part.parameters)
+        guard: Formula = part.guard if part.guard is not None else ALWAYS
+        bound = {-1 - argument for argument in step_atom(part.step).arguments if argument < 0}
         self.slots = [v.slot for v in part.parameters]
-        self.open = [v for v in part.parameters if v.slot not in bound]
-        possible_certain = evaluation.possible_certain
-        wanted = guard if part.after else And((guard, Not(body)))
-        possible = possible_certain.possible_condition(wanted)
-        self.given = sorted(possible_certain.emitter.free_slots(possible) & bound)
-        self.search = possible_certain.compile_search(possible, self.open, self.given)
-        self.guard_true, self.guard_false = evaluation.compile_true(guard), evaluation.compile_false(guard)
-        self.body_true, self.body_false = evaluation.compile_true(body), evaluation.compile_false(body)
-        self._due: list[tuple[Binding, Literal, Literal]] = []
+        self.unbound = [v for v in part.parameters if v.slot not in bound]
+        possible_certain = compiler.possible_certain
+        possible = possible_certain.possible_condition(guard if part.after else And((guard, Not(part.body))))
+        self.bound_slots = sorted(possible_certain.emitter.free_slots(possible) & bound)
+        self.search = possible_certain.compile_search(possible, self.unbound, self.bound_slots)
+        self.guard_true, self.guard_false = compiler.compile_true(guard), compiler.compile_false(guard)
+        self.body_true, self.body_false = compiler.compile_true(part.body), compiler.compile_false(part.body)
+        self._open_checks: list[tuple[Binding, Literal, Literal]] = []
 
-    def depart(
-        self, state: SymbolicState, taken: GroundAction, letter: int, there: Literal, found: InstanceCollector
+    def check_before(
+        self, state: SymbolicState, ground: GroundAction, letter: int, exists: Literal, collector: InstanceCollector
     ) -> None:
-        """The step is taken in a state."""
-        binding = self.match(taken.objects)
+        """Check the state before a step that leads to ``letter``."""
+        binding = self.match(ground.objects)
         if binding is None:
             return
         candidates: list[Objects] = []
-        self.search(state.facts, (), candidates, *[binding[slot] for slot in self.given])
+        self.search(state.facts, (), candidates, *[binding[slot] for slot in self.bound_slots])
         for objects in dict.fromkeys(candidates):
-            inner = {**binding, **bind(self.open, objects)}
-            guard = self.guard_true(state, inner), self.guard_false(state, inner)
+            full_binding = {**binding, **bind(self.unbound, objects)}
+            guard = self.guard_true(state, full_binding), self.guard_false(state, full_binding)
             if self.after:
-                self._due.append((inner, *guard))
+                self._open_checks.append((full_binding, *guard))
             else:
-                self._note(state, inner, *guard, letter, there, found)
+                self._add(state, full_binding, *guard, letter, exists, collector)
 
-    def arrive(self, state: SymbolicState, letter: int, there: Literal, found: InstanceCollector) -> None:
-        """The state after the step is known."""
-        for binding, guard_true, guard_false in self._due:
-            self._note(state, binding, guard_true, guard_false, letter, there, found)
-        self._due.clear()
+    def check_after(self, state: SymbolicState, letter: int, exists: Literal, collector: InstanceCollector) -> None:
+        """Check the state after the step."""
+        for binding, guard_true, guard_false in self._open_checks:
+            self._add(state, binding, guard_true, guard_false, letter, exists, collector)
+        self._open_checks.clear()
 
-    def _note(
+    def _add(
         self,
         state: SymbolicState,
         binding: Binding,
         guard_true: Literal,
         guard_false: Literal,
         letter: int,
-        there: Literal,
-        found: InstanceCollector,
+        exists: Literal,
+        collector: InstanceCollector,
     ) -> None:
-        circuit = found.circuit
+        circuit = collector.circuit
         true = circuit.either(guard_false, self.body_true(state, binding))
         false = circuit.both(guard_true, self.body_false(state, binding))
-        found.note(self.number, tuple([binding[slot] for slot in self.slots]), letter, there, true, false)
+        collector.add(self.number, tuple([binding[slot] for slot in self.slots]), letter, exists, true, false)
 
 
-def compile_step_matcher(task: Task, atom: Atom, parameters: Sequence[Variable]) -> Callable[[Objects], Binding | None]:
-    """The binding of a rule's parameters under which its step pattern is a step with some objects; ``None`` if none."""
+def step_atom(step: Formula) -> Atom:
+    """The atom of a step pattern, which is below ``exists`` if some of its arguments may be any object."""
+    atom = step.body if isinstance(step, Quantified) else step
+    assert isinstance(atom, Atom)
+    return atom
+
+
+def compile_step_matcher(
+    task: Task, step: Formula, parameters: Sequence[Variable]
+) -> Callable[[Objects], Binding | None]:
+    """A function that matches a step pattern with the objects of a step, and returns the binding of the parameters."""
+    arguments = step_atom(step).arguments
     domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
     def match(objects: Objects) -> Binding | None:
         binding: Binding = {}
-        for argument, value in zip(atom.arguments, objects, strict=True):
+        for argument, value in zip(arguments, objects, strict=True):
             if argument >= 0:
                 if argument != value:
                     return None
@@ -208,41 +212,43 @@ def compile_step_matcher(task: Task, atom: Atom, parameters: Sequence[Variable])
 
 
 class ChangeDispatch:
-    """Sends the changes of a letter to the state rules that they may concern."""
+    """Finds the candidates of state rules from the changes of a letter."""
 
-    def __init__(self, rules: list[StateRule], evaluation: FormulaCompiler) -> None:
-        emitter = evaluation.possible_certain.emitter
-        self.size = evaluation.possible_certain.size
+    def __init__(self, rules: list[StateRule], compiler: FormulaCompiler) -> None:
+        emitter = compiler.possible_certain.emitter
+        self.size = compiler.possible_certain.size
         self.rules = rules
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        self._find: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
+        self._triggers: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:
-                self._find.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
+                self._triggers.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
 
-    def start(self, state: SymbolicState) -> None:
-        """Find what S0 may break."""
+    def find_initial_candidates(self, state: SymbolicState) -> None:
+        """Find the instances that S0 may violate."""
         self.indexes.build(state.facts)
         for rule in self.rules:
             rule.search.all(state.facts, (), self.indexes.tables, 0, rule.candidates)
 
-    def prepare(self, state: SymbolicState, changes: Letter) -> list[tuple[int, int, bool]]:
-        """Before a letter's changes are made: what they will change of the possible and the certain facts."""
-        log = []
+    def list_index_changes(self, state: SymbolicState, changes: StateChanges) -> list[tuple[int, int, bool]]:
+        """The possible and the certain facts that change (predicate, code, new value), before the state is changed."""
+        index_changes = []
         for predicate, code, literal in changes.facts:
-            for index, value in ((predicate, literal != FALSE), (predicate + self.size, literal == 1)):
+            for index, value in ((predicate, literal != FALSE), (predicate + self.size, literal == TRUE)):
                 if (code in state.facts[index]) != value:
-                    log.append((index, code, value))
-        return log
+                    index_changes.append((index, code, value))
+        return index_changes
 
-    def arrive(self, state: SymbolicState, changes: Letter, log: list[tuple[int, int, bool]]) -> None:
-        """After they were made: find the bindings that they may concern."""
-        self.indexes.update(log)
+    def find_candidates(
+        self, state: SymbolicState, changes: StateChanges, index_changes: list[tuple[int, int, bool]]
+    ) -> None:
+        """Find the instances that the changes may affect, after the state was changed."""
+        self.indexes.update(index_changes)
         facts, tables, size = state.facts, self.indexes.tables, self.size
         for predicate, code, _ in changes.facts:
             for index in (predicate, predicate + size):
-                for out, find in self._find.get(index, ()):
-                    find(facts, (), tables, code, out)
+                for candidates, find in self._triggers.get(index, ()):
+                    find(facts, (), tables, code, candidates)
         for function, code, _ in changes.quantities:
-            for out, find in self._find.get(2 * size + function, ()):
-                find(facts, (), tables, code, out)
+            for candidates, find in self._triggers.get(2 * size + function, ()):
+                find(facts, (), tables, code, candidates)

@@ -1,4 +1,11 @@
-"""A state in all worlds at once: for each fact a literal, for each fluent when it has a value, and which."""
+"""A state in all worlds at once, and the joins that find what may hold in some world.
+
+A symbolic state has two sets of facts for each predicate: the facts that are possibly true and those that are certainly
+true. A positive atom of a condition in negation normal form may hold if its fact is possible, a negative atom if its
+fact is not certain. Over the predicates ``p`` (possible) and ``size + p`` (certain) this is an ordinary condition, so
+the joins and triggers of the explicit engine find every binding under which the condition holds in some world. They
+over-approximate: callers evaluate the exact literal.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from typing import NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
-from plansafe.verifier.model.nodes import TRUE as HOLDS
+from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import (
     Atom,
     Compare,
@@ -23,23 +30,24 @@ from plansafe.verifier.model.operations import push_negation
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 
-ZERO = Sum(0)
+Search = Callable[..., None]
+"""``search(S, F, out, *bound)`` appends tuples of objects."""
 
 
 class Quantity(NamedTuple):
-    """A fluent: in which worlds it has a value, and the value it has there."""
+    """The value of a fluent in the worlds in which it is defined."""
 
     defined: Literal
     value: Sum
 
 
-UNDEFINED = Quantity(FALSE, ZERO)
+UNDEFINED = Quantity(FALSE, Sum(0))
 
 
 class SymbolicState:
-    """``facts[p]`` holds the possible, ``facts[size + p]`` the certain facts of predicate ``p``.
+    """``facts[p]`` are the possible, ``facts[size + p]`` the certain facts of predicate ``p``, by code.
 
-    ``literals[p]`` has a literal for the facts that are possible and not certain. ``quantities[f]`` leaves out fluents
+    ``literals[p]`` has a literal for each fact that is possible and not certain. ``quantities[f]`` leaves out fluents
     that are undefined in every world.
     """
 
@@ -59,7 +67,7 @@ class SymbolicState:
 
     @classmethod
     def empty(cls, task: Task) -> SymbolicState:
-        """No fact holds and no fluent has a value, in any world."""
+        """The state in which no fact holds and no fluent is defined, in any world."""
         size = len(task.predicates)
         return cls(size, [set() for _ in range(2 * size)], [{} for _ in range(size)], [{} for _ in task.functions])
 
@@ -73,14 +81,14 @@ class SymbolicState:
         )
 
     def get(self, predicate: int, code: int) -> Literal:
-        """In which worlds a fact is true."""
+        """The worlds in which a fact is true."""
         literal = self.literals[predicate].get(code)
         if literal is None:
             return TRUE if code in self.facts[self.size + predicate] else FALSE
         return literal
 
     def put(self, predicate: int, code: int, literal: Literal) -> None:
-        """Set a fact."""
+        """Set a fact to true in the worlds of a literal."""
         facts, literals = self.facts, self.literals[predicate]
         if literal > TRUE:
             literals[code] = literal
@@ -100,13 +108,22 @@ class SymbolicState:
         return self.quantities[function].get(code, UNDEFINED)
 
 
-FactSets = list[set[int]]
-Search = Callable[..., None]
-"""``search(S, F, out, *bound)`` appends tuples of objects."""
+class StateChanges(NamedTuple):
+    """Facts with their new literals, and fluents with their new values."""
+
+    facts: list[tuple[int, int, Literal]]
+    quantities: list[tuple[int, int, Quantity]]
+
+    def apply_to(self, state: SymbolicState) -> None:
+        """Change a state."""
+        for predicate, code, literal in self.facts:
+            state.put(predicate, code, literal)
+        for function, code, quantity in self.quantities:
+            state.quantities[function][code] = quantity
 
 
 class PossibleCertain:
-    """A task whose predicates are there twice, as possible and as certain, and the joins over it."""
+    """A task that has each predicate twice, as possible and as certain, and the joins over it."""
 
     def __init__(self, task: Task) -> None:
         self.size = len(task.predicates)
@@ -114,38 +131,39 @@ class PossibleCertain:
         self.task = task._replace(predicates=[*task.predicates, *task.predicates], static=[*static, *static])
         self.emitter = Emitter(self.task)
 
-    def possible_condition(self, formula: Formula, positive: bool = True, *, compared: bool = False) -> Formula:
+    def possible_condition(self, formula: Formula, positive: bool = True, *, keep_comparisons: bool = False) -> Formula:
         """A condition over both kinds of predicates that holds wherever ``formula`` may have the value ``positive``.
 
-        Numbers are left to the exact evaluation: comparisons become true. With ``compared`` they stay as they are, for
-        triggers, which want to know who reads a fluent and do not evaluate them either.
+        Comparisons become true, because numbers are left to the exact evaluation. ``keep_comparisons`` keeps them for
+        triggers, which need to know which rules read a fluent.
         """
         match formula:
             case Atom() if not positive:
                 return Not(Atom(formula.predicate + self.size, formula.arguments))
             case Compare():
-                return formula if compared else HOLDS
+                return formula if keep_comparisons else ALWAYS
             case Temporal():
-                return HOLDS  # whatever it is, it may be
+                return ALWAYS  # it may have any value
             case _:
-                return push_negation(formula, positive, partial(self.possible_condition, compared=compared))
+                condition = partial(self.possible_condition, keep_comparisons=keep_comparisons)
+                return push_negation(formula, positive, condition)
 
     def compile_search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:
-        """The values of ``variables`` for which such a condition holds; the slots in ``bound`` are given.
+        """Compile a search for the values of ``variables`` for which a condition holds; slots in ``bound`` are given.
 
-        Values may be found more than once.
+        The search may find a value more than once.
         """
         emitter = self.emitter
         disjuncts = dnf(formula)
         if disjuncts is None:
             disjuncts = [Disjunct((), (FormulaLiteral(True, formula),))]
         outputs = [v.slot for v in variables]
-        found = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
+        append = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
         name = emitter.fresh_name()
         lines: list[str] = []
         for disjunct in disjuncts:
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
-            lines += join.emit(disjunct.literals, frozenset(bound), outputs, found)
+            lines += join.emit(disjunct.literals, frozenset(bound), outputs, append)
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in bound]]), lines or ["pass"])
         return emitter.compile_function(name)

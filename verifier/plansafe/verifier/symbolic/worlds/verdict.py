@@ -1,7 +1,8 @@
-"""What is said of each rule over many worlds, put together from what is so in each (docs/worlds.md, section 4).
+"""The verdict over many worlds: three values, the status of each rule, and the headline (docs/worlds.md).
 
-A rule is violated if it is so in some world, else undecided if it is so in some, else kept if it has an instance in
-some. Counts are the greatest of the worlds that were looked at. Where not all were, what is not violated is undecided.
+A rule is violated if some world violates it, else undecided if it is undecided in some world, else kept if it has an
+instance in some world. Its counts are the maximum over the worlds that were examined. If not all worlds were examined,
+a rule without a violation is undecided.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ VIOLATED_STATUSES = frozenset(("preference violated", "violated"))
 
 
 class WorldsVerdict(NamedTuple):
-    """The three values over all worlds, and a world in which each fails.
+    """The three values over all worlds, and a world in which each property fails.
 
-    ``rules``: what is so of each rule, where that was looked at; ``breaking``: names of rules, and worlds that break
-    them.
+    ``rules`` is empty if rules were not counted. ``rule_witnesses``: names of rules, with a world that violates each.
     """
 
     executable: Worlds
@@ -31,12 +31,18 @@ class WorldsVerdict(NamedTuple):
     unmet_goal_world: Completion | None
     unsafe_world: Completion | None
     limits: tuple[str, ...] = ()
-    rules: tuple[RuleCount, ...] = ()
+    rules: RuleCounts = ()
     rule_witnesses: tuple[tuple[str, Completion], ...] = ()
+
+    @property
+    def failures(self) -> list[tuple[str, Completion]]:
+        """The properties that fail in some world (``executable``, ``goal``, ``safe``), each with that world."""
+        worlds = ("executable", self.inexecutable_world), ("goal", self.unmet_goal_world), ("safe", self.unsafe_world)
+        return [(about, world) for about, world in worlds if world is not None]
 
 
 def choose_headline(verdict: WorldsVerdict, checked: bool) -> Headline:
-    """The first that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
+    """The first headline that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
     if verdict.inexecutable_world is not None or verdict.unmet_goal_world is not None:
         return Headline.INVALID
     if verdict.unsafe_world is not None:
@@ -46,41 +52,41 @@ def choose_headline(verdict: WorldsVerdict, checked: bool) -> Headline:
     return Headline.SAFE if checked else Headline.VALID
 
 
-def merge_rule_counts(worlds: Iterable[RuleCounts]) -> RuleCounts:
-    """The counts of several worlds together; nothing of none."""
-    out: list[RuleCount] = []
-    for counts in worlds:
-        if out and counts:
-            out = [_both(one, other) for one, other in zip(out, counts, strict=True)]
+def merge_rule_counts(counts_by_world: Iterable[RuleCounts]) -> RuleCounts:
+    """Merge the rule counts of several worlds; worlds with empty counts are skipped."""
+    merged: RuleCounts = ()
+    for counts in counts_by_world:
+        if merged and counts:
+            merged = tuple([_merge(*pair) for pair in zip(merged, counts, strict=True)])
         else:
-            out = out or list(counts)
-    return tuple(out)
+            merged = merged or counts
+    return merged
 
 
-def _both(one: RuleCount, other: RuleCount) -> RuleCount:
-    return one._replace(
-        instances=max(one.instances, other.instances),
-        triggered=max(one.triggered, other.triggered),
-        violations=max(one.violations, other.violations),
-        exempted=max(one.exempted, other.exempted),
-        status=max(one.status, other.status, key=STATUSES.index),
+def _merge(a: RuleCount, b: RuleCount) -> RuleCount:
+    return a._replace(
+        instances=max(a.instances, b.instances),
+        triggered=max(a.triggered, b.triggered),
+        violations=max(a.violations, b.violations),
+        exempted=max(a.exempted, b.exempted),
+        status=max(a.status, b.status, key=STATUSES.index),
     )
 
 
-def mark_unknown(counts: RuleCounts) -> RuleCounts:
-    """The counts of worlds that are not all: what was not seen violated may be so in another."""
-    return tuple([undecided(count) for count in counts])
+def mark_undecided(counts: RuleCounts) -> RuleCounts:
+    """Mark the rules without a violation as undecided: not all worlds were examined."""
+    return tuple([mark_rule_undecided(count) for count in counts])
 
 
-def undecided(count: RuleCount) -> RuleCount:
-    """A rule whose status in some world is unknown, unless it is known already that a world violates it."""
-    surely = count.status in VIOLATED_STATUSES or count.status == "not applicable"
-    return count if surely else count._replace(status="undecided")
+def mark_rule_undecided(count: RuleCount) -> RuleCount:
+    """Set the status to undecided, unless a violation was found or the rule is not applicable."""
+    is_final = count.status in VIOLATED_STATUSES or count.status == "not applicable"
+    return count if is_final else count._replace(status="undecided")
 
 
 def mark_kept(count: RuleCount) -> RuleCount:
-    """A rule that no world violates or leaves undecided."""
+    """Set the status of a rule that no world violates or leaves undecided."""
     if count.status == "not applicable":
         return count
-    kept = "exempt" if count.exempted else "kept" if count.instances else "never applied"
-    return count._replace(violations=0, status=kept)
+    status = "exempt" if count.exempted else "kept" if count.instances else "never applied"
+    return count._replace(violations=0, status=status)

@@ -1,4 +1,4 @@
-"""One world as an ordinary task and plan, for the explicit engine: its facts given, its outcomes chosen."""
+"""A single world as an ordinary task and plan, and the explicit engine's report on it."""
 
 from __future__ import annotations
 
@@ -22,161 +22,149 @@ from plansafe.verifier.model.nodes import (
     Not,
     Or,
     Snap,
-    Task,
     variable,
 )
-from plansafe.verifier.reporting.report import Report, Worlds
+from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.reporting.summary import summarise
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes
 
 OneofStatement = tuple[int, int]
 """A ``oneof`` of a step: the step, from 1, and the number of the statement in the step's action."""
+ChoiceKey = tuple[int, int, tuple[int, ...]]
+"""A binding of a ``oneof``: the step, the number of the statement, and the objects of the quantifiers around it."""
 
 
 def list_oneof_statements(steps: Sequence[GroundAction | IllFormed]) -> tuple[OneofStatement, ...]:
     """Every ``oneof`` of every step."""
-    actions = [(number, step.action) for number, step in enumerate(steps, 1) if isinstance(step, GroundAction)]
-    return tuple([(number, choice) for number, action in actions for choice in range(len(action.choices))])
+    actions = [(step, ground.action) for step, ground in enumerate(steps, 1) if isinstance(ground, GroundAction)]
+    return tuple([(step, number) for step, action in actions for number in range(len(action.choices))])
 
 
 def complete_outcomes(
-    stated: Iterable[OneofStatement], chosen: Mapping[tuple[int, int, tuple[int, ...]], int]
+    statements: Iterable[OneofStatement], alternatives: Mapping[ChoiceKey, int]
 ) -> dict[OneofStatement, OneofOutcomes]:
-    """The outcomes of every binding of all ``stated``. ``chosen`` has some, by step, number and objects.
+    """The outcomes of all bindings of all statements, given the alternatives of some bindings.
 
-    The other bindings take the most frequent chosen alternative of their statement.
+    Every other binding takes the most frequent alternative of its statement.
     """
-    by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {statement: {} for statement in stated}
-    for (step, number, objects), alternative in chosen.items():
+    by_statement: dict[OneofStatement, dict[tuple[int, ...], int]] = {statement: {} for statement in statements}
+    for (step, number, objects), alternative in alternatives.items():
         by_statement[step, number][objects] = alternative
-    out: dict[OneofStatement, OneofOutcomes] = {}
+    outcomes: dict[OneofStatement, OneofOutcomes] = {}
     for statement, bindings in by_statement.items():
         count = Counter(bindings.values())
         usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
         exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
-        out[statement] = OneofOutcomes(usual, exceptions)
-    return out
+        outcomes[statement] = OneofOutcomes(usual, exceptions)
+    return outcomes
 
 
-def close_task(task: Task, world: Completion) -> Task:
-    """The task with the open facts and numbers of one world."""
+def make_certain_world(steps: Sequence[GroundAction | IllFormed]) -> Completion:
+    """The only world of a task and steps that leave open at most their order and durations."""
+    return Completion(frozenset(), {}, complete_outcomes(list_oneof_statements(steps), {}))
+
+
+def resolve_outcomes(steps: Sequence[GroundAction | IllFormed], world: Completion) -> list[GroundAction | IllFormed]:
+    """The steps with the outcomes of one world: a step whose action has a ``oneof`` gets an action without one.
+
+    The steps of a partially ordered plan are given in the order of the world.
+    """
+    step_numbers = world.order or range(1, len(steps) + 1)
+    return [
+        GroundAction(_resolve_action(ground.action, step, world), ground.objects)
+        if isinstance(ground, GroundAction) and ground.action.choices
+        else ground
+        for step, ground in zip(step_numbers, steps, strict=True)
+    ]
+
+
+def _resolve_action(action: Action, step: int, world: Completion) -> Action:
+    start = _resolve_snap(action.start, step, world)
+    return action._replace(start=start, end=action.end and _resolve_snap(action.end, step, world), choices=())
+
+
+def _resolve_snap(snap: Snap, step: int, world: Completion) -> Snap:
+    effects = []
+    for effect in snap.effects:
+        if effect.choices:
+            # An effect that does not happen stays: the step reads its condition.
+            chosen = [_condition_of(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices]
+            effect = effect._replace(condition=And((*chosen, effect.condition)), choices=())
+        effects.append(effect)
+    return snap._replace(effects=tuple(effects))
+
+
+def _condition_of(choice: Choice, outcomes: OneofOutcomes) -> Formula:
+    """A condition on the variables around a ``oneof``: their binding takes the alternative of this choice."""
+    is_usual = outcomes.usual == choice.alternative
+    exceptions = [
+        objects
+        for objects, alternative in outcomes.exceptions.items()
+        if (alternative != choice.alternative) == is_usual
+    ]
+    if not exceptions:
+        return TRUE if is_usual else FALSE
+    equalities = [
+        And(tuple([Equal(variable(v.slot), value) for v, value in zip(choice.variables, objects, strict=True)]))
+        for objects in exceptions
+    ]
+    return Not(Or(tuple(equalities))) if is_usual else Or(tuple(equalities))
+
+
+# -- reports ----------------------------------------------------------------------------------------------------------
+
+
+def report_in_world(
+    compiled: CompiledTask, plan: Source, resolved: ResolvedPlan, world: Completion, *, halt_only: bool = False
+) -> Report:
+    """The report on a plan in one world; it numbers steps in the world's order."""
+    world_task, world_plan = close_task_and_plan(compiled, resolved, world)
+    outcomes = [replay_reading(world_task, world_plan, HALT)] if halt_only else replay_readings(world_task, world_plan)
+    return summarise(world_task, plan, world_plan, outcomes)
+
+
+def close_task_and_plan(
+    compiled: CompiledTask, resolved: ResolvedPlan, world: Completion
+) -> tuple[CompiledTask, ResolvedPlan]:
+    """The task of one world, and the plan with its order, outcomes and durations."""
+    plan = reorder_steps(resolved, world.order)
+    plan = plan._replace(steps=tuple(resolve_outcomes(plan.steps, world)))
+    if plan.timed is not None:
+        plan = plan._replace(timed=_resolve_durations(plan.timed, plan.steps, world))
+    return close_task(compiled, world), plan
+
+
+def close_task(compiled: CompiledTask, world: Completion) -> CompiledTask:
+    """The task with the open facts and numbers of one world. It shares the rules and their places."""
+    task = compiled.task
     facts = [set(codes) for codes in task.initial_facts]
     for predicate, code in world.facts:
         facts[predicate].add(code)
     fluents = [dict(values) for values in task.initial_fluents]
     for (function, code), value in world.values.items():
         fluents[function][code] = value
-    return task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None)
+    return compiled.variant(task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None))
 
 
-def resolve_outcomes(steps: Sequence[GroundAction | IllFormed], world: Completion) -> list[GroundAction | IllFormed]:
-    """The steps with the outcomes of one world: a step whose action chooses gets an action of its own.
-
-    In a partially ordered plan, ``steps`` are in the order of the world, and its outcomes know them by their numbers.
-    """
-    numbers = world.order or range(1, len(steps) + 1)
-    out: list[GroundAction | IllFormed] = []
-    for number, step in zip(numbers, steps, strict=True):
-        if isinstance(step, GroundAction) and has_oneof(step.action):
-            step = GroundAction(_resolved_action(step.action, number, world), step.objects)
-        out.append(step)
-    return out
-
-
-def make_certain_world(steps: Sequence[GroundAction | IllFormed]) -> Completion:
-    """The world of steps and a task that leave nothing open but order and durations."""
-    return Completion(frozenset(), {}, complete_outcomes(list_oneof_statements(steps), {}))
-
-
-def has_oneof(action: Action) -> bool:
-    """Whether the action has a ``oneof`` in its effect."""
-    return bool(action.choices)
-
-
-def _resolved_action(action: Action, step: int, world: Completion) -> Action:
-    start = _resolved_snap(action.start, step, world)
-    return action._replace(start=start, end=action.end and _resolved_snap(action.end, step, world), choices=())
-
-
-def _resolved_snap(snap: Snap, step: int, world: Completion) -> Snap:
-    effects = []
-    for effect in snap.effects:
-        conditions = [_chosen(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices]
-        if not effect.choices:
-            effects.append(effect)
-        else:  # also what does not happen: the step reads its conditions
-            effects.append(effect._replace(condition=And((*conditions, effect.condition)), choices=()))
-    return snap._replace(effects=tuple(effects))
-
-
-def _chosen(choice: Choice, outcomes: OneofOutcomes) -> Formula:
-    """Whether the binding of the variables around a ``oneof`` takes an alternative."""
-    usual = outcomes.usual == choice.alternative
-    unusual = [
-        objects for objects, alternative in outcomes.exceptions.items() if (alternative != choice.alternative) == usual
-    ]
-    if not unusual:
-        return TRUE if usual else FALSE
-    equal = [
-        And(tuple([Equal(variable(v.slot), value) for v, value in zip(choice.variables, objects, strict=True)]))
-        for objects in unusual
-    ]
-    return Not(Or(tuple(equal))) if usual else Or(tuple(equal))
-
-
-SingleWorldValues = tuple[bool, bool, "bool | None"]
-"""Executable, goal, and safe (``None``: undecided)."""
-
-
-def report_in_world(
-    compiled: CompiledTask, plan: Source, read: ResolvedPlan, world: Completion, *, halt_only: bool = False
-) -> Report:
-    """The report on a plan in one world. In a partially ordered plan, steps are numbered as the world takes them."""
-    one, own = close_task_and_plan(compiled, read, world)
-    outcomes = [replay_reading(one, own, HALT)] if halt_only else replay_readings(one, own)
-    return summarise(one, plan, own, outcomes)
-
-
-def close_task_and_plan(
-    compiled: CompiledTask, read: ResolvedPlan, world: Completion
-) -> tuple[CompiledTask, ResolvedPlan]:
-    """The task of one world, and the plan as it is carried out there."""
-    own = order_steps(read, world)
-    own = own._replace(steps=tuple(resolve_outcomes(own.steps, world)))
-    if own.timed is not None:
-        own = own._replace(timed=_timed(own, world))
-    return close_compiled_task(compiled, world), own
-
-
-def close_compiled_task(compiled: CompiledTask, world: Completion) -> CompiledTask:
-    """The task of one world. Rules and their places are shared."""
-    return compiled.variant(close_task(compiled.task, world))
-
-
-def order_steps(read: ResolvedPlan, world: Completion) -> ResolvedPlan:
-    """The steps in the order of the world; the outcomes of a step are those of its number in the plan."""
-    if not world.order:
-        return read
-    places = [number - 1 for number in world.order]
-    text = read.text._replace(steps=tuple([read.text.steps[i] for i in places]), ordering=None)
-    return read._replace(
+def reorder_steps(resolved: ResolvedPlan, order: tuple[int, ...]) -> ResolvedPlan:
+    """List the steps in this order, if it is not empty. The outcomes of a step keep its number in the plan."""
+    if not order:
+        return resolved
+    indexes = [step - 1 for step in order]
+    text = resolved.text._replace(steps=tuple([resolved.text.steps[i] for i in indexes]), ordering=None)
+    return resolved._replace(
         text=text,
-        steps=tuple([read.steps[i] for i in places]),
-        spans=tuple([read.spans[i] for i in places]),
+        steps=tuple([resolved.steps[i] for i in indexes]),
+        spans=tuple([resolved.spans[i] for i in indexes]),
         ordering=None,
     )
 
 
-def _timed(read: ResolvedPlan, world: Completion) -> list[TimedStep]:
+def _resolve_durations(
+    timed: Sequence[TimedStep], steps: Sequence[GroundAction | IllFormed], world: Completion
+) -> list[TimedStep]:
     durations = dict(world.durations)
-    assert read.timed is not None
     return [
-        step._replace(resolved=taken, duration=durations.get(step.number, step.duration), tolerance=None)
-        for step, taken in zip(read.timed, read.steps, strict=True)
+        step._replace(resolved=ground, duration=durations.get(step.number, step.duration), tolerance=None)
+        for step, ground in zip(timed, steps, strict=True)
     ]
-
-
-def single_world_values(report: Report) -> SingleWorldValues:
-    """The three values in one world."""
-    safe = {Worlds.ALL: True, Worlds.NONE: False}.get(report.safe)
-    return report.executable is Worlds.ALL, report.goal is Worlds.ALL, safe

@@ -1,79 +1,64 @@
-"""Worlds in words: facts, numbers and outcomes as PDDL."""
+"""Worlds as text: facts, numbers and outcomes as PDDL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Choice, Task
 from plansafe.verifier.reporting.worlds import Completion, ShownOutcome, ShownValue, ShownWorld
+from plansafe.verifier.symbolic.worlds.world_replay import ChoiceKey
 
 MAX_FACTS = 200
-"""Facts of a world that a report lists."""
+"""Maximum number of facts and numbers of a world in a report."""
 Key = tuple[int, int]
-ChoiceKey = tuple[int, int, tuple[int, ...]]
-
-
-def describe_facts(
-    task: Task, world: Completion, facts: Iterable[Key], values: Iterable[Key]
-) -> tuple[ShownValue, ...]:
-    """The values that some facts and numbers have in a world; true facts first."""
-    known = [
-        ShownValue(task.fact_text(predicate, code), "true" if (predicate, code) in world.facts else "false")
-        for predicate, code in facts
-    ]
-    known.sort(key=lambda said: (said.value != "true", said.what))
-    numbers = [ShownValue(task.fluent_text(*key), str(world.values[key])) for key in sorted(values)]
-    return tuple([*numbers, *known][:MAX_FACTS])
+"""(predicate, code) of a fact, (function, code) of a number."""
 
 
 def describe_world(
     task: Task,
-    steps: list[GroundAction | IllFormed],
+    steps: Sequence[GroundAction | IllFormed],
     world: Completion,
     facts: Iterable[Key],
-    values: Iterable[Key],
+    numbers: Iterable[Key],
     choices: Iterable[ChoiceKey],
 ) -> ShownWorld:
-    """A world as the report shows it: of what is open, the parts given."""
+    """Describe these open facts, numbers and outcomes of a world: numbers first, then true facts, then false ones."""
+    fact_values = [ShownValue(task.fact_text(*fact), "true" if fact in world.facts else "false") for fact in facts]
+    fact_values.sort(key=lambda shown: (shown.value != "true", shown.what))
+    values = [ShownValue(task.fluent_text(*number), str(world.values[number])) for number in sorted(numbers)]
     outcomes = []
     for step, number, objects in sorted(choices):
-        taken = steps[step - 1]
-        if isinstance(taken, GroundAction):
-            said = describe_outcome(task, taken, step, number, objects, world.alternative(step, number, objects))
-            outcomes.append(said)
-    durations = tuple([ShownValue(f"step {step}", str(duration)) for step, duration in world.durations])
-    return ShownWorld(describe_facts(task, world, facts, values), tuple(outcomes), (), durations)
+        ground = steps[step - 1]
+        if isinstance(ground, GroundAction):
+            alternative = world.alternative(step, number, objects)
+            outcomes.append(describe_outcome(task, ground, step, number, objects, alternative))
+    return ShownWorld(tuple([*values, *fact_values][:MAX_FACTS]), tuple(outcomes))
 
 
 def describe_outcome(
-    task: Task, taken: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
+    task: Task, ground: GroundAction, step: int, number: int, objects: tuple[int, ...], alternative: int
 ) -> ShownOutcome:
-    """One outcome of a step, with the objects of the step for the action's parameters."""
-    action = taken.action
-    words = dict(zip([v.name for v in action.parameters], task.names(taken.objects), strict=True))
-    choice = find_choice(taken, number)
+    """Describe one outcome of a step, with objects in place of variables."""
+    action = ground.action
+    names = dict(zip([v.name for v in action.parameters], task.names(ground.objects), strict=True))
+    choice = _find_choice(ground, number)
     if choice is not None:
-        words.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
-    found = _statement(action.node, number)
-    effect = format_node(_replaced(found[alternative + 1], words)) if found is not None else ""
-    alternatives = choice.alternatives if choice is not None else 0
-    text = "(" + " ".join([action.name, *task.names(taken.objects)]) + ")"
-    return ShownOutcome(step, text, alternative + 1, alternatives, effect)
+        names.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
+    statement = _find_statement(action.node, number)
+    effect = format_node(_substitute(statement[alternative + 1], names)) if statement is not None else ""
+    text = "(" + " ".join([action.name, *task.names(ground.objects)]) + ")"
+    return ShownOutcome(step, text, alternative + 1, choice.alternatives if choice is not None else 0, effect)
 
 
-def find_choice(taken: GroundAction, number: int) -> Choice | None:
-    """A choice of a step's action, by the number of its ``oneof``."""
-    for effect in taken.action.start.effects:
-        for choice in effect.choices:
-            if choice.number == number:
-                return choice
-    return None
+def _find_choice(ground: GroundAction, number: int) -> Choice | None:
+    choices = [choice for effect in ground.action.start.effects for choice in effect.choices]
+    return next((choice for choice in choices if choice.number == number), None)
 
 
-def _statement(node: object, number: int) -> list[Node] | None:
-    """The ``oneof`` statement of an action with a number, in the order of its text."""
+def _find_statement(node: object, number: int) -> list[Node] | None:
+    """The ``oneof`` statement with this number in the text of an action; statements are numbered in text order."""
     if not isinstance(node, list) or ":effect" not in node:
         return None
     stack: list[Node] = [node[node.index(":effect") + 1]]
@@ -89,8 +74,7 @@ def _statement(node: object, number: int) -> list[Node] | None:
     return None
 
 
-def _replaced(node: Node, words: dict[str, str]) -> Node:
-    """A tree with objects for variables."""
+def _substitute(node: Node, names: dict[str, str]) -> Node:
     if isinstance(node, list):
-        return [_replaced(child, words) for child in node]
-    return words.get(node, node) if isinstance(node, str) else node
+        return [_substitute(child, names) for child in node]
+    return names.get(node, node) if isinstance(node, str) else node

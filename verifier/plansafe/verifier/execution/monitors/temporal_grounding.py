@@ -1,0 +1,85 @@
+"""Temporal formulas without quantifiers over temporal operators, and keys that identify equal formulas."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from plansafe.verifier.compile.triggers import binds_all_parameters
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.nodes import (
+    And,
+    Atom,
+    Compare,
+    Equal,
+    Formula,
+    Not,
+    Or,
+    Quantified,
+    Task,
+    Temporal,
+    Truth,
+    Variable,
+)
+from plansafe.verifier.model.operations import free_slots, is_temporal, map_children, substitute
+
+MAX_EXPANSION = 20_000
+"""The most nodes of a formula whose quantifiers over temporal formulas are expanded."""
+
+
+def structural_key(formula: Formula) -> tuple[object, ...]:
+    """A flat key that is equal for equal formulas."""
+    key: list[object] = []
+    stack: list[object] = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            key.append((type(part).__name__, len(part)))
+            stack.extend(part)
+        else:
+            key.append(part)
+    return tuple(key)
+
+
+def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
+    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects."""
+    budget = [MAX_EXPANSION]
+
+    def ground(part: Formula, values: dict[int, int]) -> Formula:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise LimitReached(LimitKind.INSTANCES)
+        if not is_temporal(part):
+            return substitute(part, values) if values else part
+        match part:
+            case And():
+                return And(merge_state_parts(And, [ground(p, values) for p in part.parts], parameters))
+            case Or():
+                return Or(merge_state_parts(Or, [ground(p, values) for p in part.parts], parameters))
+            case Not() | Temporal():
+                return map_children(part, lambda inner: ground(inner, values))
+            case Quantified():
+                parts = tuple([ground(part.body, inner) for inner in task.bindings(part.variables, values)])
+                return And(parts) if part.universal else Or(parts)
+            case Truth() | Atom() | Equal() | Compare():
+                return part
+            case _:
+                assert_never(part)
+
+    return ground(formula, {})
+
+
+def merge_state_parts(
+    kind: type[And | Or], parts: list[Formula], parameters: tuple[Variable, ...]
+) -> tuple[Formula, ...]:
+    """Merge the parts about single states and the parameters into one, if triggers can search for it.
+
+    Fewer bindings differ from the default in the merged part than in each part. Parts that are equal for all bindings
+    stay separate, because a change of them would make all bindings differ.
+    """
+    slots = {v.slot for v in parameters}
+    plain = [part for part in parts if not is_temporal(part) and free_slots(part) & slots]
+    merged = kind(tuple(plain))
+    if len(plain) < 2 or not any([binds_all_parameters(merged, value, parameters) for value in (True, False)]):
+        return tuple(parts)
+    merged_ids = {id(part) for part in plain}
+    return (merged, *[part for part in parts if id(part) not in merged_ids])

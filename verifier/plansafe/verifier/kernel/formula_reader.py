@@ -1,0 +1,222 @@
+"""Read formulas, numeric expressions and effects (docs/language.md, sections 2 and 4).
+
+A formula is read at a *level*, which restricts its operators: "state" (a condition), "past", "future" (also past),
+"top" (all), "pddl3" (the operators of PDDL3 alone). The levels with preferences are "goal" (else as state),
+"constraint" (else as pddl3) and "timed" (the condition or duration of a durative action; "moment" within ``at start``
+and similar).
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import count
+
+from .formulas import (
+    ASSIGNMENTS,
+    BOUND_COUNTS,
+    COMPARISONS,
+    EMPTY_AND,
+    END,
+    FUTURE_OPERATORS,
+    OVER_ALL,
+    PAST_OPERATORS,
+    PDDL3_OPERATORS,
+    PHASES,
+    START,
+    STEP_PREDICATES,
+    WHOLE_TRACE_OPERATORS,
+    Add,
+    Arithmetic,
+    Assign,
+    Atom,
+    Compare,
+    Connective,
+    Delete,
+    Duration,
+    DurationTolerance,
+    EqualTerms,
+    Fluent,
+    Node,
+    Number,
+    OneOf,
+    Preference,
+    Quantified,
+    StepAtom,
+    Temporal,
+    Unary,
+    When,
+    operators_in,
+)
+from .reader import NUMBER, Sexp, parse_number, require
+from .vocabulary import Params, Vocabulary
+
+OPERAND_LEVELS = {"goal": "state", "moment": "state", "constraint": "pddl3"}
+"""The level of operands where it differs, except for the operands of ``and`` and ``forall``."""
+ALLOWED = {
+    "past": PAST_OPERATORS,
+    "future": PAST_OPERATORS | FUTURE_OPERATORS,
+    "top": PAST_OPERATORS | FUTURE_OPERATORS | WHOLE_TRACE_OPERATORS,
+    "pddl3": PDDL3_OPERATORS,
+    "constraint": PDDL3_OPERATORS,
+}
+DURATIVE_LEVELS = ("timed", "moment")
+ARITIES = {"not": 1, "imply": 2}
+DURATION: Params = {"?duration": ("",)}
+
+
+class FormulaReader:
+    """Reads formulas and effects over a vocabulary. ``actions`` has the parameters of the actions for STEPs."""
+
+    def __init__(self, vocabulary: Vocabulary, derived: set[str]) -> None:
+        self.vocabulary = vocabulary
+        self.derived = derived
+        self.actions: Mapping[str, Params] = {}
+        self._oneof_numbers = count()
+
+    # Formulas
+
+    def read_formula(self, expr: Sexp, scope: Params, level: str = "state") -> Node:
+        """Read a formula whose variables are in ``scope``. Raises ``KernelRejects``."""
+        if expr == ():
+            return EMPTY_AND
+        if isinstance(expr, tuple) and isinstance(expr[0], str):
+            readers = (self._general, self._phase, self._connective, self._comparison, self._temporal)
+            for read_kind in readers:
+                formula = read_kind(expr, scope, level)
+                if formula is not None:
+                    return formula
+        return Atom(self.vocabulary.read_atom(expr, self.vocabulary.predicates, scope))
+
+    def _general(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        """Read an operator that is allowed at any level."""
+        operand_level = OPERAND_LEVELS.get(level, level)
+        match expr:
+            case ("and", *parts):
+                return Connective("and", tuple([self.read_formula(part, scope, level) for part in parts]))
+            case (("forall" | "exists") as op, variables, part) if op == "forall" or level != "timed":
+                part_level = level if op == "forall" else operand_level
+                return self.quantify(op, variables, scope, lambda inner: self.read_formula(part, inner, part_level))
+            case ("preference", *names, part) if level in ("goal", "constraint", "timed"):
+                if all(isinstance(x, str) for x in names):
+                    timed = isinstance(part, tuple) and " ".join(map(str, part[:2])) in PHASES
+                    require(len(names) < 2 and (level != "timed" or timed), "not a preference")
+                    return Preference("".join(names) or "preference", self.read_formula(part, scope, operand_level))
+        return None
+
+    def _phase(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        """``at start``, ``at end``, ``over all``, and constraints on the duration, within the tolerance (section 3)."""
+        match expr:
+            case (("at" | "over"), str(), tuple(part)) if level == "timed" and " ".join(expr[:2]) in PHASES:
+                return Unary(" ".join(expr[:2]), self.read_formula(part, scope, "moment"))
+            case (("=" | "<=" | ">=") as op, "?duration", bound) if "?duration" in scope and level in DURATIVE_LEVELS:
+                value = self.read_expression(bound, scope)
+                at_least = Compare(">=", Duration(), Arithmetic("-", (value, DurationTolerance())))
+                at_most = Compare("<=", Duration(), Arithmetic("+", (value, DurationTolerance())))
+                sides = {"=": (at_most, at_least), "<=": (at_most,), ">=": (at_least,)}[op]
+                constraint = Connective("and", sides)
+                return Unary(START, constraint) if level == "timed" else constraint
+        require(level != "timed", "not at start, at end or over all")
+        return None
+
+    def _connective(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        op, *operands = expr
+        operand_level = OPERAND_LEVELS.get(level, level)
+        if op in ("or", "not", "imply") and len(operands) == ARITIES.get(op, len(operands)):
+            members = tuple([self.read_formula(operand, scope, operand_level) for operand in operands])
+            return Unary("not", members[0]) if op == "not" else Connective(op, members)
+        is_constraint = operand_level != "pddl3" or op in PDDL3_OPERATORS or expr[:2] == ("at", "end")
+        require(is_constraint, "a constraint without temporal operator")
+        return None
+
+    def _comparison(self, expr: Sexp, scope: Params, _level: str) -> Node | None:
+        objects = self.vocabulary.objects
+        match expr:
+            case ("=", str(x), str(y)) if all(t in objects or (t in scope and t != "?duration") for t in (x, y)):
+                return EqualTerms(x, y)
+            case (op, left, right) if op in COMPARISONS:
+                return Compare(op, self.read_expression(left, scope), self.read_expression(right, scope))
+        return None
+
+    def _temporal(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        match expr:
+            case (op, tuple(step)) if op in STEP_PREDICATES and level in ("past", "future", "top"):
+                return StepAtom((STEP_PREDICATES[op], *self.vocabulary.read_step(step, self.actions, scope)))
+            case ("at", "end", tuple(part)):
+                expr = ("at end", part)
+        op, *operands = expr
+        is_linear = op in PAST_OPERATORS | FUTURE_OPERATORS and operands and all(isinstance(x, tuple) for x in operands)
+        if not (op in PDDL3_OPERATORS or is_linear):
+            return None
+        n_bounds = BOUND_COUNTS.get(op, 0)
+        require(ALLOWED.get(level, {}).get(op) == len(operands) - n_bounds, f"{op} cannot stand here")
+        bounds = tuple(map(parse_number, operands[:n_bounds]))
+        require(all(time >= 0 for time in bounds), "a negative time")
+        is_pddl3 = OPERAND_LEVELS.get(level, level) == "pddl3"
+        part_level = "state" if is_pddl3 else "future" if op in FUTURE_OPERATORS else "past"
+        parts = [self.read_formula(part, scope, part_level) for part in operands[n_bounds:]]
+        return Temporal(op, bounds, tuple(parts))
+
+    def quantify(self, op: str, variables: Sexp, scope: Params, read_part: Callable[[Params], Node]) -> Node:
+        """Quantify the node that ``read_part`` returns for the scope with the variables."""
+        params = self.vocabulary.read_parameters(variables)
+        node = read_part(scope | params)
+        for v, objects in reversed(self.vocabulary.domains(params)):
+            node = Quantified(op, v, objects, node)
+        return node
+
+    def read_expression(self, expr: Sexp, scope: Params) -> Node:
+        """Read a number, ``?duration``, a fluent, or arithmetic."""
+        match expr:
+            case str() if NUMBER.fullmatch(expr):
+                return Number(parse_number(expr))
+            case "?duration" if expr in scope:
+                return Duration()
+            case ("-", operand):
+                return Arithmetic("-", (Number(Fraction(0)), self.read_expression(operand, scope)))
+            case (("+" | "-" | "*" | "/") as op, _, _, *more) if not more or op in "+*":
+                return Arithmetic(op, tuple([self.read_expression(operand, scope) for operand in expr[1:]]))
+        return self.read_fluent(expr, scope)
+
+    def read_fluent(self, expr: Sexp, scope: Params) -> Fluent:
+        """Read a fluent; a bare name is one without arguments."""
+        head = (expr,) if isinstance(expr, str) else expr
+        return Fluent(("#", *self.vocabulary.read_atom(head, self.vocabulary.functions, scope)))
+
+    # Effects
+
+    def read_action_effect(self, expr: Sexp, scope: Params, durative: bool) -> Node:
+        """Read the effect of an action, and number its ``oneof`` effects from 0."""
+        self._oneof_numbers = count()
+        return self.read_effect(expr, scope, durative)
+
+    def read_effect(self, expr: Sexp, scope: Params, timed: bool = False) -> Node:
+        """Read an effect; ``timed``: of a durative action, not below ``at start`` or ``at end``."""
+        match expr:
+            case () | ("and", *_):
+                return Connective("and", tuple([self.read_effect(part, scope, timed) for part in expr[1:]]))
+            case ("forall", variables, part):
+                return self.quantify("forall", variables, scope, lambda inner: self.read_effect(part, inner, timed))
+            case ("oneof", *parts) if parts and all(isinstance(part, tuple) for part in parts):
+                number = next(self._oneof_numbers)
+                return OneOf(number, tuple([self.read_effect(part, scope, timed) for part in parts]))
+            case ("when", condition, part):
+                return self._when(condition, part, scope, timed)
+            case ("at", ("start" | "end"), tuple(part)) if timed:
+                return Unary(" ".join(expr[:2]), self.read_effect(part, scope))
+            case (op, head, value) if op in ASSIGNMENTS and not timed:
+                return Assign(op, self.read_fluent(head, scope), self.read_expression(value, scope))
+        require(not timed, "not at start or at end")
+        return self.read_literal(expr, scope)
+
+    def _when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
+        guard = self.read_formula(condition, scope, "timed" if timed else "state")
+        effect = self.read_effect(part, scope, timed)
+        later_phases = {OVER_ALL, END} if START in operators_in(effect) else {OVER_ALL}
+        require(not operators_in(guard) & later_phases, "a condition that is read after its effect")
+        return When(guard, effect)
+
+    def read_literal(self, expr: Sexp, scope: Params) -> Add | Delete:
+        """Read a fact that becomes true, or with ``not`` false."""
+        is_negated = isinstance(expr, tuple) and len(expr) == 2 and expr[0] == "not"
+        terms = self.vocabulary.read_atom(expr[1] if is_negated else expr, self.vocabulary.predicates, scope)
+        require(terms[0] not in self.derived, "a derived predicate in an effect or :init")
+        return Delete(terms) if is_negated else Add(terms)

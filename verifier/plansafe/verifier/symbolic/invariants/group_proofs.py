@@ -1,0 +1,257 @@
+"""Proofs of what the actions of a task can do to a group of facts: break it, or make it gain or lose a true fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import NamedTuple
+
+from plansafe.verifier.model.limits import LimitKind, LimitReached, WorkBudget
+from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.invariants.lifted_actions import (
+    COPY_OFFSET,
+    PATTERN,
+    TWIN,
+    LiftedChange,
+    LiftedSnap,
+    make_denial,
+)
+from plansafe.verifier.symbolic.invariants.refutation import (
+    EQUALITY,
+    DomainRelations,
+    Knowledge,
+    LiftedLiteral,
+    MutexLaw,
+    PartialState,
+)
+
+COUNTED = -1
+"""The argument of a group's atom that may be any object."""
+MAX_CHECKS = 50_000
+"""Checks of a candidate against an effect: about two seconds."""
+_FIRST_COUNTED = -3 * COPY_OFFSET
+"""The variable in place of an atom's counted first argument; later places have smaller numbers."""
+
+
+class GroupAtom(NamedTuple):
+    """An atom of a lifted group. Each argument is the number of a parameter, or ``COUNTED``; every parameter occurs."""
+
+    predicate: int
+    arguments: tuple[int, ...]
+
+    def counted_places(self) -> list[int]:
+        """The places of counted arguments."""
+        return [place for place, argument in enumerate(self.arguments) if argument == COUNTED]
+
+    def divide(self, place: int, parameter: int) -> GroupAtom:
+        """This atom with a parameter in place of a counted argument."""
+        return self._replace(arguments=(*self.arguments[:place], parameter, *self.arguments[place + 1 :]))
+
+    def bind(self, arguments: tuple[int, ...]) -> list[int]:
+        """The values of the parameters for which a fact is an instance of this atom."""
+        return [arguments[self.arguments.index(number)] for number in range(max(self.arguments, default=-1) + 1)]
+
+
+GroupAtoms = tuple[GroupAtom, ...]
+
+
+class Threat(NamedTuple):
+    """A step after which two instances may be true, where at most one was.
+
+    ``binding`` are the parameters of the group. An atom that covers one of the ``facts`` may remove the threat.
+    """
+
+    binding: list[int]
+    facts: list[tuple[int, tuple[int, ...]]]
+
+
+class GroupProofs:
+    """Decides what the actions of a task can do to a group."""
+
+    def __init__(self, task: Task, deadline: float | None, lenient: bool) -> None:
+        self.task = task
+        self.deadline = deadline
+        self.work = WorkBudget(MAX_CHECKS)
+        self.lenient = lenient
+        self.domains = DomainRelations(task)
+        self._deletions: dict[int, list[LiftedChange]] = {}
+        self._additions: dict[int, list[LiftedChange]] = {}
+        self._changes: dict[tuple[int, bool], list[LiftedChange]] = {}
+        self._changes_of_snap: dict[tuple[int, bool], list[tuple[int, LiftedChange]]] = {}
+        self._argument_domains: dict[tuple[int, int], int | None] = {}
+        self._index_changes()
+        unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
+        unusable |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
+        self.usable = (self._additions.keys() | self._deletions.keys()) - unusable
+
+    def _index_changes(self) -> None:
+        for action in self.task.actions.values():
+            self._check_limits()
+            for snap_formulas in (action.start, action.end):
+                if snap_formulas is None:
+                    continue
+                snap = LiftedSnap(action.parameters, snap_formulas, self.lenient)
+                for number in range(len(snap.effects)):
+                    for adds, index in ((False, self._deletions), (True, self._additions)):
+                        for predicate, change in snap.changes(number, adds):
+                            index.setdefault(predicate, []).append(change)
+                            self._changes_of_snap.setdefault((id(snap), not adds), []).append((predicate, change))
+
+    def changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
+        """The changes that add, or delete, facts of a predicate, except those that can never happen."""
+        possible = self._changes.get((predicate, adds))
+        if possible is None:
+            changes = (self._additions if adds else self._deletions).get(predicate, ())
+            possible = [change for change in changes if not self._state_before(change, None).closed]
+            self._changes[predicate, adds] = possible
+        return possible
+
+    def _changes_by(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, LiftedChange]]:
+        """The changes by which a snap action deletes facts, or adds facts, each with its predicate."""
+        return self._changes_of_snap.get((id(snap), deleted), [])
+
+    def changed_facts(self, snap: LiftedSnap, deleted: bool) -> list[tuple[int, tuple[int, ...]]]:
+        """The facts that a snap action deletes, or adds: predicate and arguments."""
+        return [(predicate, change.arguments) for predicate, change in self._changes_by(snap, deleted)]
+
+    def _check_limits(self) -> None:
+        self.work.spend()
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise LimitReached(LimitKind.TIME)
+
+    def _state_before(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
+        state = change.snap.state_before(self.domains, change.effect_number)
+        state.law = law
+        return state
+
+    # -- at most one --------------------------------------------------------------------------------------------------
+
+    def find_threat(self, atoms: GroupAtoms) -> Threat | None:
+        """A step that may break a group; ``None`` if there is none."""
+        for atom in atoms:
+            for change in self.changes(atom.predicate, True):
+                for second_atom in atoms:
+                    self._check_limits()
+                    threat = self._find_remaining(atoms, atom, change, second_atom)
+                    threat = threat or self._find_second_addition(atoms, atom, change, second_atom)
+                    if threat is not None:
+                        return threat
+        return None
+
+    def _find_remaining(
+        self, atoms: GroupAtoms, atom: GroupAtom, change: LiftedChange, second_atom: GroupAtom
+    ) -> Threat | None:
+        """A threat: next to the fact that is added, another fact was true and stays true."""
+        binding = atom.bind(change.arguments)
+        before = self._state_before(change, _law(atoms, binding))
+        arguments = self._add_instance(before, second_atom, binding)
+        before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
+        if atom.predicate == second_atom.predicate:
+            _add_distinctness(before, change.arguments, arguments)
+        for predicate, deletion in self._changes_by(change.snap, True):
+            if predicate == second_atom.predicate:
+                _deny_change(before, deletion, list(range(len(arguments))), list(arguments))
+        return None if before.refute() else Threat(binding, self.changed_facts(change.snap, True))
+
+    def _find_second_addition(
+        self, atoms: GroupAtoms, atom: GroupAtom, change: LiftedChange, second_atom: GroupAtom
+    ) -> Threat | None:
+        """A threat: next to the fact that is added, another fact is added. Facts that were true may exclude that."""
+        binding = atom.bind(change.arguments)
+        for predicate, addition in self._changes_by(change.snap, False):
+            if predicate != second_atom.predicate:
+                continue
+            before = self._state_before(change, _law(atoms, binding))
+            before.add(change.snap.known_if_fires(addition.effect_number, TWIN))
+            arguments = change.snap.copied_arguments(addition, TWIN)
+            for term, second_term in zip(binding, second_atom.bind(arguments), strict=True):
+                before.merge(term, second_term)
+            if atom.predicate == second_atom.predicate:
+                _add_distinctness(before, change.arguments, arguments)
+            if not before.refute():
+                return Threat([before.find(term) for term in binding], before.true_atoms())
+        return None
+
+    def _add_instance(self, state: PartialState, atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
+        """The arguments of any instance of an atom; adds new variables in place of the counted arguments."""
+        for place in atom.counted_places():
+            state.add_variable(_FIRST_COUNTED - place, self._argument_domain(atom.predicate, place))
+        return _instance(atom, binding)
+
+    def _argument_domain(self, predicate: int, place: int) -> int | None:
+        """The domain of an argument of true facts; ``None`` if an action may add a fact with a wider type."""
+        key = predicate, place
+        if key not in self._argument_domains:
+            declared = self.task.predicates[predicate].domains[place]
+            keeps_type = not self.lenient and all(
+                [
+                    self._state_before(change, None).is_within(change.arguments[place], declared)
+                    for change in self.changes(predicate, True)
+                ]
+            )
+            self._argument_domains[key] = declared if keeps_type else None
+        return self._argument_domains[key]
+
+    # -- gains and losses ---------------------------------------------------------------------------------------------
+
+    def find_gains(self, atoms: GroupAtoms) -> Iterator[tuple[GroupAtom, LiftedChange]]:
+        """Additions that may happen in a state without a true instance."""
+        for atom in atoms:
+            for change in self.changes(atom.predicate, True):
+                self._check_limits()
+                before = self._state_before(change, None)
+                binding = atom.bind(change.arguments)
+                instances = [LiftedLiteral(True, member.predicate, _instance(member, binding)) for member in atoms]
+                denials = [
+                    make_denial(dict.fromkeys([a for a in instance.arguments if a <= _FIRST_COUNTED]), (instance,))
+                    for instance in instances
+                ]
+                before.add(Knowledge(denials=tuple(denials)))
+                if not before.refute():
+                    yield atom, change
+
+    def find_losses(self, atoms: GroupAtoms) -> Iterator[tuple[GroupAtom, LiftedChange]]:
+        """Deletions of the only true instance after which none may be true."""
+        for atom in atoms:
+            for change in self.changes(atom.predicate, False):
+                self._check_limits()
+                binding = atom.bind(change.arguments)
+                before = self._state_before(change, _law(atoms, binding))
+                before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
+                for predicate, addition in self._changes_by(change.snap, False):
+                    for member in atoms:
+                        if predicate == member.predicate:
+                            places = [member.arguments.index(number) for number in range(len(binding))]
+                            _deny_change(before, addition, places, binding)
+                if not before.refute():
+                    yield atom, change
+
+
+def _instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
+    return tuple([_FIRST_COUNTED - p if a == COUNTED else binding[a] for p, a in enumerate(atom.arguments)])
+
+
+def _law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
+    parts = [(a.predicate, tuple([None if n == COUNTED else binding[n] for n in a.arguments])) for a in atoms]
+    return MutexLaw(tuple(parts))
+
+
+def _add_distinctness(state: PartialState, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """Add that two facts of one predicate are different."""
+    literals = [LiftedLiteral(False, EQUALITY, pair) for pair in zip(a, b, strict=True)]
+    state.add(Knowledge(splits=(tuple([Knowledge(literals=(literal,)) for literal in literals]),)))
+
+
+def _deny_change(state: PartialState, change: LiftedChange, places: list[int], terms: list[int]) -> None:
+    """Add that no instance of a change happens that has these terms in these places."""
+    arguments = change.snap.copied_arguments(change, PATTERN)
+    for condition in change.snap.firing_conditions(change.effect_number):
+        binding: dict[int, int] = {}
+        literals = list(condition.literals)
+        for place, term in zip(places, terms, strict=True):
+            argument = arguments[place]
+            if argument in condition.variables and argument not in binding:
+                binding[argument] = term
+            else:
+                literals.append(LiftedLiteral(True, EQUALITY, (argument, term)))
+        state.add(Knowledge(denials=(make_denial(condition.variables, tuple(literals), binding),)))

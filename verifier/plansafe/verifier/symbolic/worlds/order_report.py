@@ -1,0 +1,155 @@
+"""The report on a partially ordered plan, over all its orders in all worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
+from plansafe.verifier.reporting.summary import rule_counts
+from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.symbolic.invariants.groups import Restrictions
+from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict
+from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE, ClosedWorld, OpenWorlds, OrderAudit
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
+from plansafe.verifier.symbolic.orders.template import Openings
+from plansafe.verifier.symbolic.orders.world_search import WorldAnswer
+from plansafe.verifier.symbolic.worlds.open_parts import OpenPartsReporter
+from plansafe.verifier.symbolic.worlds.reporter import AuditCase
+from plansafe.verifier.symbolic.worlds.verdict import (
+    VIOLATED_STATUSES,
+    RuleCounts,
+    WorldsVerdict,
+    mark_kept,
+    mark_undecided,
+    merge_rule_counts,
+)
+from plansafe.verifier.symbolic.worlds.world_replay import (
+    ChoiceKey,
+    close_task,
+    make_certain_world,
+    resolve_outcomes,
+)
+
+
+class OrderReporter(OpenPartsReporter):
+    """Reports on one partially ordered plan."""
+
+    method = "all orders"
+
+    def __init__(self, case: AuditCase, restrictions: Restrictions) -> None:
+        super().__init__(case, restrictions)
+        assert self.resolved.ordering is not None
+        self.order = PartialOrder(len(self.resolved.steps), self.resolved.ordering)
+        self.unordered_pairs = self.order.count_unordered_pairs()
+        self._violations: dict[str, WorldAnswer] = {}
+
+    def decide(self) -> WorldsVerdict:
+        """Decide the verdict over all orders."""
+        options, steps, parts = self.compiled.options, self.resolved.steps, self.open_parts
+        compiled, open_worlds = self.compiled, None
+        if parts.is_open:
+            openings = Openings(parts.circuit, parts.start, parts.compiler, parts.allowed)
+            closed_worlds = None if parts.open_numbers else self._iterate_closed_worlds
+            open_worlds = OpenWorlds(openings, self._audit_world, closed_worlds)
+        elif compiled.is_open:  # nothing that the task leaves open matters to these steps
+            compiled = close_task(compiled, make_certain_world(steps))
+        self.audit = OrderAudit(
+            compiled.engine, steps, self.order, self.deadline, options.criteria, open_worlds, options.engine
+        )
+        return self.audit.verdict()
+
+    def _iterate_closed_worlds(self) -> Iterator[ClosedWorld | None]:
+        """Each completion with each outcome, without an order; ``None`` if the solver gave up."""
+        for facts in self.open_parts.completions():
+            if facts is None:
+                yield None
+                return
+            for outcomes in self.open_parts.outcomes():
+                world = Completion(facts, {}, outcomes)
+                engine = close_task(self.compiled, world).engine
+                yield ClosedWorld(world, engine, resolve_outcomes(self.resolved.steps, world))
+
+    def _audit_world(self, world: Completion) -> OrderVerdict:
+        report = self.report_until_failure(world)
+        is_safe = {Worlds.ALL: True, Worlds.NONE: False}.get(report.safe)
+        return OrderVerdict(report.executable is Worlds.ALL, report.goal is Worlds.ALL, is_safe)
+
+    def choose_world(self) -> Completion:
+        """A world that was replayed, or an allowed world with the first order."""
+        first_order = self.order.linear_extension() or ()
+        return self.audit.any_replayed_world() or super().choose_world()._replace(order=first_order)
+
+    def find_violating_world(self, rule: str) -> Completion | None:
+        """A world that violates the rule with this name, if one is found."""
+        return self._find_violation(rule).world
+
+    def _find_violation(self, rule: str) -> WorldAnswer:
+        """The answer to whether a world violates a rule; the solver is asked once for each rule."""
+        if rule not in self._violations:
+            parts = self.compiled.engine.rule_set.parts
+            numbers = [n for n, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
+            self._violations[rule] = self.audit.find_violation(numbers)
+        return self._violations[rule]
+
+    def count_rules(self, counts: RuleCounts) -> RuleCounts:
+        """The status of each rule over all orders of all worlds."""
+        executed = self.audit.example_worlds[EXECUTABLE].get(True)
+        worlds = [] if executed is None else [executed]
+        if executed is None and any([count.status == "never applied" for count in counts]):
+            steps = range(1, len(self.resolved.steps) + 1)
+            worlds = [w for w in [self.audit.find_world_taking(step).world for step in steps] if w is not None]
+        counts = merge_rule_counts([counts, *[self.report_until_failure(world).rules for world in worlds]])
+        final_counts: list[RuleCount] = []
+        for rule, count in zip(self.compiled.rules, counts, strict=True):
+            if count.status not in VIOLATED_STATUSES and count.status != "not applicable":
+                if not self.compiled.options.criteria.includes(rule):
+                    return self._count_in_all_orders(counts)
+                if self.verdict.safe is Worlds.ALL:
+                    count = mark_kept(count)
+                else:
+                    answer = self._find_violation(rule.name)
+                    if not answer.decided:
+                        return self._count_in_all_orders(counts)
+                    if answer.world is None:
+                        count = mark_kept(count)
+                    else:
+                        count = count._replace(status="violated", violations=max(count.violations, 1))
+            final_counts.append(count)
+        return tuple(final_counts)
+
+    def _count_in_all_orders(self, counts: RuleCounts) -> RuleCounts:
+        outcomes = self.audit.collect_outcomes()
+        if outcomes is None:
+            return mark_undecided(counts)
+        return merge_rule_counts([rule_counts(self.compiled, outcome) for outcome in outcomes])
+
+    def decide_finding(self, finding: Finding) -> Worlds:
+        """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
+        match finding.finding_class:
+            case FindingClass.UNMET_GOAL:
+                return Worlds.ALL if self.verdict.goal is Worlds.NONE else Worlds.SOME
+            case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
+                if self.verdict.executable is Worlds.SOME:
+                    return Worlds.SOME
+                order = self.failing_worlds[finding.world or 0].world.order
+                share = self.audit.share_failing_at(order[finding.step - 1])
+            case _:
+                if self.verdict.safe is Worlds.SOME:
+                    return Worlds.SOME
+                share = self.audit.share_violating(self._find_instances(finding))
+        return Worlds.SOME if share is Worlds.NONE else share  # the finding follows a failed step
+
+    def _find_instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
+        """The parts of a finding's rule, each with the finding's binding."""
+        objects = {name: self.task.object_index[value] for name, value in finding.binding}
+        instances = []
+        for number, part in enumerate(self.compiled.engine.rule_set.parts):
+            names = shown_names([v.name for v in part.parameters])
+            if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(objects):
+                instances.append((number, tuple([objects[name] for name in names])))
+        return instances
+
+    def relevant_choices(self) -> list[ChoiceKey]:
+        """The choices that may matter to the verdict."""
+        return [choice for choice in super().relevant_choices() if self.audit.may_matter(choice)]

@@ -1,0 +1,171 @@
+"""The report on a plan with times in which durations, facts or outcomes are open.
+
+The plan is replayed in each completion with each outcome, up to a bound, because no circuit encodes it. A SAT solver
+gives one completion for each combination of values of the open facts that the task can read; the other open facts take
+any allowed value. If durations have a tolerance, each of these worlds is audited over all durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.reporting.report import Finding, FindingClass, Report, Worlds
+from plansafe.verifier.reporting.worlds import Completion
+from plansafe.verifier.symbolic.worlds.open_parts import OpenParts, OpenPartsReporter
+from plansafe.verifier.symbolic.worlds.verdict import (
+    VIOLATED_STATUSES,
+    RuleCounts,
+    WorldsVerdict,
+    mark_undecided,
+    merge_rule_counts,
+)
+from plansafe.verifier.symbolic.worlds.world_replay import close_task, make_certain_world, resolve_outcomes
+
+MAX_WORLDS = 5_000
+"""Maximum number of worlds to replay."""
+FindingKey = tuple[object, ...]
+
+
+class TimedReporter(OpenPartsReporter):
+    """Reports on one plan with times."""
+
+    common_findings: set[FindingKey] | None = None
+    """The findings that all worlds have, if each was replayed."""
+
+    def decide(self) -> WorldsVerdict:
+        """Decide the verdict over all durations, or world by world."""
+        if self.durations and not self.open_parts.is_open:
+            self.method = "all durations"
+            return self._audit_durations(self.compiled, make_certain_world(self.resolved.steps))
+        self.method = "one world after the other"
+        verdict = audit_each_world(self.open_parts, self._audit_world, self.deadline)
+        if verdict.limits:
+            self.common_findings = None
+        return verdict
+
+    def _audit_world(self, world: Completion) -> WorldsVerdict:
+        """The verdict on one completion with its outcomes, over all durations."""
+        if self.durations:
+            return self._audit_durations(close_task(self.compiled, world), world)
+        report = self.report_until_failure(world)
+        findings = {_finding_key(finding) for finding in report.findings}
+        self.common_findings = findings if self.common_findings is None else self.common_findings & findings
+        return _single_world_verdict(report, world)
+
+    def _audit_durations(self, compiled: CompiledTask, world: Completion) -> WorldsVerdict:
+        from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - 50 ms
+
+        assert self.resolved.timed is not None
+        steps = resolve_outcomes(self.resolved.steps, world)
+        timed = [step._replace(resolved=ground) for step, ground in zip(self.resolved.timed, steps, strict=True)]
+        verdict = audit_durations(compiled, timed, self.durations, self.deadline, self.resolved.text.decimals)
+
+        def complete(durations_only: Completion | None) -> Completion | None:
+            return None if durations_only is None else world._replace(durations=durations_only.durations)
+
+        witnesses = [(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses]
+        return verdict._replace(
+            inexecutable_world=complete(verdict.inexecutable_world),
+            unmet_goal_world=complete(verdict.unmet_goal_world),
+            unsafe_world=complete(verdict.unsafe_world),
+            rule_witnesses=tuple(witnesses),
+        )
+
+    def find_violating_world(self, rule: str) -> Completion | None:
+        """The witness of a rule in the verdict."""
+        return dict(self.verdict.rule_witnesses).get(rule)
+
+    def count_rules(self, counts: RuleCounts) -> RuleCounts:
+        """The counts, undecided if the verdict has none."""
+        return counts if self.verdict.rules else mark_undecided(counts)
+
+    def decide_finding(self, finding: Finding) -> Worlds:
+        """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
+        if self.common_findings is not None:
+            return Worlds.ALL if _finding_key(finding) in self.common_findings else Worlds.SOME
+        match finding.finding_class:
+            case FindingClass.UNMET_GOAL:
+                return Worlds.ALL if self.verdict.goal is Worlds.NONE else Worlds.SOME
+            case FindingClass.INEXECUTABLE | FindingClass.ILL_FORMED:
+                return Worlds.SOME if self.verdict.executable is Worlds.SOME else Worlds.UNKNOWN
+            case _:
+                return Worlds.SOME if self.verdict.safe is Worlds.SOME else Worlds.UNKNOWN
+
+
+def audit_each_world(
+    open_parts: OpenParts, audit_world: Callable[[Completion], WorldsVerdict], deadline: float | None
+) -> WorldsVerdict:
+    """Merge the verdicts of all worlds, each of which may be over several durations. Raises :class:`LimitReached`."""
+    verdicts: list[WorldsVerdict] = []
+    rules: RuleCounts = ()
+    limits: dict[str, None] = {}
+    if open_parts.open_numbers:
+        limits["numbers are open in a plan with times: only one value each could be tried"] = None
+    for facts in () if open_parts.open_numbers else open_parts.completions():
+        if facts is None:
+            limits["the solver gave up"] = None
+            break
+        for outcomes in open_parts.outcomes():
+            if len(verdicts) == MAX_WORLDS:
+                limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
+                break
+            if deadline is not None and monotonic() > deadline:
+                raise LimitReached(LimitKind.TIME)
+            verdict = audit_world(Completion(facts, {}, outcomes))
+            limits.update(dict.fromkeys(verdict.limits))
+            rules = merge_rule_counts([rules, verdict.rules])
+            verdicts.append(verdict._replace(rules=()))
+        if limits:
+            break
+    rule_witnesses: dict[str, Completion] = {}
+    for verdict in verdicts:
+        for rule, world in verdict.rule_witnesses:
+            rule_witnesses.setdefault(rule, world)
+    return WorldsVerdict(
+        _merge_values({verdict.executable for verdict in verdicts}, bool(limits)),
+        _merge_values({verdict.goal for verdict in verdicts}, bool(limits)),
+        _merge_values({verdict.safe for verdict in verdicts}, bool(limits)),
+        _first_world([verdict.inexecutable_world for verdict in verdicts]),
+        _first_world([verdict.unmet_goal_world for verdict in verdicts]),
+        _first_world([verdict.unsafe_world for verdict in verdicts]),
+        tuple(limits),
+        mark_undecided(rules) if limits else rules,
+        tuple(rule_witnesses.items()),
+    )
+
+
+def _first_world(worlds: Sequence[Completion | None]) -> Completion | None:
+    return next((world for world in worlds if world is not None), None)
+
+
+def _merge_values(values: set[Worlds], incomplete: bool) -> Worlds:
+    """The value over several worlds from the values in each of them."""
+    if Worlds.SOME in values or {Worlds.ALL, Worlds.NONE} <= values:
+        return Worlds.SOME
+    if incomplete or Worlds.UNKNOWN in values or not values:
+        return Worlds.UNKNOWN
+    return next(iter(values))
+
+
+def _single_world_verdict(report: Report, world: Completion) -> WorldsVerdict:
+    """The verdict of the report on a single world."""
+    executable, goal = [Worlds.ALL if v is Worlds.ALL else Worlds.NONE for v in (report.executable, report.goal)]
+    rules = mark_undecided(report.rules) if report.limits else report.rules
+    return WorldsVerdict(
+        executable,
+        goal,
+        report.safe if report.safe in (Worlds.ALL, Worlds.NONE) else Worlds.UNKNOWN,
+        None if executable is Worlds.ALL else world,
+        None if goal is Worlds.ALL else world,
+        world if report.safe is Worlds.NONE else None,
+        rules=rules,
+        rule_witnesses=tuple([(count.name, world) for count in rules if count.status in VIOLATED_STATUSES]),
+    )
+
+
+def _finding_key(finding: Finding) -> FindingKey:
+    """The identity of a finding across worlds: a rule and its binding, at any step, or a step."""
+    return finding.finding_class, finding.rule, finding.binding, 0 if finding.rule is not None else finding.step
