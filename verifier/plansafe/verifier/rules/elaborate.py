@@ -238,13 +238,13 @@ class RuleElaborator:
             return []
         at = fields[keys[0]]
         value = at.subtree
-        places: list[tuple[Node, Place]] = [(value, at)]
+        places = [at]
         if isinstance(value, list) and step_connective(value) == "or":
-            places = [(value[child], Place(value, child)) for child in range(1, len(value))]
-        implicit = self._bind_implicit([node for node, _ in places], conditions, declared)
+            places = [Place(value, child) for child in range(1, len(value))]
+        implicit = self._bind_implicit([place.subtree for place in places], conditions, declared)
         steps: list[Formula] = []
-        for node, place in places:
-            formula = conditions.action_atom(node, place, STEP_KINDS[keys[0]], implicit)
+        for place in places:
+            formula = conditions.read_action_atom(place, STEP_KINDS[keys[0]], implicit)
             if isinstance(formula, Atom | Quantified):
                 steps.append(formula)
         if not steps and not self.context.errors:

@@ -193,7 +193,7 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
     for kind in kinds:
         name = kind_type_name(kind)
         if name not in symbols.types.index:
-            symbols.types.add(name)
+            symbols.types.add_undeclared(name)
 
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:

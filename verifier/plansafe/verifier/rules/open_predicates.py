@@ -25,12 +25,12 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for entry in parse_typed_list(context, declaration.typed, 1, is_variable, "a variable"):
         entry_types = _ANY_TYPE if entry.types is None else types.resolve(entry.types, entry.types_at)
         bound = scope.visible.get(entry.name)
-        slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound[0]
+        slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound.slot
         objects = types.domain_sets[types.domain(entry_types)]
         allowed[slot] = allowed[slot] & objects if slot in allowed else set(objects)
     if context.errors > errors:
         return None
-    atom = ConditionReader(symbols, scope).formula(declaration.atom, Place(declaration.atom))
+    atom = ConditionReader(symbols, scope).read_formula(Place(declaration.atom))
     if context.errors > errors or not isinstance(atom, Atom):
         return None
     if atom.predicate in symbols.derived:
@@ -96,7 +96,7 @@ def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom
             return
         mark, errors = scope.mark(), context.errors
         counted += _bind_free_variables(symbols, scope, node)
-        formula = conditions.formula(node, place)
+        formula = conditions.read_formula(place)
         scope.restore(mark)
         if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
