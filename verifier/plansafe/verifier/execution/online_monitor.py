@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes
+from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes, parse_number
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.elaborate.symbols import parse_number
 from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
