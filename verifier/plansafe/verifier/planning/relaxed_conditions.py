@@ -110,7 +110,7 @@ class RelaxedConditions:
             case Temporal() if isinstance(where, MonitorLetter) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
             case Temporal() if isinstance(where, LatchLetter):
-                query = where.check.asked[id(formula)]
+                query = where.check.latch_references[id(formula)]
                 latch = self.monitors[query.monitor]
                 assert isinstance(latch, Automaton)
                 objects = tuple([binding[slot] for slot in query.slots])
