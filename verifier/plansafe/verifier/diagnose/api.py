@@ -16,7 +16,7 @@ from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported_plan_reason
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -124,7 +124,7 @@ class _WitnessFinder:
             if identity in yielded:
                 continue
             yielded.add(identity)
-            edits = self.repairer.edits(alignment)
+            edits = self.repairer.describer.describe(alignment)
             edited_steps = tuple(sorted({edit.step for edit in edits if edit.step}))
             yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, vector)
 

@@ -297,10 +297,8 @@ class CausalLinker:
         """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
         base = len(self.task.predicates)
-        operands = [
-            (base + f.function, self.task.code_of(f.arguments, effect.binding))
-            for f in expression_fluents(assignment.value)
-        ]
+        fluents = expression_fluents(assignment.value)
+        operands = [(base + f.function, self.task.code_of(f.arguments, effect.binding)) for f in fluents]
         if assignment.operator != "assign":
             operands.append(fluent)
         for index, code in dict.fromkeys(operands):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from time import monotonic
 
 
 class LimitKind(Enum):
@@ -36,3 +37,9 @@ class LimitReached(Exception):
     def __init__(self, kind: LimitKind) -> None:
         super().__init__(kind.value)
         self.kind = kind
+
+
+def check_deadline(deadline: float | None) -> None:
+    """Raise :class:`LimitReached` after ``deadline`` (of ``time.monotonic``)."""
+    if deadline is not None and monotonic() > deadline:
+        raise LimitReached(LimitKind.TIME)

@@ -108,7 +108,7 @@ class RelaxedConditions:
             case Temporal() if isinstance(where, MonitorLetter) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
             case Temporal() if isinstance(where, LatchLetter):
-                asked = where.check.asked[id(formula)]
+                asked = where.check.latch_references[id(formula)]
                 latch = self.monitors[asked.monitor]
                 assert isinstance(latch, Automaton)
                 own = tuple([binding[slot] for slot in asked.slots])
