@@ -88,7 +88,7 @@ class UnclassifiedCheck:
         if not used:
             return report._replace(coverage=coverage)
         names = self._compiled.task.objects
-        classes = [UnclassifiedClass(name, tuple([names[o] for o in own]), True) for name, own in used.items()]
+        classes = [UnclassifiedClass(name, tuple([names[o] for o in numbers]), True) for name, numbers in used.items()]
         warnings: tuple[Diagnostic, ...] = ()
         if report.headline in (Headline.SAFE, Headline.VALID):
             violations = self.possible_violations(plan, steps, used, deadline)
@@ -106,8 +106,8 @@ class UnclassifiedCheck:
     def used_classes(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
         """Return the classes without a kind that the steps of a plan use, each with the objects that they name."""
         index = self._compiled.task.object_index
-        named = {index[token] for step in steps for token in step.tokens[1:] if token in index}
-        by_class = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
+        numbers = {index[token] for step in steps for token in step.tokens[1:] if token in index}
+        by_class = {name: tuple([o for o in objects if o in numbers]) for name, objects in self.classes.items()}
         return {name: objects for name, objects in by_class.items() if objects}
 
     def possible_violations(
@@ -220,7 +220,9 @@ def _kind_sets(
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible:
         kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.above[kind]}
-        affected = frozenset([domain for domain, own in types_of_domains.items() if not own.isdisjoint(kind_types)])
+        affected = frozenset(
+            [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
+        )
         if affected:
             single.setdefault(affected, []).append((kind,))
     sets = dict(single)
@@ -254,7 +256,7 @@ def _violations_by_class(
             reported = [set(v.kinds) for v in by_class.get(group[0], ()) if v.rule == rule.name]
             if not any([fewer <= set(kinds) for fewer in reported]):
                 for name in group:
-                    other_classes = tuple([other for other in group if other != name])
+                    other_classes = tuple([class_name for class_name in group if class_name != name])
                     violation = PossibleViolation(kinds, rule.name, rule.severity, step, other_classes)
                     by_class.setdefault(name, []).append(violation)
     return by_class
@@ -310,7 +312,9 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
         tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in largest_first]),
-        tuple([UnclassifiedClass(name, tuple([names[o] for o in own]), False) for name, own in classes.items()]),
+        tuple(
+            [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
+        ),
         tuple([GivenKinds(g.name, g.kinds, g.reason, _place_text(g.place, sources)) for g in compiled.given_kinds]),
     )
 
@@ -332,11 +336,11 @@ def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step
     name, objects = unclassified.name, unclassified.objects
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
-    worst, *rest = unclassified.possible_violations
+    worst, *less_severe = unclassified.possible_violations
     listed = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
     message = f"`{name}`{listed} has no known kind: {_condition(worst)}, the plan violates rule `{worst.rule}`"
-    notes = [f"{_condition(violation)}: rule `{violation.rule}`" for violation in rest[: _MAX_SHOWN - 1]]
-    hidden = len(rest) - len(notes)
+    notes = [f"{_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]]
+    hidden = len(less_severe) - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
         f"classify it with `--kind {name}=KIND,..` or `[[classify]]` in the profile of the home; "
