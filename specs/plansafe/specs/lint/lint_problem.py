@@ -279,7 +279,7 @@ class LintProblem:
             return decision, self._minimal_planning_conflict(numbers)
 
     def _minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        """Rules with which a planner proves that there is no plan, each needed for that proof."""
+        """Rules that a planner proves to exclude all plans, each needed for that proof."""
         conflict = list(numbers)
         for number in numbers:
             fewer = [n for n in conflict if n != number]

@@ -90,7 +90,7 @@ def _all_satisfy(parameters: tuple[Variable, ...], body: Formula, letter: int, o
     def statement(grounder: Grounder) -> Literal:
         if only_last and not grounder.is_last:
             return TRUE
-        return grounder.every(parameters, lambda binding: grounder.truth(body, binding, letter, True))
+        return grounder.for_all(parameters, lambda binding: grounder.truth(body, binding, letter, True))
 
     return statement
 
@@ -99,12 +99,12 @@ def _step_satisfies(part: RulePart) -> Statement:
     step, wildcards = step_pattern(part)
 
     def statement(grounder: Grounder) -> Literal:
-        taken = grounder.action
-        if taken is None or grounder.index.action_predicates[step.predicate] != (taken.kind, taken.action.name):
+        action = grounder.action
+        if action is None or grounder.index.action_predicates[step.predicate] != (action.kind, action.action.name):
             return TRUE
         fixed: Binding = {}
         matches: list[Literal] = []
-        for argument, element in zip(step.arguments, taken.arguments, strict=True):
+        for argument, element in zip(step.arguments, action.arguments, strict=True):
             if argument >= 0:
                 matches.append(grounder.universe.equal(grounder.universe.element_of(argument), element))
             elif variable(argument) in fixed:
@@ -122,7 +122,7 @@ def _step_satisfies(part: RulePart) -> Statement:
             body = grounder.truth(part.body, binding, int(part.after), True)
             return grounder.circuit.disjunction([*mismatches, *guard, body])
 
-        return grounder.every(free, satisfies)
+        return grounder.for_all(free, satisfies)
 
     return statement
 

@@ -160,7 +160,7 @@ class StateConstraints:
 
         fixed, free = _match_variables(effect, atom, elements)
         key = ("effect", id(effect), id(atom), elements)
-        return grounder.some(free, key, lambda binding: reaches({**parameters, **fixed, **binding}))
+        return grounder.for_some(free, key, lambda binding: reaches({**parameters, **fixed, **binding}))
 
     def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
         """An effect does not change a fact, for all values of its variables."""
@@ -173,7 +173,7 @@ class StateConstraints:
             return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
 
         fixed, free = _match_variables(effect, atom, elements)
-        return grounder.every(free, lambda binding: misses({**parameters, **fixed, **binding}))
+        return grounder.for_all(free, lambda binding: misses({**parameters, **fixed, **binding}))
 
     # -- the past -----------------------------------------------------------------------------------------------------
 

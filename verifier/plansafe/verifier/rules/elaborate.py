@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
-from plansafe.verifier.elaborate.sections import read_fields, value_of
-from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.sections import read_fields
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
 from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
@@ -167,14 +167,14 @@ class RuleElaborator:
         conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
-        declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
+        declared = list(conditions.bind_variables(parameters_at)) if parameters_at else []
         steps = self._steps(fields, conditions, declared) if kind == ":process" else []
         formulas = self._formulas(fields, conditions, kind)
         if formulas is None:
             return
         within = None
         if ":within" in fields:
-            within = parse_number(value_of(fields[":within"]))
+            within = parse_number(fields[":within"].subtree)
             if within is None:
                 context.error(SC.STRUCTURE, "`:within` takes a number", fields[":within"], "expected a number")
         check_complete(context, kind, node, fields)
@@ -202,7 +202,7 @@ class RuleElaborator:
     def _formulas(self, fields: dict[str, Place], conditions: ConditionReader, kind: str) -> dict[str, Formula] | None:
         """Elaborate the formulas of a rule; ``None`` after a diagnostic about their temporal operators."""
         formulas = {
-            key: conditions.formula(value_of(at), at)
+            key: conditions.read_formula(at)
             for key, at in fields.items()
             if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
         }
@@ -226,14 +226,14 @@ class RuleElaborator:
         if not keys:
             return []
         at = fields[keys[0]]
-        value = value_of(at)
-        places: list[tuple[Node, Place]] = [(value, at)]
+        value = at.subtree
+        places = [at]
         if isinstance(value, list) and step_connective(value) == "or":
-            places = [(value[child], Place(value, child)) for child in range(1, len(value))]
-        implicit = self._bind_implicit([node for node, _ in places], conditions, declared)
+            places = [Place(value, child) for child in range(1, len(value))]
+        implicit = self._bind_implicit([place.subtree for place in places], conditions, declared)
         steps: list[Formula] = []
-        for node, place in places:
-            formula = conditions.action_atom(node, place, STEP_KINDS[keys[0]], implicit)
+        for place in places:
+            formula = conditions.read_action_atom(place, STEP_KINDS[keys[0]], implicit)
             if isinstance(formula, Atom | Quantified):
                 steps.append(formula)
         if not steps and not self.context.errors:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
-from plansafe.verifier.elaborate.sections import value_of
 from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.mapping import unquoted
@@ -59,7 +58,7 @@ def check_text_variables(context: Context, fields: dict[str, Place], scope: Scop
     """Report variables in messages and fixes that are not variables of the rule."""
     names = {v.name for v in scope.slots}
     for key in (":message", ":fix"):
-        text = value_of(fields[key]) if key in fields else None
+        text = fields[key].subtree if key in fields else None
         for piece in text.split("{")[1:] if isinstance(text, str) else []:
             name = piece.partition("}")[0]
             if name.startswith("?") and name.lower() not in names:
@@ -79,7 +78,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
         context.error(SC.STRUCTURE, f"unknown severity `{severity}`", fields[":severity"], expected, help=help)
     targets: tuple[str, ...] = ()
     if ":target" in fields:
-        value = value_of(fields[":target"])
+        value = fields[":target"].subtree
         targets = tuple([token_text(t) for t in (value if isinstance(value, list) else [value])])
         for target in targets:
             if target not in TARGETS:
@@ -98,7 +97,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
 def _token(context: Context, fields: dict[str, Place], key: str) -> str | None:
     if key not in fields:
         return None
-    value = value_of(fields[key])
+    value = fields[key].subtree
     if isinstance(value, str):
         return value
     context.error(SC.STRUCTURE, f"`{key}` takes one word", fields[key], "expected a word, found a list")

@@ -86,7 +86,7 @@ class _StepRemover:
     def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record the origin of a new list, also for children that differ; return the list."""
         context = self.symbols.context
-        context.made(tree, Place(origin))
+        context.record_origin(tree, Place(origin))
         for child, node in enumerate(tree):
             if isinstance(node, str) and (child >= len(origin) or origin[child] != node):
                 context.replaced[id(tree), child] = Place(origin)

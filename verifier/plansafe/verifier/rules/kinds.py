@@ -188,7 +188,7 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
     for kind in kinds:
         name = kind_type_name(kind)
         if name not in symbols.types.index:
-            symbols.types.add(name)
+            symbols.types.add_undeclared(name)
 
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
@@ -203,4 +203,4 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
 def opened_kind_members(symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """Return the types of opened kinds with their objects, for the kernel, which reads the text of the task."""
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
-    return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.added)}
+    return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.undeclared)}

@@ -48,7 +48,7 @@ class _MappingCheck:
                 self.types[name] = self._replacing_types(at)
         for name, at in self.mapping.kindless_types.items():
             if name not in symbols.types.index:
-                symbols.types.unknown(name, at)
+                symbols.types.report_unknown(name, at)
         action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
         for key, at in self.mapping.entries.items():
             declared = self.words.get(key)
@@ -82,7 +82,7 @@ class _MappingCheck:
     def _replacing_types(self, at: Place) -> tuple[int, ...]:
         """Return the domain's types in an entry of ``:types`` or ``:groups``; unknown types are reported."""
         replacement = at.node[1]
-        typed = self.context.made(["?x", "-", replacement], Place(at.node, 1))
+        typed = self.context.record_origin(["?x", "-", replacement], Place(at.node, 1))
         (entry,) = parse_typed_list(self.context, typed, 0, is_variable, "a variable")
         names = entry.types or ()
         for name in names:
@@ -90,7 +90,7 @@ class _MappingCheck:
                 place = Place(at.node, 1)
                 if isinstance(replacement, list):
                     place = Place(replacement, replacement.index(name))
-                self.symbols.types.unknown(name, place)
+                self.symbols.types.report_unknown(name, place)
         return self._type_numbers(names)
 
     def _type_numbers(self, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -146,9 +146,9 @@ class _MappingCheck:
                 return
         conditions = ConditionReader(self.symbols, scope, "rules")
         if kind == "predicate":
-            conditions.formula(at.node[1], Place(at.node, 1))
+            conditions.read_formula(Place(at.node, 1))
         elif kind == "function":
-            conditions.expression(at.node, 1)
+            conditions.read_expression(at.node, 1)
         else:
             self._check_step(conditions, Place(at.node, 1), frozenset(scope.visible))
 
@@ -162,14 +162,14 @@ class _MappingCheck:
         elif isinstance(step, list) and connective and len(step) == 3:
             mark = conditions.scope.mark()
             if connective == "exists":
-                conditions.bind(step[1], Place(step, 1))
+                conditions.bind_variables(Place(step, 1))
             else:
-                conditions.formula(step[1], Place(step, 1))
+                conditions.read_formula(Place(step, 1))
             self._check_step(conditions, Place(step, 2), parameters)
             conditions.scope.restore(mark)
         else:
             # A step may accept fewer objects than the vocabulary declares: then it matches fewer steps.
-            conditions.action_atom(step, at, "start", parameters)
+            conditions.read_action_atom(at, "start", parameters)
 
     def _bind_parameter(self, scope: Scope, head: list[Node], child: int, types: tuple[str, ...] | None) -> bool:
         """Bind a parameter of an entry, with the type that the vocabulary declares."""
@@ -179,7 +179,7 @@ class _MappingCheck:
             self.context.error(SC.STRUCTURE, message, Place(head, child), "expected a variable")
             return False
         if token in scope.visible:
-            first = (scope.visible[token][2], "first here")
+            first = (scope.visible[token].at, "first here")
             message = f"variable `{token}` is declared twice"
             self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", other=first)
             return False

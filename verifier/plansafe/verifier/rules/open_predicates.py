@@ -6,7 +6,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
-from plansafe.verifier.elaborate.sections import read_fields, value_of
+from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import TRUE, Atom, Formula, OpenPredicate, Variable, WorldInvariant
@@ -25,12 +25,12 @@ def elaborate_open_predicate(symbols: Symbols, declaration: OpenDeclaration) -> 
     for entry in parse_typed_list(context, declaration.typed, 1, is_variable, "a variable"):
         entry_types = _ANY_TYPE if entry.types is None else types.resolve(entry.types, entry.types_at)
         bound = scope.visible.get(entry.name)
-        slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound[0]
+        slot = scope.bind(entry, entry_types, types.domain(entry_types)).slot if bound is None else bound.slot
         objects = types.domain_sets[types.domain(entry_types)]
         allowed[slot] = allowed[slot] & objects if slot in allowed else set(objects)
     if context.errors > errors:
         return None
-    atom = ConditionReader(symbols, scope).formula(declaration.atom, Place(declaration.atom))
+    atom = ConditionReader(symbols, scope).read_formula(Place(declaration.atom))
     if context.errors > errors or not isinstance(atom, Atom):
         return None
     if atom.predicate in symbols.derived:
@@ -63,13 +63,13 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
     conditions = ConditionReader(symbols, Scope())
     parameters: tuple[Variable, ...] = ()
     if ":parameters" in fields:
-        parameters = tuple(conditions.bind(value_of(fields[":parameters"]), fields[":parameters"]))
+        parameters = tuple(conditions.bind_variables(fields[":parameters"]))
     formula: Formula = TRUE
     atoms: list[Atom] = []
     counted: list[Variable] = []
     for kind in kinds:
         if kind == ":holds":
-            formula = conditions.formula(value_of(fields[kind]), fields[kind])
+            formula = conditions.read_formula(fields[kind])
         else:
             _read_counted_atoms(conditions, fields[kind], atoms, counted)
     if context.errors > errors:
@@ -82,7 +82,7 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
 def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom], counted: list[Variable]) -> None:
     """Add the atoms of a counting invariant; variables that are not parameters are bound in each atom separately."""
     context, symbols, scope = conditions.context, conditions.symbols, conditions.scope
-    nodes = value_of(at)
+    nodes = at.subtree
     if not isinstance(nodes, list) or not nodes:
         context.error(SC.STRUCTURE, "expected facts to count", at, "expected `((predicate ?x ..) ..)`")
         return
@@ -96,7 +96,7 @@ def _read_counted_atoms(conditions: ConditionReader, at: Place, atoms: list[Atom
             return
         mark, errors = scope.mark(), context.errors
         counted += _bind_free_variables(symbols, scope, node)
-        formula = conditions.formula(node, place)
+        formula = conditions.read_formula(place)
         scope.restore(mark)
         if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)

@@ -20,7 +20,7 @@ class TreeCopier:
 
     def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record the origin of a new list, for the places of diagnostics; return the list."""
-        self.context.made(tree, Place(origin))
+        self.context.record_origin(tree, Place(origin))
         self._count(len(tree))
         return tree
 
@@ -33,7 +33,7 @@ class TreeCopier:
         if isinstance(node, str):
             return values[node] if node in values else _with_parameters(node, values)
         tree: list[Node] = [self.copy(child, values, places) for child in node]
-        self.context.made(tree, Place(node))
+        self.context.record_origin(tree, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
                 self.context.replaced[id(tree), number] = places[child]
