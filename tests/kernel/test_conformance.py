@@ -26,8 +26,8 @@ def verdict(case: Case) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_case(name: str) -> None:
     (expected,) = CASES[name].lines
-    found = verdict(CASES[name])
-    assert found in ACCEPTED[expected] or (name in UNSUPPORTED and found == "REJECT")
+    headline = verdict(CASES[name])
+    assert headline in ACCEPTED[expected] or (name in UNSUPPORTED and headline == "REJECT")
 
 
 def test_there_are_fifty() -> None:

@@ -104,17 +104,17 @@ READINGS = """(:predicates (p) (q) (r)) (:action make-q :precondition (p) :effec
 
 
 def test_three_readings() -> None:
-    found = judge(READINGS, "(:goal (r))", "(make-q) (make-p) (use-q)")
-    assert found.headline == "INVALID" and not found.executable
-    assert found.failed_steps == {"halt": (1,), "skip": (1, 3), "force": (1,)}
-    assert found.ill_formed == ()
+    verdict = judge(READINGS, "(:goal (r))", "(make-q) (make-p) (use-q)")
+    assert verdict.headline == "INVALID" and not verdict.executable
+    assert verdict.failed_steps == {"halt": (1,), "skip": (1, 3), "force": (1,)}
+    assert verdict.ill_formed == ()
 
 
 def test_ill_formed_steps() -> None:
-    found = judge(READINGS, "(:objects x) (:goal (p))", "(make-p) (fly) (make-p x) (make-q)")
-    assert found.ill_formed == (2, 3)
-    assert found.headline == "INVALID"
-    assert found.goal  # the plan stops after (make-p)
+    verdict = judge(READINGS, "(:objects x) (:goal (p))", "(make-p) (fly) (make-p x) (make-q)")
+    assert verdict.ill_formed == (2, 3)
+    assert verdict.headline == "INVALID"
+    assert verdict.goal  # the plan stops after (make-p)
     with pytest.raises(KernelRejects):
         judge(READINGS, "(:goal (p))", "(make-p) make-q")
     with pytest.raises(KernelRejects):
@@ -173,8 +173,8 @@ def test_timed(init: str, plan: str, expected: str) -> None:
 
 
 def test_a_failed_start_takes_its_end_along() -> None:
-    found = judge(TIMED, "(:init (open) (q)) (:goal (r))", "0: (d) [3]")
-    assert found.failed_steps == {"halt": (1,), "skip": (1,), "force": (1,)}
+    verdict = judge(TIMED, "(:init (open) (q)) (:goal (r))", "0: (d) [3]")
+    assert verdict.failed_steps == {"halt": (1,), "skip": (1,), "force": (1,)}
     kernel = Kernel(f"(define (domain d) {TIMED})", "(define (problem p) (:init (open) (q)) (:goal (r)))",
                     ["(define (safety s) (:termination t :forbid (r)))"])  # fmt: skip
     (finding,) = kernel.audit("0: (d) [3]").findings

@@ -21,7 +21,7 @@ def kernel(rule: str, init: str = "") -> Kernel:
     return Kernel(DOMAIN, problem, [f"(define (safety s) {rule})"])
 
 
-def found(rule: str, plan: str, init: str = "") -> list[tuple[int, str, str | None]]:
+def findings_of(rule: str, plan: str, init: str = "") -> list[tuple[int, str, str | None]]:
     """(step, binding, blame) of each finding on the halt trace."""
     findings = kernel(rule, init).audit(plan).findings
     return sorted((f.step, " ".join(o for _, o in f.binding), f.blame) for f in findings)
@@ -30,40 +30,40 @@ def found(rule: str, plan: str, init: str = "") -> list[tuple[int, str, str | No
 def test_process_rule_about_states() -> None:
     rule = "(:process r :parameters (?x - thing) :forbid (on ?x))"
     plan = "(turn-on a) (turn-on b) (turn-off a) (turn-on a) (turn-on a)"
-    assert found(rule, plan) == [(1, "a", "introduced"), (2, "b", "introduced"), (4, "a", "introduced")]
-    assert found(rule, "(turn-off b)", "(on a) (on b)") == [(0, "a", "pre-existing"), (0, "b", "pre-existing")]
+    assert findings_of(rule, plan) == [(1, "a", "introduced"), (2, "b", "introduced"), (4, "a", "introduced")]
+    assert findings_of(rule, "(turn-off b)", "(on a) (on b)") == [(0, "a", "pre-existing"), (0, "b", "pre-existing")]
 
 
 def test_blame() -> None:
     rule = "(:process r :parameters (?x - thing) :forbid (and (on ?x) (imply (wet) (wet))))"
-    assert found(rule, "(finish)", "(on a) (wet)") == [(0, "a", "pre-existing")]
-    assert found(rule, "(dry)", "(on a) (wet)") == [(0, "a", "worsened")]
-    assert found(rule, "(dry) (turn-off a)", "(on a)") == [
+    assert findings_of(rule, "(finish)", "(on a) (wet)") == [(0, "a", "pre-existing")]
+    assert findings_of(rule, "(dry)", "(on a) (wet)") == [(0, "a", "worsened")]
+    assert findings_of(rule, "(dry) (turn-off a)", "(on a)") == [
         (0, "a", "pre-existing")
-    ]  # the end of the block is no change
+    ]  # the end of the block changes nothing
     end = "(:termination r :parameters (?x - thing) :forbid (on ?x))"
-    assert found(end, "(finish)", "(on a)") == [(1, "a", "pre-existing")]
-    assert found(end, "(turn-off a) (turn-on a)", "(on a)") == [(2, "a", "introduced")]
+    assert findings_of(end, "(finish)", "(on a)") == [(1, "a", "pre-existing")]
+    assert findings_of(end, "(turn-off a) (turn-on a)", "(on a)") == [(2, "a", "introduced")]
     later = "(:obligation r :parameters (?x - thing) :when (on ?x) :then (done))"
-    assert found(later, "(dry)", "(on a)") == [(1, "a", "pre-existing")]
-    assert found(later, "(turn-off a)", "(on a)") == [(1, "a", "worsened")]
-    assert found(later, "(turn-on a)") == [(1, "a", "introduced")]
+    assert findings_of(later, "(dry)", "(on a)") == [(1, "a", "pre-existing")]
+    assert findings_of(later, "(turn-off a)", "(on a)") == [(1, "a", "worsened")]
+    assert findings_of(later, "(turn-on a)") == [(1, "a", "introduced")]
 
 
 def test_process_rule_about_a_step() -> None:
     rule = "(:process r :on (turn-on ?x) :require (not (wet)))"
-    assert found(rule, "(turn-on a) (dry) (turn-on a) (turn-on b)", "(wet)") == [(1, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a) (dry) (turn-on a) (turn-on b)", "(wet)") == [(1, "a", "introduced")]
     assert kernel(rule).audit("(turn-on a) (dry) (turn-on a)").instances == {"r": 2}
     after = "(:process r :on (turn-on ?x) :forbid-after (and (on a) (on b)))"
-    assert found(after, "(turn-on a) (turn-on b) (turn-off a)") == [(2, "b", "introduced")]
+    assert findings_of(after, "(turn-on a) (turn-on b) (turn-off a)") == [(2, "b", "introduced")]
     either = "(:process r :on (or (turn-on ?x) (turn-off ?x)) :forbid (wet))"
-    assert found(either, "(turn-on a) (turn-off b)", "(wet)") == [(1, "a", "introduced"), (2, "b", "introduced")]
+    assert findings_of(either, "(turn-on a) (turn-off b)", "(wet)") == [(1, "a", "introduced"), (2, "b", "introduced")]
     blank = "(:process r :on (move ?x _ ?s) :require (on ?x))"
-    assert found(blank, "(move a k l)", "(in a k)") == [(1, "l a", "introduced")]
+    assert findings_of(blank, "(move a k l)", "(in a k)") == [(1, "l a", "introduced")]
     same = "(:process r :on (move ?x ?s ?s) :forbid (and))"
-    assert found(same, "(move a k k) (move a k l)", "(in a k)") == [(1, "k a", "introduced")]
+    assert findings_of(same, "(move a k k) (move a k l)", "(in a k)") == [(1, "k a", "introduced")]
     more = "(:process r :parameters (?x - thing) :on (dry) :forbid (on ?x))"
-    assert found(more, "(dry) (turn-on b) (dry)", "(on a)") == [
+    assert findings_of(more, "(dry) (turn-on b) (dry)", "(on a)") == [
         (1, "a", "introduced"),
         (3, "a", "introduced"),
         (3, "b", "introduced"),
@@ -81,9 +81,9 @@ def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
     def judge(rule: str) -> KernelVerdict:
         return Kernel(domain, problem, [f"(define (safety s) {rule})"]).audit("(drive t) (drive u) (fly p) (load t p)")
 
-    found = judge("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
-    assert sorted((f.step, f.binding) for f in found.findings) == [(1, (("?v", "t"),)), (3, (("?v", "p"),))]
-    assert found.instances == {"r": 3}
+    verdict = judge("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
+    assert sorted((f.step, f.binding) for f in verdict.findings) == [(1, (("?v", "t"),)), (3, (("?v", "p"),))]
+    assert verdict.instances == {"r": 3}
     assert judge("(:process r :on (load ?v ?v) :forbid (open ?v))").instances == {"r": 0}
     for rule in (
         "(:process r :on (or (drive ?v) (fly ?v)) :forbid (flying ?v))",  # may be a truck
@@ -96,56 +96,59 @@ def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
 
 def test_when() -> None:
     rule = "(:process r :on (turn-on ?x) :when (wet) :forbid (done))"
-    assert found(rule, "(turn-on a) (finish) (turn-on a) (dry) (turn-on a)", "(wet)") == [(3, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a) (finish) (turn-on a) (dry) (turn-on a)", "(wet)") == [(3, "a", "introduced")]
     rule = "(:termination r :parameters (?x - thing) :when (on ?x) :require (done))"
-    assert found(rule, "(turn-on a)") == [(1, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a)") == [(1, "a", "introduced")]
 
 
 def test_past_formulas() -> None:
     rule = "(:process r :on (turn-on ?x) :require (once (action (dry))))"
-    assert found(rule, "(turn-on a) (dry) (turn-on b)") == [(1, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a) (dry) (turn-on b)") == [(1, "a", "introduced")]
     rule = "(:process r :parameters (?x - thing) :forbid (and (on ?x) (yesterday (not (on ?x)))))"
-    assert found(rule, "(dry) (turn-on a) (dry)") == [(2, "a", "introduced")]
+    assert findings_of(rule, "(dry) (turn-on a) (dry)") == [(2, "a", "introduced")]
 
 
 def test_durative_steps() -> None:
     plan = "0: (turn-on b)\n1: (boil a) [4]\n2: (dry)\n3: (finish)"
-    assert found("(:process r :at-end (boil ?x) :require (wet))", plan, "(wet)") == [(2, "a", "introduced")]
-    assert found("(:process r :on (boil ?x) :require (wet))", plan, "(wet)") == []
-    assert found("(:process r :during (boil ?x) :require (wet))", plan, "(wet)") == [(2, "a", "introduced")]
-    assert found("(:process r :during (boil ?x) :forbid (on b))", "0: (boil a) [1]\n2: (turn-on b)") == []
+    assert findings_of("(:process r :at-end (boil ?x) :require (wet))", plan, "(wet)") == [(2, "a", "introduced")]
+    assert findings_of("(:process r :on (boil ?x) :require (wet))", plan, "(wet)") == []
+    assert findings_of("(:process r :during (boil ?x) :require (wet))", plan, "(wet)") == [(2, "a", "introduced")]
+    assert findings_of("(:process r :during (boil ?x) :forbid (on b))", "0: (boil a) [1]\n2: (turn-on b)") == []
     rule = "(:process r :forbid (action-during (boil a)))"
-    assert found(rule, plan) == [(2, "", "introduced")]
-    assert found("(:process r :forbid (and (action-end (boil a)) (done)))", plan) == [(4, "", "introduced")]
+    assert findings_of(rule, plan) == [(2, "", "introduced")]
+    assert findings_of("(:process r :forbid (and (action-end (boil a)) (done)))", plan) == [(4, "", "introduced")]
 
 
 def test_trajectories() -> None:
     rule = "(:trajectory r :parameters (?x - thing) :formula (always (imply (on ?x) (wet))))"
-    assert found(rule, "(turn-on a) (dry) (turn-on b)", "(wet)") == [(2, "a", "introduced"), (3, "b", "introduced")]
+    assert findings_of(rule, "(turn-on a) (dry) (turn-on b)", "(wet)") == [
+        (2, "a", "introduced"),
+        (3, "b", "introduced"),
+    ]
     rule = "(:trajectory r :formula (sometime-before (exists (?x - thing) (on ?x)) (done)))"
-    assert found(rule, "(dry) (turn-on a) (finish)") == [(2, "", "introduced")]
-    assert found(rule, "(dry)", "(on a)") == [(0, "", "pre-existing")]
+    assert findings_of(rule, "(dry) (turn-on a) (finish)") == [(2, "", "introduced")]
+    assert findings_of(rule, "(dry)", "(on a)") == [(0, "", "pre-existing")]
     rule = "(:trajectory r :formula (within 2 (done)))"
-    assert found(rule, "(dry) (dry) (dry)") == [(2, "", "introduced")]
-    assert found(rule, "(dry)") == [(1, "", "introduced")]
+    assert findings_of(rule, "(dry) (dry) (dry)") == [(2, "", "introduced")]
+    assert findings_of(rule, "(dry)") == [(1, "", "introduced")]
     rule = "(:obligation r :when (wet) :then (done) :within 1)"
-    assert found(rule, "(dry) (dry) (dry)", "(wet)") == [(1, "", "worsened")]
-    assert found(rule, "(finish) (finish)", "(wet)") == []
+    assert findings_of(rule, "(dry) (dry) (dry)", "(wet)") == [(1, "", "worsened")]
+    assert findings_of(rule, "(finish) (finish)", "(wet)") == []
 
 
 def test_parts_name_objects() -> None:
     rule = "(:trajectory r :formula (always (forall (?x - thing) (and (not (on ?x)) (not (in ?x k))))))"
-    assert found(rule, "(turn-on a)", "(in b k)") == [(0, "b", "pre-existing"), (1, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a)", "(in b k)") == [(0, "b", "pre-existing"), (1, "a", "introduced")]
     rule = "(:trajectory r :formula (forall (?x - thing) (sometime (on ?x))))"
-    assert found(rule, "(turn-on a)") == [(1, "b", "introduced")]
+    assert findings_of(rule, "(turn-on a)") == [(1, "b", "introduced")]
     rule = "(:trajectory r :formula (not (exists (?x - thing) (at end (on ?x)))))"
-    assert found(rule, "(turn-on a)") == [(1, "a", None)]  # (not (at end ..)): the kernel does not tell
+    assert findings_of(rule, "(turn-on a)") == [(1, "a", None)]  # (not (at end ..)): the kernel does not tell
     rule = "(:process r :forbid (exists (?x - thing) (or (on ?x) (not (forall (?r - room) (not (in ?x ?r)))))))"
-    assert found(rule, "(turn-on a)", "(in b k)") == [(0, "k b", "pre-existing"), (1, "a", "introduced")]
+    assert findings_of(rule, "(turn-on a)", "(in b k)") == [(0, "k b", "pre-existing"), (1, "a", "introduced")]
     rule = "(:process r :require (exists (?x - thing) (on ?x)))"
-    assert found(rule, "(turn-on a)") == [(0, "", "pre-existing")]
+    assert findings_of(rule, "(turn-on a)") == [(0, "", "pre-existing")]
     shadowed = "(:process r :parameters (?x - thing) :require (forall (?x - thing) (not (on ?x))))"
-    assert found(shadowed, "(turn-on a)") == [(1, "a", "introduced"), (1, "b", "introduced")]
+    assert findings_of(shadowed, "(turn-on a)") == [(1, "a", "introduced"), (1, "b", "introduced")]
 
 
 def test_undefined_numbers() -> None:
