@@ -70,9 +70,9 @@ class LiftedNames:
         texts = [f"({' '.join(words)})" for words in names]
         return texts[0] if len(texts) == 1 else f"({' '.join(['and', *texts])})"
 
-    def step(self, step: GroundAction, named: set[int]) -> str:
-        """The pattern of a step, with ``_`` for objects that are not ``named``."""
-        words = [self.variable(o) if o in named else "_" for o in step.objects]
+    def step(self, step: GroundAction, named_objects: set[int]) -> str:
+        """The pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
+        words = [self.variable(o) if o in named_objects else "_" for o in step.objects]
         return f"({' '.join([step.action.name, *words])})"
 
     def parameters(self) -> str:
