@@ -43,7 +43,7 @@ class Detours(GapRanking):
 
     def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The plans as gaps."""
-        unique = list({self.plans.steps(path): path for path in self.met})
+        unique = list({self.plans.steps(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
             for number, steps in enumerate(self.chosen(unique)[: self.options.max_gaps])
@@ -68,17 +68,16 @@ def nothing(*_: object) -> Iterator[Proposal]:
 
 
 def weigh(weight: float) -> None:
-    """Give every word that is suspicious at all this weight."""
-    made = SuspicionWeights.__init__
+    """Give every suspicious word this weight."""
+    original_init = SuspicionWeights.__init__
 
-    def flat(self: SuspicionWeights, *arguments: object) -> None:
-        made(self, *arguments)  # type: ignore[arg-type]
-        even = [word._replace(weight=weight) if word.weight * weight else NO_SUSPICION for word in self.facts]
-        self.facts, kinds = even, self.kinds
-        self.kinds = [word._replace(weight=weight) if word.weight * weight else NO_SUSPICION for word in kinds]
-        self.actions = {name: Suspicion(weight * bool(word.weight), word.reason) for name, word in self.actions.items()}
+    def with_equal_weights(self: SuspicionWeights, *arguments: object) -> None:
+        original_init(self, *arguments)  # type: ignore[arg-type]
+        self.facts = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.facts]
+        self.types = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.types]
+        self.actions = {name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.actions.items()}
 
-    SuspicionWeights.__init__ = flat  # type: ignore[method-assign, assignment]
+    SuspicionWeights.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
 
 
 def vary(variant: str) -> None:
@@ -87,14 +86,18 @@ def vary(variant: str) -> None:
         weigh(0.0)
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
-        case "without-together" | "without-meanwhile" | "without-left":
-            setattr(ProposalPatterns, variant.partition("-")[2], nothing)
+        case "without-together":
+            ProposalPatterns.suspicious_together = nothing  # type: ignore[method-assign, assignment]
+        case "without-meanwhile":
+            ProposalPatterns.step_near_suspicious = nothing  # type: ignore[method-assign, assignment]
+        case "without-left":
+            ProposalPatterns.left_at_goal = nothing  # type: ignore[method-assign, assignment]
         case "without-siblings":
-            gap_search.analogies = lambda *_: []  # type: ignore[assignment]
+            gap_search.sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":
             weigh(1.0)
         case "without-turns":
-            gap_ranking.in_turn = lambda entries, _: list(entries)  # type: ignore[assignment]
+            gap_ranking.interleave_groups = lambda entries, _: list(entries)  # type: ignore[assignment]
 
 
 VARIANTS = (

@@ -41,7 +41,7 @@ class Replay:
 
     def __init__(self, task: AlignTask) -> None:
         self.task = task
-        kernel = task.checker.confirmer._load()
+        kernel = task.checker.confirmer.kernel
         assert kernel is not None
         self.kernel = kernel
         self.states = lru_cache(maxsize=256)(kernel.states)

@@ -139,7 +139,7 @@ def _complaints(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:
 
 def test_a_table_that_does_not_fit_is_told_so() -> None:
     assert _complaints(read_taxonomies(Source("ours.toml", OURS))) == [
-        ("SC777", "`ours` says nothing of the hazard `flood-damage`, which `no-flood` name", "[ours]")
+        ("SC777", "`ours` does not mention the hazard `flood-damage`, which `no-flood` name", "[ours]")
     ]
 
 

@@ -105,9 +105,9 @@ UNCLASSIFIED = {"safeagentbench": {"roomdecor", "tabletopdecor"}}
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_class_of_a_world_is_of_a_kind_or_plain(world: str) -> None:
     """.. with the reason in the mapping: so no class was overlooked."""
-    (binding,) = library(world).compiled.expanded.bindings
+    (binding,) = library(world).compiled.expanded.mappings
     without_kind = {name for name, kinds in covered(world).kinds.items() if set(kinds) <= {"thing"}}
-    assert without_kind == binding.mapping.plain.keys() | UNCLASSIFIED.get(world, set())
+    assert without_kind == binding.mapping.kindless_types.keys() | UNCLASSIFIED.get(world, set())
 
 
 def paragraphs(world: str) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Small tasks for the tests of causes: a kitchen by hand, and random ones with plans that often fail."""
+"""Small tasks for the tests of causes: a kitchen, and random tasks with plans that often fail."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RULES = """(define (safety kitchen)
 
 
 def kitchen(goal: str = "(robot-in hall)", init: str = "(lit kitchen)", rules: str = RULES) -> Checker:
-    """A stove in a kitchen, a hall beside it."""
+    """A stove in a kitchen, and a hall next to it."""
     problem = f"""(define (problem tea) (:domain kitchen) (:objects hob - stove kitchen hall - room)
       (:init (robot-in kitchen) (in hob kitchen) {init}) (:goal {goal}))"""
     specs = [Source("rules.safe", rules)] if rules else []
@@ -45,7 +45,7 @@ def kitchen(goal: str = "(robot-in hall)", init: str = "(lit kitchen)", rules: s
     return checker
 
 
-class Drawn(NamedTuple):
+class RandomCase(NamedTuple):
     """A random case for both engines, with plans as lists of steps."""
 
     checker: Checker
@@ -58,44 +58,44 @@ class Drawn(NamedTuple):
     """Rules whose instances do not read the clock."""
 
 
-def random_draw(stream: str, number: int, rules: int) -> Case:
-    """A random task whose actions often have preconditions; the same for the same arguments."""
+def draw_case(stream: str, number: int, rules: int) -> Case:
+    """Draw a random task whose actions often have preconditions. Deterministic."""
     random = Random(f"{stream} {number}")
-    drawn = case(stream, 77, number, rules, 0)._replace(constraints=(), laws=())
-    return drawn._replace(structures=tuple([_conditional(s, drawn, random) for s in drawn.structures]))
+    drawn_case = case(stream, 77, number, rules, 0)._replace(constraints=(), laws=())
+    return drawn_case._replace(structures=tuple([_conditional(s, drawn_case, random) for s in drawn_case.structures]))
 
 
-def checker_of(drawn: Case) -> Checker:
-    """The engine for a case."""
-    texts = drawn.domain_text(), drawn.problem_text(), drawn.safety_text()
+def checker_of(drawn_case: Case) -> Checker:
+    """Return the checker of a case."""
+    texts = drawn_case.domain_text(), drawn_case.problem_text(), drawn_case.safety_text()
     names = ("domain.pddl", "problem.pddl", "rules.safe")
     sources = [Source(name, text) for name, text in zip(names, texts, strict=True)]
     return Checker(sources[0], sources[1], sources[2:], Options(max_findings=100_000, replay="never"))
 
 
-def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longest: int = 7) -> Drawn | None:
-    """A case, the same for the same arguments; ``None`` if it is not one that kernel and engine both accept."""
-    drawn = random_draw(stream, number, rules)
-    checker = checker_of(drawn)
+def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longest: int = 7) -> RandomCase | None:
+    """Draw a case; ``None`` if the engine does not accept it. Deterministic."""
+    drawn_case = draw_case(stream, number, rules)
+    checker = checker_of(drawn_case)
     if not checker.ok:
         return None
-    actions = drawn.domain_text().partition("(:action")[2]
-    return Drawn(
+    actions = drawn_case.domain_text().partition("(:action")[2]
+    return RandomCase(
         checker,
-        _kernel(drawn),
-        _kernel(drawn._replace(structures=tuple([relaxed(s) for s in drawn.structures]))),
+        _kernel(drawn_case),
+        _kernel(drawn_case._replace(structures=tuple([relaxed(s) for s in drawn_case.structures]))),
         [walk(checker, f"{stream} {number} {turn}", longest) for turn in range(plans)],
         "(f " in actions or "(g)" in actions,
-        frozenset([str(rule[1]) for rule in drawn.rules if not _reads_clock(rule)]),
+        frozenset([str(rule[1]) for rule in drawn_case.rules if not _reads_clock(rule)]),
     )
 
 
-def _kernel(drawn: Case) -> Kernel:
-    return Kernel(drawn.domain_text(), drawn.problem_text(), [drawn.safety_text()])
+def _kernel(drawn_case: Case) -> Kernel:
+    return Kernel(drawn_case.domain_text(), drawn_case.problem_text(), [drawn_case.safety_text()])
 
 
 def relaxed(structure: Sexp) -> Sexp:
-    """An action without its precondition."""
+    """Return an action without its precondition."""
     assert isinstance(structure, tuple)
     if ":precondition" not in structure:
         return structure
@@ -108,21 +108,23 @@ def _reads_clock(rule: Sexp) -> bool:
     return any([_reads_clock(part) if isinstance(part, tuple) else part in words for part in rule])
 
 
-def _conditional(structure: Sexp, drawn: Case, random: Random) -> Sexp:
-    """An action that sets or clears a predicate, with a precondition at times."""
+def _conditional(structure: Sexp, drawn_case: Case, random: Random) -> Sexp:
+    """Add a precondition to most actions that set or clear a predicate."""
     assert isinstance(structure, tuple)
     name = str(structure[1]).partition("-")[2]
     if structure[0] != ":action" or name not in PREDICATES or random.random() < 0.2:
         return structure
-    constants = {o: kind for o, kind in drawn.objects if o in drawn.constants}
+    constants = {o: kind for o, kind in drawn_case.objects if o in drawn_case.constants}
     scope = dict(zip([w for w in PREDICATES[name] if w[0] == "?"], heads(PREDICATES[name]), strict=True))
-    style = Style(numeric=False, partial=False, derived="(:derived" in drawn.domain_text(), actions=False, timed=False)
+    style = Style(
+        numeric=False, partial=False, derived="(:derived" in drawn_case.domain_text(), actions=False, timed=False
+    )
     formulas = Formulas(random, constants, style)
     return (*structure, ":precondition", formulas.formula(random.choice((0, 0, 1, 2)), scope))
 
 
 def walk(checker: Checker, seed: str, longest: int) -> list[str]:
-    """A walk over mostly legal steps, those that others made possible preferred."""
+    """Draw a plan of mostly legal steps, preferably steps that earlier steps made possible."""
     random = Random(seed)
     task = checker.engine.task
     simulation = Execution(checker.engine)

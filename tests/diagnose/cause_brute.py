@@ -1,4 +1,4 @@
-"""Minimal causes by their definition: the kernel judges every world, and every set is held against all of them."""
+"""Minimal causes by their definition: the kernel audits every world, and every set is compared with all worlds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import chain, combinations
 
 from case import Case, Sexp, write
-from causal_cases import random_draw, relaxed
+from causal_cases import draw_case, relaxed
 
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Finding, FindingClass
 
 _PAST = ("yesterday", "weak-yesterday", "once", "historically", "since")
 _ACTIONS = ("action", "action-end", "action-during")
-_OTHER = (
+_NOT_PAST = (
     *("next", "weak-next", "always", "sometime", "until", "release", "sometime-after", "within", "at-most-once"),
     *("sometime-before", "always-within", "hold-during", "hold-after", "at"),
 )
@@ -22,53 +22,55 @@ World = frozenset[int]
 
 
 def words(expression: Sexp) -> set[str]:
-    """All words of an expression."""
+    """Return all words of an expression."""
     if isinstance(expression, str):
         return {expression}
     return set().union(*[words(part) for part in expression])
 
 
 class Brute:
-    """One plan of a random task. Steps keep their moments: one that is left out becomes ``(idle)``."""
+    """One plan of a random task. Steps keep their times: an omitted step becomes ``(idle)``."""
 
-    def __init__(self, drawn: Case, plan: list[str]) -> None:
+    def __init__(self, drawn_case: Case, plan: list[str]) -> None:
         self.plan = plan
-        originals = [s for s in drawn.structures if s[0] == ":action"]
+        originals = [s for s in drawn_case.structures if s[0] == ":action"]
         idle: Sexp = (":action", "idle", ":effect", ("and",))
         real = [(s[0], f"real-{s[1]}", *s[2:]) for s in originals]
-        self.drawn = drawn._replace(structures=(*[relaxed(s) for s in drawn.structures], idle, *real))
-        self.facts = [fact for fact in drawn.init if fact[0] != "="]
+        self.drawn_case = drawn_case._replace(structures=(*[relaxed(s) for s in drawn_case.structures], idle, *real))
+        self.facts = [fact for fact in drawn_case.init if fact[0] != "="]
         self._kernels: dict[tuple[object, ...], Kernel] = {}
-        self._seen: dict[tuple[object, ...], bool] = {}
+        self._verdicts: dict[tuple[object, ...], bool] = {}
 
     def answerable(self, finding: Finding) -> bool:
-        """Whether the kernel can be asked about a finding; rules over time that are made of several parts cannot."""
+        """Whether the kernel can check a finding; it cannot for rules over time with several parts."""
         if finding.code in ("SC301", "SC310"):
             return True
         return finding.rule is not None and self._kind(self._rule(finding)) != "mixed"
 
     def minimum(self, finding: Finding, last: int) -> tuple[int, int]:
-        """How many elements a smallest sufficient set has, and how many facts are in one with fewest of them."""
-        everything = frozenset(range(last)) | {len(self.plan) + i for i in range(len(self.facts))}
-        right = [w for w in subsets(everything) if not self.wrong(finding, w, last)]
-        assert everything not in right
-        for size in range(len(everything) + 1):
-            found = [c for c in combinations(sorted(everything), size) if not any([w.issuperset(c) for w in right])]
-            if found:
-                return size, min([len([e for e in c if e >= len(self.plan)]) for c in found])
+        """Return the size of a smallest sufficient set, and the least number of facts in such a set."""
+        elements = frozenset(range(last)) | {len(self.plan) + i for i in range(len(self.facts))}
+        harmless = [w for w in subsets(elements) if not self.wrong(finding, w, last)]
+        assert elements not in harmless
+        for size in range(len(elements) + 1):
+            sufficient_sets = [
+                c for c in combinations(sorted(elements), size) if not any([w.issuperset(c) for w in harmless])
+            ]
+            if sufficient_sets:
+                return size, min([len([e for e in c if e >= len(self.plan)]) for c in sufficient_sets])
         raise AssertionError("everything is sufficient")
 
-    def sufficient(self, finding: Finding, kept: World, last: int) -> bool:
-        """Whether it is wrong in every world that keeps a set."""
-        rest = (frozenset(range(last)) | {len(self.plan) + i for i in range(len(self.facts))}) - kept
-        return all([self.wrong(finding, kept | some, last) for some in subsets(rest)])
+    def sufficient(self, finding: Finding, fixed: World, last: int) -> bool:
+        """Whether the finding is wrong in every world that keeps a set."""
+        optional = (frozenset(range(last)) | {len(self.plan) + i for i in range(len(self.facts))}) - fixed
+        return all([self.wrong(finding, fixed | chosen, last) for chosen in subsets(optional)])
 
     def wrong(self, finding: Finding, world: World, last: int) -> bool:
-        """Whether what was found is wrong in a world."""
+        """Whether the finding is wrong in a world."""
         key = (finding.code, finding.rule, finding.binding, finding.step, world)
-        if key not in self._seen:
-            self._seen[key] = self._wrong(finding, world, last)
-        return self._seen[key]
+        if key not in self._verdicts:
+            self._verdicts[key] = self._wrong(finding, world, last)
+        return self._verdicts[key]
 
     def _wrong(self, finding: Finding, world: World, last: int) -> bool:
         steps = [step if number in world else "(idle)" for number, step in enumerate(self.plan[:last])]
@@ -87,7 +89,7 @@ class Brute:
         return any([kind != "step" or f.step == finding.step for f in same])
 
     def _rule(self, finding: Finding) -> Sexp:
-        return next(rule for rule in self.drawn.rules if rule[1] == finding.rule)
+        return next(rule for rule in self.drawn_case.rules if rule[1] == finding.rule)
 
     def _kind(self, rule: Sexp) -> str:
         """``state``: wrong after a step; ``step``: wrong at a step; ``whole``: wrong on the whole trace."""
@@ -99,12 +101,12 @@ class Brute:
         formula = rule[-1]
         if "always" not in used:
             return "whole"
-        if formula[0] != "always" or words(formula[1]) & {*_OTHER}:
+        if formula[0] != "always" or words(formula[1]) & {*_NOT_PAST}:
             return "mixed"
         return "step" if used & {*_ACTIONS} else "state"
 
     def _at_end(self, rule: Sexp) -> Sexp:
-        """A rule about all states, as one about the last."""
+        """Turn a rule about all states into a rule about the last state."""
         assert isinstance(rule, tuple)
         if rule[0] == ":process":
             return (":termination", *rule[1:])
@@ -113,33 +115,33 @@ class Brute:
     def _kernel(self, facts: tuple[Sexp, ...], rule: Sexp) -> Kernel:
         key = (facts, rule)
         if key not in self._kernels:
-            case = self.drawn._replace(init=facts, rules=(rule,) if rule else ())
+            case = self.drawn_case._replace(init=facts, rules=(rule,) if rule else ())
             safety = case.safety_text()
             self._kernels[key] = Kernel(case.domain_text(), case.problem_text(), [safety] if safety else [])
         return self._kernels[key]
 
     def elements(self, steps: tuple[int, ...], facts: tuple[str, ...]) -> World:
-        """A cause as elements."""
+        """Return the elements of a cause."""
         texts = [write(fact) for fact in self.facts]
         return frozenset([n - 1 for n in steps] + [len(self.plan) + texts.index(fact) for fact in facts])
 
 
 def subsets(elements: World) -> Iterator[World]:
-    """All of them."""
+    """All subsets."""
     ordered = sorted(elements)
     return map(frozenset, chain.from_iterable([combinations(ordered, size) for size in range(len(ordered) + 1)]))
 
 
-def small_draw(stream: str, number: int) -> Case | None:
-    """A random task without numbers, with few initial facts."""
-    drawn = random_draw(stream, number, 5)
-    if {"f", "g"} & words((*drawn.structures, *drawn.rules, *drawn.init, drawn.goal)):
+def draw_small_case(stream: str, number: int) -> Case | None:
+    """Draw a random task without numbers and with few initial facts."""
+    drawn_case = draw_case(stream, number, 5)
+    if {"f", "g"} & words((*drawn_case.structures, *drawn_case.rules, *drawn_case.init, drawn_case.goal)):
         return None
-    return drawn._replace(init=drawn.init[:3])
+    return drawn_case._replace(init=drawn_case.init[:3])
 
 
 def cut(plan: list[str], findings: tuple[Finding, ...], finding: Finding) -> int:
-    """The last step of the reading *halt* that matters to a finding."""
+    """Return the last step of the reading *halt* that matters to a finding."""
     failed = [f.step for f in findings if f.finding_class is FindingClass.INEXECUTABLE and "halt" in f.readings]
     last = min(failed) - 1 if failed else len(plan)
     return finding.step - 1 if finding.code == "SC301" else last

@@ -1,4 +1,4 @@
-"""What steps support, against hand-made plans and against the kernel."""
+"""Causal structures and supports of steps: by hand, and against the kernel."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_ill_formed_steps_support_nothing_and_do_not_disturb() -> None:
     assert [s.text for s in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
 
 
-def test_what_conditional_effects_give_reaches_the_goal() -> None:
+def test_conditional_effects_support_the_goal() -> None:
     checker = kitchen(goal="(and (warm hob) (not (lit kitchen)))", init="", rules="")
     steps = checker.read(Source("p", "(switch-on hob kitchen) (cook hob)")).steps
     assert [s.text for s in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
@@ -62,30 +62,30 @@ def test_unknown_steps_and_time_are_refused() -> None:
 
 
 @pytest.mark.parametrize("stream", every(5, ["steps", "past", "ends", "ltl", "pddl3"]))
-def test_supports_are_what_the_kernel_loses_without_the_step(stream: str) -> None:
+def test_supports_equal_the_losses_of_the_kernel_without_the_step(stream: str) -> None:
     compared = kinds = 0
     for number in range(5):
-        drawn = random_case(stream, number)
-        if drawn is None:
+        case = random_case(stream, number)
+        if case is None:
             continue
-        for plan in drawn.plans:
+        for plan in case.plans:
             try:
-                full = drawn.kernel.audit("\n".join(plan))
+                full = case.kernel.audit("\n".join(plan))
             except KernelLimit:
                 continue
-            steps = drawn.checker.read(Source("p", "\n".join(plan))).steps
+            steps = case.checker.read(Source("p", "\n".join(plan))).steps
             for k in range(1, len(plan) + 1):
-                rest = "\n".join(plan[: k - 1] + plan[k:])
-                less = drawn.kernel.audit(rest)
-                found = find_supports(drawn.checker.engine, steps, k)
+                shortened = "\n".join(plan[: k - 1] + plan[k:])
+                less = case.kernel.audit(shortened)
+                supports = find_supports(case.checker.engine, steps, k)
                 failed = {s + (s >= k) for s in less.failed_steps["force"]} - set(full.failed_steps["force"])
-                assert {s.step for s in found if s.kind == "step"} == {s for s in failed if s > k}
-                violated = {f.rule for f in less.findings if "force" in f.readings and f.rule in drawn.timeless}
+                assert {s.step for s in supports if s.kind == "step"} == {s for s in failed if s > k}
+                violated = {f.rule for f in less.findings if "force" in f.readings and f.rule in case.timeless}
                 before = {f.rule for f in full.findings if "force" in f.readings}
-                rules = {s.rule for s in found if s.kind == "rule" and s.rule in drawn.timeless}
+                rules = {s.rule for s in supports if s.kind == "rule" and s.rule in case.timeless}
                 assert rules - before == violated - before
                 compared += 1
-                kinds += bool(found)
+                kinds += bool(supports)
     assert compared > 40
     assert kinds > 2
 
@@ -96,19 +96,19 @@ def test_supports_are_what_the_kernel_loses_without_the_step(stream: str) -> Non
 def test_links_openings_and_threats_of_a_broken_plan() -> None:
     checker = kitchen(goal="(and (robot-in hall) (warm hob))")
     text = "(switch-on hob kitchen) (go kitchen hall) (cook hob) (switch-off hob kitchen) (light hall)"
-    found = find_causal_structure(checker, checker.read(Source("p", text)).steps)
-    assert Link(0, "(robot-in kitchen)", 1, "step") in found.links
-    assert Link(1, "(on hob)", 4, "step") in found.links
-    assert Link(1, "(on hob)", 3, "effect") in found.links  # the condition of `cook`, whose effect is used
-    assert Link(3, "(warm hob)", 6, "goal") in found.links
-    assert Link(2, "(robot-in hall)", 5, "step") in found.links
-    assert found.open_preconditions == (OpenPrecondition(4, "(robot-in kitchen)", True),)
-    assert found.threats == (Threat(2, "(robot-in kitchen)", 4),)
+    causal = find_causal_structure(checker, checker.read(Source("p", text)).steps)
+    assert Link(0, "(robot-in kitchen)", 1, "step") in causal.links
+    assert Link(1, "(on hob)", 4, "step") in causal.links
+    assert Link(1, "(on hob)", 3, "effect") in causal.links  # the condition of `cook`, whose effect is used
+    assert Link(3, "(warm hob)", 6, "goal") in causal.links
+    assert Link(2, "(robot-in hall)", 5, "step") in causal.links
+    assert causal.open_preconditions == (OpenPrecondition(4, "(robot-in kitchen)", True),)
+    assert causal.threats == (Threat(2, "(robot-in kitchen)", 4),)
     rule = "off-before-leaving for kitchen, hall, hob"
-    assert [link for link in found.links if link.kind == "rule" and link.producer] == [
+    assert [link for link in causal.links if link.kind == "rule" and link.producer] == [
         Link(1, "(on hob)", 2, "rule", True, rule),
     ]
-    assert found.redundant == (4, 5)
+    assert causal.redundant == (4, 5)
 
 
 def test_a_step_that_only_keeps_a_rule_is_not_redundant() -> None:
@@ -132,17 +132,17 @@ def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
     def structure(text: str) -> CausalStructure:
         return find_causal_structure(checker, checker.read(Source("plan", text)).steps)
 
-    found = structure("(open b c) (open a b) (go a c)")
-    assert {link for link in found.links if link.consumer == 3 and link.producer} == {
+    causal = structure("(open b c) (open a b) (go a c)")
+    assert {link for link in causal.links if link.consumer == 3 and link.producer} == {
         Link(1, "(door b c)", 3, "step"),
         Link(2, "(door a b)", 3, "step"),
     }
-    found = structure("(open b c) (open a b) (open a c) (go a c)")  # two ways, neither needed
-    doors = {link for link in found.links if link.consumer == 4 and "door" in link.literal}
+    causal = structure("(open b c) (open a b) (open a c) (go a c)")  # two ways, neither needed
+    doors = {link for link in causal.links if link.consumer == 4 and "door" in link.literal}
     assert {(link.producer, link.needed) for link in doors} == {(3, False)}
-    found = structure("(open b c) (open a b) (shut b c) (go a c)")
-    assert found.open_preconditions == (OpenPrecondition(4, "(path a c)", True),)
-    assert Threat(3, "(door b c)", 4) in found.threats
+    causal = structure("(open b c) (open a b) (shut b c) (go a c)")
+    assert causal.open_preconditions == (OpenPrecondition(4, "(path a c)", True),)
+    assert Threat(3, "(door b c)", 4) in causal.threats
 
 
 def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
@@ -153,8 +153,8 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (price) 0)) (:goal (done)))"
     checker = Checker(Source("d", domain), Source("p", problem))
     steps = checker.read(Source("plan", "(set) (fill) (fill) (use) (fill)")).steps
-    found = find_causal_structure(checker, steps)
-    assert {(x.producer, x.literal, x.consumer) for x in found.links} == {
+    causal = find_causal_structure(checker, steps)
+    assert {(x.producer, x.literal, x.consumer) for x in causal.links} == {
         (1, "(level) has a value", 2),
         (1, "(level) has a value", 3),
         (1, "(level) has a value", 5),
@@ -163,7 +163,7 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
         (3, "(>= (level) 4)", 4),
         (4, "(done)", 6),
     }
-    assert found.redundant == (5,)
+    assert causal.redundant == (5,)
 
 
 def test_a_conditional_effect_that_must_not_happen_is_a_need() -> None:
@@ -194,8 +194,8 @@ def test_either_of_two_ways_is_not_needed_but_both_together_from_one_step_are() 
 
     def needed(text: str) -> set[tuple[int, bool]]:
         steps = checker.read(Source("plan", text)).steps
-        found = find_causal_structure(checker, steps)
-        return {(link.producer, link.needed) for link in found.links if link.consumer == len(steps)}
+        causal = find_causal_structure(checker, steps)
+        return {(link.producer, link.needed) for link in causal.links if link.consumer == len(steps)}
 
     assert needed("(one) (two) (use)") == {(1, False), (2, False)}
     assert needed("(both) (use)") == {(1, True)}
@@ -205,31 +205,31 @@ STREAMS = ["steps", "past", "ends", "ltl", "pddl3", "mixed"]
 
 
 @pytest.mark.slow
-def test_links_and_threats_are_what_the_kernel_sees() -> None:
-    """In the kernel's states without preconditions: what is linked holds all along, what is threatened does not."""
+def test_links_and_threats_agree_with_the_states_of_the_kernel() -> None:
+    """In the kernel's states without preconditions: linked literals hold until the consumer, threatened ones do not."""
     linked = threatened = 0
     for stream, number in product(STREAMS, range(10)):
-        drawn = random_case(stream, number)
-        if drawn is None or drawn.numeric:
+        case = random_case(stream, number)
+        if case is None or case.numeric:
             continue
-        for plan in drawn.plans:
-            states = drawn.free.states("\n".join(plan))
-            found = find_causal_structure(drawn.checker, drawn.checker.read(Source("p", "\n".join(plan))).steps)
-            failed = set(drawn.kernel.audit("\n".join(plan)).failed_steps["force"])
-            assert {opening.consumer for opening in found.open_preconditions} - {found.goal} == failed
-            for link in found.links:
+        for plan in case.plans:
+            states = case.free.states("\n".join(plan))
+            causal = find_causal_structure(case.checker, case.checker.read(Source("p", "\n".join(plan))).steps)
+            failed = set(case.kernel.audit("\n".join(plan)).failed_steps["force"])
+            assert {opening.consumer for opening in causal.open_preconditions} - {causal.goal} == failed
+            for link in causal.links:
                 if link.kind == "rule":
                     continue
-                held = [holds(state, link.literal) for state in states]
-                assert all(held[link.producer : link.consumer])
-                assert link.producer == 0 or not held[link.producer - 1]
+                held_at = [holds(state, link.literal) for state in states]
+                assert all(held_at[link.producer : link.consumer])
+                assert link.producer == 0 or not held_at[link.producer - 1]
                 linked += 1
-            for threat in found.threats:
-                held = [holds(state, threat.literal) for state in states]
-                assert held[threat.step - 1]
-                assert not any(held[threat.step : threat.consumer])
+            for threat in causal.threats:
+                held_at = [holds(state, threat.literal) for state in states]
+                assert held_at[threat.step - 1]
+                assert not any(held_at[threat.step : threat.consumer])
                 threatened += 1
-            for opening in found.open_preconditions:
+            for opening in causal.open_preconditions:
                 if opening.literal[:2] != "(=" and opening.literal[:7] != "(not (=":
                     assert not holds(states[opening.consumer - 1], opening.literal)
     assert linked > 500
@@ -246,42 +246,42 @@ def holds(state: frozenset[tuple[str, ...]], literal: str) -> bool:
 def test_without_its_redundant_steps_a_plan_is_no_worse_for_the_kernel(stream: str) -> None:
     dropped = 0
     for number in range(10):
-        drawn = random_case(stream, number)
-        if drawn is None:
+        case = random_case(stream, number)
+        if case is None:
             continue
-        for plan in drawn.plans:
+        for plan in case.plans:
             text = "\n".join(plan)
-            redundant = find_causal_structure(drawn.checker, drawn.checker.read(Source("p", text)).steps).redundant
-            rest = [n for n in range(1, len(plan) + 1) if n not in redundant]
-            short = "\n".join([plan[n - 1] for n in rest])
+            redundant = find_causal_structure(case.checker, case.checker.read(Source("p", text)).steps).redundant
+            remaining = [n for n in range(1, len(plan) + 1) if n not in redundant]
+            short = "\n".join([plan[n - 1] for n in remaining])
             try:
-                full, less = drawn.kernel.audit(text), drawn.kernel.audit(short)
-                goals = drawn.free.audit(text).goal, drawn.free.audit(short).goal
+                full, less = case.kernel.audit(text), case.kernel.audit(short)
+                goals = case.free.audit(text).goal, case.free.audit(short).goal
             except KernelLimit:
                 continue
-            assert {rest[n - 1] for n in less.failed_steps["force"]} <= set(full.failed_steps["force"])
+            assert {remaining[n - 1] for n in less.failed_steps["force"]} <= set(full.failed_steps["force"])
             assert goals[1] or not goals[0]
-            broken = {(f.rule, f.binding) for f in full.findings if f.rule in drawn.timeless}
-            new = {(f.rule, f.binding) for f in less.findings if f.rule in drawn.timeless and "force" in f.readings}
+            broken = {(f.rule, f.binding) for f in full.findings if f.rule in case.timeless}
+            new = {(f.rule, f.binding) for f in less.findings if f.rule in case.timeless and "force" in f.readings}
             assert new <= broken
             dropped += len(redundant)
     assert dropped > 20
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream: str) -> None:
-    """Every basic fact of the task is turned over before every step: brute force over all of them."""
+def test_needed_literals_make_the_condition_fail_when_negated(stream: str) -> None:
+    """Brute force: negate every basic fact of the task before every step."""
     needed = 0
     for number in range(6):
-        drawn = random_case(stream, number)
-        if drawn is None or drawn.numeric:
+        case = random_case(stream, number)
+        if case is None or case.numeric:
             continue
-        engine = drawn.checker.engine
+        engine = case.checker.engine
         task = engine.task
         derived = engine.axioms.derived if engine.axioms is not None else frozenset()
-        for plan in drawn.plans:
-            steps = drawn.checker.read(Source("p", "\n".join(plan))).steps
-            links = find_causal_structure(drawn.checker, steps).links
+        for plan in case.plans:
+            steps = case.checker.read(Source("p", "\n".join(plan))).steps
+            links = find_causal_structure(case.checker, steps).links
             run = Replay(engine, FORCE)
             for consumer, step in enumerate(steps, 1):
                 assert isinstance(step, GroundAction)
@@ -294,7 +294,7 @@ def test_needed_literals_are_those_whose_change_makes_the_condition_fail(stream:
                             continue
                         for objects in product(*[task.domains[d] for d in predicate.domains]):
                             code = task.encode(objects)
-                            facts = [set(known) for known in run.state.facts]
+                            facts = [set(codes) for codes in run.state.facts]
                             facts[index] ^= {code}
                             if engine.axioms is not None:
                                 engine.axioms.compute(facts, run.state.fluents)

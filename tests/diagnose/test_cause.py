@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from case import write
 from causal_cases import checker_of, kitchen, walk
-from cause_brute import Brute, cut, small_draw
+from cause_brute import Brute, cut, draw_small_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -15,7 +15,7 @@ from plansafe.verifier.reporting.report import FindingClass
 from quick import every
 
 
-def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
+def causes_of(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
     """The cause of each finding, by rule (or code) and step."""
     plan = Source("p", text)
     findings = checker.check(plan).findings
@@ -23,8 +23,8 @@ def causes(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
 
 
 def test_a_violated_step_rule() -> None:
-    found = causes(kitchen(), "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
-    assert found == {
+    by_finding = causes_of(kitchen(), "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
+    assert by_finding == {
         ("off-before-leaving", 3): Cause(
             (2, 3),
             ("(in hob kitchen)",),
@@ -35,39 +35,41 @@ def test_a_violated_step_rule() -> None:
     }
 
 
-def test_what_undid_a_fact_is_the_cause_though_it_was_never_there_in_the_empty_world() -> None:
-    found = causes(
+def test_the_step_that_deleted_a_fact_is_the_cause() -> None:
+    by_finding = causes_of(
         kitchen(goal="(lit kitchen)"), "(go kitchen hall) (go hall kitchen) (go kitchen hall) (go hall kitchen)"
     )
-    assert found["home", 4].steps == (4,)
-    found = causes(kitchen(), "(go kitchen hall) (switch-on hob kitchen)")
-    assert found["SC301", 2][:3] == ((1,), (), True)
+    assert by_finding["home", 4].steps == (4,)
+    by_finding = causes_of(kitchen(), "(go kitchen hall) (switch-on hob kitchen)")
+    assert by_finding["SC301", 2][:3] == ((1,), (), True)
 
 
-def test_what_was_never_there_has_no_cause_but_says_so() -> None:
-    found = causes(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
-    assert found["SC301", 1][:3] == ((), (), True)
-    assert found["SC301", 1].text == (
+def test_a_fact_that_was_never_true_has_no_cause() -> None:
+    by_finding = causes_of(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
+    assert by_finding["SC301", 1][:3] == ((), (), True)
+    assert by_finding["SC301", 1].text == (
         "step 1 cannot be taken: no earlier step and no initial fact makes its condition true"
     )
-    assert found["home", 0].text == "rule `home` is violated: no step and no initial fact prevents it"
+    assert by_finding["home", 0].text == "rule `home` is violated: no step and no initial fact prevents it"
 
 
 def test_the_condition_of_an_effect_is_part_of_the_cause() -> None:
     rules = "(define (safety s) (:process cold :parameters (?s - stove) :forbid (warm ?s)))"
-    found = causes(kitchen(rules=rules, goal="(warm hob)"), "(light kitchen) (switch-on hob kitchen) (cook hob)")
-    assert found["cold", 3][:3] == ((2, 3), (), True)
+    by_finding = causes_of(
+        kitchen(rules=rules, goal="(warm hob)"), "(light kitchen) (switch-on hob kitchen) (cook hob)"
+    )
+    assert by_finding["cold", 3][:3] == ((2, 3), (), True)
 
 
-def test_a_rule_over_time_needs_only_its_moments() -> None:
+def test_a_rule_over_time_needs_only_the_relevant_steps() -> None:
     rules = """(define (safety s)
       (:trajectory once-on :parameters (?s - stove) :formula (at-most-once (on ?s)))
       (:process lit-first :parameters (?r - room) :on (cook ?s) :require (once (and (robot-in ?r) (lit ?r)))))"""
     text = "(switch-on hob kitchen) (light kitchen) (switch-off hob kitchen) (light kitchen) (switch-on hob kitchen)"
-    found = causes(kitchen(rules=rules, goal="(on hob)"), text)
-    assert found["once-on", 5][:3] == ((1, 3, 5), (), True)
-    found = causes(kitchen(rules=rules, goal="()"), "(light kitchen) (cook hob)")
-    assert found["lit-first", 2][:3] == ((2,), (), True)
+    by_finding = causes_of(kitchen(rules=rules, goal="(on hob)"), text)
+    assert by_finding["once-on", 5][:3] == ((1, 3, 5), (), True)
+    by_finding = causes_of(kitchen(rules=rules, goal="()"), "(light kitchen) (cook hob)")
+    assert by_finding["lit-first", 2][:3] == ((2,), (), True)
 
 
 def test_numbers_keep_their_initial_values() -> None:
@@ -78,17 +80,17 @@ def test_numbers_keep_their_initial_values() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (level) 1) (open)) (:goal ()))"
     rules = "(define (safety s) (:process full :forbid (>= (level) 5)) (:process low :forbid (< (level) 1)))"
     checker = Checker(Source("d", domain), Source("p", problem), [Source("s", rules)])
-    found = causes(checker, "(fill) (wait) (leak) (fill) (fill)")
-    assert found["full", 5][:3] == ((1, 4, 5), (), True)
-    assert causes(checker, "(wait) (leak)")["low", 2][:3] == ((2,), ("(open)",), True)
+    by_finding = causes_of(checker, "(fill) (wait) (leak) (fill) (fill)")
+    assert by_finding["full", 5][:3] == ((1, 4, 5), (), True)
+    assert causes_of(checker, "(wait) (leak)")["low", 2][:3] == ((2,), ("(open)",), True)
 
 
 def test_a_long_plan_is_proved_by_the_conjunct_that_fails() -> None:
     """Many steps may touch the precondition of the last one; one conjunct of it never holds."""
     checker = kitchen(rules="")
     laps = "(light kitchen) (switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall) (go hall kitchen) " * 8
-    found = causes(checker, laps + "(go kitchen hall) (switch-on hob kitchen)")
-    assert found["SC301", 42][:3] == ((41,), (), True)
+    by_finding = causes_of(checker, laps + "(go kitchen hall) (switch-on hob kitchen)")
+    assert by_finding["SC301", 42][:3] == ((41,), (), True)
 
 
 def test_ill_formed_and_timed_and_foreign() -> None:
@@ -103,13 +105,13 @@ def test_ill_formed_and_timed_and_foreign() -> None:
         find_minimal_cause(checker, Source("q", "1: (go kitchen hall)"), finding)
 
 
-def test_when_time_is_up_the_answer_is_enough_but_not_proved() -> None:
+def test_after_the_time_limit_the_cause_is_sufficient_but_not_proved() -> None:
     checker = kitchen()
     plan = Source("p", "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
     (finding,) = checker.check(plan).findings
-    found = find_minimal_cause(checker, plan, finding, time_limit_s=0)
-    assert found[:3] == ((2, 3), ("(in hob kitchen)",), False)
-    assert found.text.endswith("are enough")
+    cause = find_minimal_cause(checker, plan, finding, time_limit_s=0)
+    assert cause[:3] == ((2, 3), ("(in hob kitchen)",), False)
+    assert cause.text.endswith("are enough")
 
 
 def test_smallest_hitting_set() -> None:
@@ -133,24 +135,23 @@ def compare(stream: str, numbers: range) -> int:
     """Hold causes against brute force; how many."""
     compared = 0
     for number in numbers:
-        drawn = small_draw(stream, number)
-        checker = None if drawn is None else checker_of(drawn)
-        if drawn is None or checker is None or not checker.ok:
+        case = draw_small_case(stream, number)
+        checker = None if case is None else checker_of(case)
+        if case is None or checker is None or not checker.ok:
             continue
         for turn in range(2):
             plan = walk(checker, f"{stream} {number} {turn}", 3 + turn)
             source = Source("p", "\n".join(plan))
             findings = checker.check(source).findings
-            brute = Brute(drawn, plan)
+            brute = Brute(case, plan)
             for finding in [f for f in findings if "halt" in f.readings and brute.answerable(f)][:4]:
                 last = cut(plan, findings, finding)
-                found = find_minimal_cause(checker, source, finding, time_limit_s=20)
-                kept = brute.elements(found.steps, found.facts)
-                where = (
-                    f"{stream} {number} {plan} {[write(f) for f in drawn.init]} {finding.rule} {finding.step} {found}"
-                )
-                assert found.minimum, where
-                assert brute.sufficient(finding, kept, last), where
-                assert (len(kept), len(found.facts)) == brute.minimum(finding, last), where
+                cause = find_minimal_cause(checker, source, finding, time_limit_s=20)
+                elements = brute.elements(cause.steps, cause.facts)
+                init = [write(f) for f in case.init]
+                where = f"{stream} {number} {plan} {init} {finding.rule} {finding.step} {cause}"
+                assert cause.minimum, where
+                assert brute.sufficient(finding, elements, last), where
+                assert (len(elements), len(cause.facts)) == brute.minimum(finding, last), where
                 compared += 1
     return compared

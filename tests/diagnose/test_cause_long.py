@@ -1,4 +1,4 @@
-"""Causes in long plans: what is asked grows with what matters, and not with the square of the plan."""
+"""Causes in long plans: the number of tested worlds grows with the relevant elements, not quadratically."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from plansafe.verifier.diagnose.minimal_cause import _gallop  # type: ignore[att
 Set = frozenset[tuple[int, int]]
 
 
-def monotone(needed: list[Set]) -> Callable[[Set], bool]:
-    """Whether a set has something of each of some sets: what is larger has, too."""
-    return lambda kept: all(kept & one for one in needed)
+def hits_all(sets: list[Set]) -> Callable[[Set], bool]:
+    """Return a monotone test: whether a set has an element of each of some sets."""
+    return lambda candidate: all(candidate & elements for elements in sets)
 
 
-def test_many_at_once_come_to_what_one_by_one_comes_to() -> None:
+def test_removal_in_blocks_equals_removal_one_by_one() -> None:
     draw = Random(5)
     for _ in range(300):
         order = [(-1, number) for number in range(draw.randrange(1, 40))]
-        enough = monotone([frozenset(draw.sample(order, draw.randrange(1, len(order) + 1))) for _ in range(3)])
-        every = frozenset(order)
-        one_by_one = every
+        enough = hits_all([frozenset(draw.sample(order, draw.randrange(1, len(order) + 1))) for _ in range(3)])
+        full = frozenset(order)
+        one_by_one = full
         for element in order:
             if enough(one_by_one - {element}):
                 one_by_one -= {element}
-        found, whole = _gallop(
-            every, order, lambda now, some, ok=enough: now - some if ok(now - some) else None, monotonic() + 60
+        reduced = _gallop(
+            full, order, lambda base, block, ok=enough: base - block if ok(base - block) else None, monotonic() + 60
         )
-        assert (found, whole) == (one_by_one, True)
+        assert reduced == (one_by_one, True)
 
 
-def test_few_questions_are_asked_of_a_long_plan() -> None:
+def test_few_worlds_of_a_long_plan_are_tested() -> None:
     order = [(-1, number) for number in range(20_000)]
-    asked = 0
-    wanted = frozenset(order[::7_000])
+    calls = 0
+    required = frozenset(order[::7_000])
 
-    def shrunk(now: Set, some: Set) -> Set | None:
-        nonlocal asked
-        asked += 1
-        return now - some if wanted <= now - some else None
+    def remove(base: Set, block: Set) -> Set | None:
+        nonlocal calls
+        calls += 1
+        return base - block if required <= base - block else None
 
-    assert _gallop(frozenset(order), order, shrunk, monotonic() + 60) == (wanted, True)
-    assert asked < 150
+    assert _gallop(frozenset(order), order, remove, monotonic() + 60) == (required, True)
+    assert calls < 150
 
 
-def test_where_time_is_up_it_is_said() -> None:
+def test_an_expired_deadline_is_reported() -> None:
     order = [(-1, number) for number in range(5)]
-    assert _gallop(frozenset(order), order, lambda now, some: now - some, monotonic() - 1) == (
+    assert _gallop(frozenset(order), order, lambda base, block: base - block, monotonic() - 1) == (
         frozenset(order),
         False,
     )
@@ -64,7 +64,7 @@ def test_causes_end_with_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnosis, "_CAUSES_S", -1.0)
     with open("examples/dinner/stove-left-alone.plan", encoding="utf-8") as file:
         plan = Source("examples/dinner/stove-left-alone.plan", file.read())
-    (done,) = examine([plan], Settings(), ExaminationOptions(causes=True))
-    assert done.result.report.findings
-    assert [one.cause for one in done.causes] == [None] * len(done.result.report.findings)
-    assert "time limit for the causes of this plan was reached" in done.causes[0].text
+    (examined,) = examine([plan], Settings(), ExaminationOptions(causes=True))
+    assert examined.result.report.findings
+    assert [reason.cause for reason in examined.causes] == [None] * len(examined.result.report.findings)
+    assert "time limit for the causes of this plan was reached" in examined.causes[0].text

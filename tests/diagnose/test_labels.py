@@ -55,23 +55,23 @@ GOLD = "(go room) (open jar room) (go hall) (grasp cup hall) (go room) (put-in c
 
 @pytest.fixture(scope="module")
 def kitchen() -> Checker:
-    made = Checker(Source("domain", KITCHEN), Source("problem", SCENE))
-    assert made.ok, made.diagnostics
-    return made
+    checker = Checker(Source("domain", KITCHEN), Source("problem", SCENE))
+    assert checker.ok, checker.diagnostics
+    return checker
 
 
 def safel(checker: Checker, plan: str) -> tuple[str, int]:
-    found = safel_label(checker, Source("plan", plan))
-    assert found.scheme == "safel"
-    assert found.name in SAFEL_LABELS
-    return found.name, found.step
+    label = safel_label(checker, Source("plan", plan))
+    assert label.scheme == "safel"
+    assert label.name in SAFEL_LABELS
+    return label.name, label.step
 
 
 def eai(checker: Checker, plan: str, simulator: Simulator) -> tuple[str, int]:
-    found = eai_label(checker, Source("plan", plan), simulator)
-    assert found.scheme == f"eai-{simulator}"
-    assert found.name in EAI_LABELS
-    return found.name, found.step
+    label = eai_label(checker, Source("plan", plan), simulator)
+    assert label.scheme == f"eai-{simulator}"
+    assert label.name in EAI_LABELS
+    return label.name, label.step
 
 
 # -- one example for each label ---------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_safel_checks_the_whole_plan_before_the_next_kind_of_check(kitchen: Chec
     assert safel(kitchen, "(wash cup) (grasp jar hall)") == ("affordance", 2)
 
 
-def test_safel_undeclared_argument_behind_a_mismatched_one_is_grammar(kitchen: Checker) -> None:
+def test_safel_undeclared_argument_after_a_mismatched_one_is_grammar(kitchen: Checker) -> None:
     assert safel(kitchen, "(grasp jar nowhere)") == ("grammar", 1)
 
 
@@ -145,12 +145,12 @@ def test_safel_a_later_time_is_that_of_the_plan_without_the_failed_step(kitchen:
     # Had `put-in` been forced, the cup would not be in the hand when the jar is opened.
     plan = "(grasp cup hall) (wash knife) (release cup) (go room) (grasp knife room)"
     assert safel(kitchen, plan) == ("wrong temporal order", 2)
-    found = safel_label(kitchen, Source("plan", plan))
-    assert found.text == "the precondition holds only after step 5"
+    label = safel_label(kitchen, Source("plan", plan))
+    assert label.text == "the precondition holds only after step 5"
 
 
 def test_safel_additional_comes_before_order(kitchen: Checker) -> None:
-    """What is so already needed to be otherwise before, so that order would swallow every additional step."""
+    """An additional step's precondition held earlier, so every such step would otherwise count as wrong order."""
     assert safel(kitchen, GOLD + " (put-in cup jar room)") == ("additional step", 7)
 
 
@@ -169,7 +169,7 @@ def test_safel_does_not_look_at_rules() -> None:
     assert eai_label(checker, plan).name == "success"
 
 
-def test_lenient_types_are_no_mismatch() -> None:
+def test_lenient_types_allow_a_mismatch() -> None:
     domain = Source("domain", KITCHEN)
     checker = Checker(domain, Source("problem", SCENE), [], Options(lenient_types=True))
     assert safel(checker, "(wash jar)") == ("missing step", 1)
@@ -196,9 +196,9 @@ def test_eai_a_type_mismatch_counts_when_its_turn_comes(kitchen: Checker, simula
 def test_eai_goes_on_after_an_additional_step(kitchen: Checker, simulator: Simulator) -> None:
     """Its tables count such a plan as executable, as a success, and under Additional as well."""
     doubled = GOLD.replace("(open jar room)", "(open jar room) (open jar room)")
-    found = eai_label(kitchen, Source("plan", doubled), simulator)
-    assert found[:3] == (f"eai-{simulator}", "additional step", 3)
-    assert (found.executable, found.goal, found.additional) == (True, True, (3,))
+    label = eai_label(kitchen, Source("plan", doubled), simulator)
+    assert label[:3] == (f"eai-{simulator}", "additional step", 3)
+    assert (label.executable, label.goal, label.additional) == (True, True, (3,))
     stopped = eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), simulator)
     assert (stopped.name, stopped.step, stopped.additional) == ("missing step", 3, (2,))
     assert (stopped.executable, stopped.goal) == (False, False)
@@ -206,12 +206,12 @@ def test_eai_goes_on_after_an_additional_step(kitchen: Checker, simulator: Simul
 
 @pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
 def test_eai_judges_the_goal_where_the_execution_stopped(kitchen: Checker, simulator: Simulator) -> None:
-    found = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), simulator)
-    assert (found.name, found.executable, found.goal) == ("missing step", False, True)
+    label = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), simulator)
+    assert (label.name, label.executable, label.goal) == ("missing step", False, True)
 
 
 @pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
-def test_eai_a_full_hand_is_no_additional_step(kitchen: Checker, simulator: Simulator) -> None:
+def test_eai_a_full_hand_is_not_an_additional_step(kitchen: Checker, simulator: Simulator) -> None:
     """`full` is made true by grasping, but grasping another thing would change something."""
     assert eai(kitchen, "(grasp cup hall) (go room) (grasp knife room)", simulator)[0] != "additional step"
 
@@ -231,8 +231,8 @@ def test_virtualhome_only_the_first_unmet_part_has_to_have_held(kitchen: Checker
 
 
 def test_virtualhome_of_alternatives_takes_the_nearest(kitchen: Checker) -> None:
-    found = eai_label(kitchen, Source("plan", "(grasp cup hall) (drink cup)"))
-    assert (found.name, found.text) == ("missing step", "(wet cup) is not true")
+    label = eai_label(kitchen, Source("plan", "(grasp cup hall) (drink cup)"))
+    assert (label.name, label.text) == ("missing step", "(wet cup) is not true")
 
 
 def test_virtualhome_looks_at_the_own_flag_last(kitchen: Checker) -> None:
@@ -266,7 +266,7 @@ def test_raw_names_are_those_of_the_evaluators(kitchen: Checker) -> None:
     assert safel_label(kitchen, plan).raw == ""
 
 
-# -- what has no label ------------------------------------------------------------------------------------------------
+# -- no label ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_task_with_errors_has_no_labels() -> None:
@@ -314,7 +314,7 @@ def all_labels(checker: Checker, steps: list[str]) -> list[PublishedLabel]:
 
 
 FAULTS = {"dropped": "missing step", "moved": "wrong temporal order", "repeated": "additional step", "replaced": ""}
-"""Kinds of fault, with the label that names each."""
+"""Kinds of fault, with the correct label of each."""
 
 
 def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterator[tuple[str, list[str]]]:
@@ -323,31 +323,31 @@ def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterato
     size = len(steps)
     for _ in range(3):
         at = chance.randrange(size)
-        rest = steps[:at] + steps[at + 1 :]
-        yield "dropped", rest
+        without_step = steps[:at] + steps[at + 1 :]
+        yield "dropped", without_step
         if size > 1:
             to = chance.choice([place for place in range(size) if place != at])
-            yield "moved", [*rest[:to], steps[at], *rest[to:]]
+            yield "moved", [*without_step[:to], steps[at], *without_step[to:]]
         to = chance.randrange(at + 1, size + 1)
         yield "repeated", [*steps[:to], steps[at], *steps[to:]]
         tokens = steps[at][1:-1].split()
-        others = [
-            other
+        replacements = [
+            replacement
             for place in range(1, len(tokens))
             for name in task.objects
             if name != tokens[place]
-            for other in [[*tokens[:place], name, *tokens[place + 1 :]]]
-            if isinstance(resolver.tokens(other), GroundAction)
+            for replacement in [[*tokens[:place], name, *tokens[place + 1 :]]]
+            if isinstance(resolver.tokens(replacement), GroundAction)
         ]
-        if others:
-            yield "replaced", [*steps[:at], f"({' '.join(chance.choice(others))})", *steps[at + 1 :]]
+        if replacements:
+            yield "replaced", [*steps[:at], f"({' '.join(chance.choice(replacements))})", *steps[at + 1 :]]
 
 
 @pytest.mark.slow
 def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -> None:
     """Gold plans succeed, faulty ones iff they are still valid; the page says how often a fault is named."""
     chance = random.Random(7)
-    named: Counter[tuple[str, str]] = Counter()
+    correctly_named: Counter[tuple[str, str]] = Counter()
     broken: Counter[str] = Counter()
     for checker, steps in behavior_tasks(data):
         assert {label.name for label in all_labels(checker, steps)} == {"success"}
@@ -359,31 +359,31 @@ def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -
             assert {label.executable and label.goal for label in labels[:1]} == {verdict.value in ("VALID", "SAFE")}
             if labels[0].name != "success":
                 broken[kind] += 1
-                named.update([(label.scheme, kind) for label in labels if label.name == FAULTS[kind]])
+                correctly_named.update([(label.scheme, kind) for label in labels if label.name == FAULTS[kind]])
     page = (root / "bench" / "results" / "labels.md").read_text(encoding="utf-8")
     three = sum(broken.values()) - broken["replaced"]
     assert f"Of {sum(broken.values())} broken plans" in page
     for row, scheme in (("SAFEL", "safel"), ("VirtualHome", "eai-virtualhome"), ("BEHAVIOR", "eai-behavior")):
-        hits = [named[scheme, kind] for kind in ("dropped", "moved", "repeated")]
+        hits = [correctly_named[scheme, kind] for kind in ("dropped", "moved", "repeated")]
         of = [broken[kind] for kind in ("dropped", "moved", "repeated")]
         rates = [*[h / n for h, n in zip(hits, of, strict=True)], sum(hits) / three, sum(hits) / sum(broken.values())]
         assert f"| {row} | {' | '.join([f'{100 * rate:.0f} %' for rate in rates])} |" in page
 
 
 def test_gold_plans_of_virtualhome_succeed(data: Path) -> None:
-    """Those whose published problem keeps its own types; a sample, as they are many."""
+    """A sample of the gold plans whose published problem is well typed."""
     folder = data / "eai-virtualhome"
     domain = Source("domain", (folder / "domain" / "virtualhome.pddl").read_text(encoding="utf-8"))
     plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
     paths = {path.stem: path for path in folder.glob("problem_pddl/*/*.pddl")}
-    seen = 0
+    labelled = 0
     for name in sorted(plans)[::8]:
         checker = Checker(domain, Source("problem", paths[name].read_text(encoding="utf-8")))
         if checker.ok:
             steps = [f"({step})" for step in plans[name]]
             assert {label.name for label in all_labels(checker, steps)} == {"success"}
-            seen += 1
-    assert seen >= 10
+            labelled += 1
+    assert labelled >= 10
 
 
 @pytest.mark.parametrize(

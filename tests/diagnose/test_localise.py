@@ -10,10 +10,10 @@ from tiny_tasks import calls_allowed, cases, differences, expected
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, default_planners, localise
+from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, localise
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
-from plansafe.verifier.planning.planner_chain import PlannerChain
+from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
 
 PART = 125
 DOMAIN = """
@@ -46,17 +46,17 @@ def plan(text: str) -> Source:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_equals_exhaustive_search(part: int) -> None:
-    """625 tasks: the point of no return, the regret, the fatal step, v and x; and never too many calls."""
-    planner, seen = ForwardSearch(), Counter[str]()
+    """625 tasks: point of no return, regret, fatal step, v, x, and the number of calls."""
+    planner, counts = ForwardSearch(), Counter[str]()
     for seed, case in cases(f"suite {part}", PART):
         assert differences(case, planner) == [], (seed, case.task, case.plan)
         point = expected(case).point_of_no_return
-        seen["none" if point < 0 else "all" if point == len(case.plan) else "some"] += 1
-    assert min(seen[kind] for kind in ("none", "all", "some")) >= 10
+        counts["none" if point < 0 else "all" if point == len(case.plan) else "some"] += 1
+    assert min(counts[kind] for kind in ("none", "all", "some")) >= 10
 
 
 class Script:
-    """A planner with answers prepared for the lengths of the prefixes."""
+    """A planner with a prepared answer for each length of the prefix."""
 
     name = "script"
 
@@ -65,14 +65,14 @@ class Script:
     ) -> None:
         self.answers = answers
         self.otherwise = otherwise
-        self.asked: list[int] = []
+        self.queried_lengths: list[int] = []
 
     def available(self) -> bool:
         return True
 
     def solve(self, query: PlanningQuery) -> PlanningResult:
-        self.asked.append(len(query.prefix))
-        return PlanningResult(self.answers.get(len(query.prefix), self.otherwise), detail="as told", planner=self.name)
+        self.queried_lengths.append(len(query.prefix))
+        return PlanningResult(self.answers.get(len(query.prefix), self.otherwise), detail="scripted", planner=self.name)
 
 
 @pytest.mark.parametrize("length", range(1, 40))
@@ -83,33 +83,33 @@ def test_binary_search_finds_every_point_within_its_calls(length: int) -> None:
     for point in range(-1, length + 1):
         answers = {n: PlanningStatus.SOLVED if n <= point else PlanningStatus.UNSOLVABLE for n in range(length + 1)}
         script = Script(answers)
-        found = localise(checker, plan(steps), planner=script)
-        assert found.last_safe == point
-        assert found.planner_calls == len(script.asked) <= calls_allowed(length)
-        assert len(set(script.asked)) == len(script.asked)
+        location = localise(checker, plan(steps), planner=script)
+        assert location.last_safe == point
+        assert location.planner_calls == len(script.queried_lengths) <= calls_allowed(length)
+        assert len(set(script.queried_lengths)) == len(script.queried_lengths)
 
 
 @pytest.mark.parametrize("length", range(1, 14))
-def test_what_is_not_found_widens_the_interval_and_is_never_guessed(length: int) -> None:
+def test_unanswered_queries_widen_the_interval(length: int) -> None:
     checker = corridor()
     steps = " ".join(("ab ba " * length).split()[:length])
     for point in range(-1, length + 1):
         for unknown in range(length + 1):
             answers = {n: PlanningStatus.SOLVED if n <= point else PlanningStatus.UNSOLVABLE for n in range(length + 1)}
             script = Script({**answers, unknown: PlanningStatus.NOT_FOUND})
-            found = localise(checker, plan(steps), planner=script)
-            low, high = found.point_of_no_return
+            location = localise(checker, plan(steps), planner=script)
+            low, high = location.point_of_no_return
             assert low <= point <= high
-            assert found.planner_calls <= calls_allowed(length)
-            if unknown in script.asked and not low < unknown <= high:
-                assert found.detail == "script: as told"
+            assert location.planner_calls <= calls_allowed(length)
+            if unknown in script.queried_lengths and not low < unknown <= high:
+                assert location.detail == "script: scripted"
 
 
-def test_a_planner_that_knows_nothing_leaves_everything_open() -> None:
-    found = localise(corridor(), plan("ab bc cd"), planner=Script({}))
-    assert found.point_of_no_return == (-1, 3)
-    assert (found.last_safe, found.fatal, found.planners) == (None, None, ("script",))
-    assert found.detail == "script: as told"
+def test_a_planner_without_answers_leaves_the_widest_interval() -> None:
+    location = localise(corridor(), plan("ab bc cd"), planner=Script({}))
+    assert location.point_of_no_return == (-1, 3)
+    assert (location.last_safe, location.fatal, location.planners) == (None, None, ("script",))
+    assert location.detail == "script: scripted"
 
 
 def test_calls_at_most() -> None:
@@ -129,32 +129,32 @@ def test_calls_at_most() -> None:
     ],
 )
 def test_indices(text: str, violated: int | None, inexecutable: int | None, point: int) -> None:
-    found = localise(corridor(), plan(text), planner=ForwardSearch())
-    assert (found.violated, found.inexecutable, found.last_safe) == (violated, inexecutable, point)
-    assert found.fatal == (None if point == found.steps else point + 1)
-    assert found.regret is None
+    location = localise(corridor(), plan(text), planner=ForwardSearch())
+    assert (location.violated, location.inexecutable, location.last_safe) == (violated, inexecutable, point)
+    assert location.fatal == (None if point == location.steps else point + 1)
+    assert location.regret is None
 
 
 def test_a_safe_plan_needs_no_planner() -> None:
     script = Script({})
-    found = localise(corridor(), plan("ab bc cd l de d"), planner=script)
-    assert (found.last_safe, found.planner_calls, script.asked) == (6, 0, [])
+    location = localise(corridor(), plan("ab bc cd l de d"), planner=script)
+    assert (location.last_safe, location.planner_calls, script.queried_lengths) == (6, 0, [])
 
 
 def test_regret_is_what_a_step_costs() -> None:
-    found = localise(corridor(), plan("ab ba l ab x"), planner=ForwardSearch(), regret=True)
+    location = localise(corridor(), plan("ab ba l ab x"), planner=ForwardSearch(), regret=True)
     # Back and forth wastes one step each; the light has to be lit anyhow; after the break nothing helps.
-    assert found.last_safe == 4
-    assert found.regret == (0, 2, 0, 0, None)
+    assert location.last_safe == 4
+    assert location.regret == (0, 2, 0, 0, None)
 
 
-def test_regret_that_is_not_proved_is_not_told() -> None:
+def test_regret_that_is_not_proved_is_not_reported() -> None:
     class Longer(ForwardSearch):
         def solve(self, query: PlanningQuery) -> PlanningResult:
             return super().solve(query)._replace(optimal=False)
 
-    found = localise(corridor(), plan("ab bc"), planner=Longer(), regret=True)
-    assert (found.last_safe, found.regret, found.regret_calls) == (2, (None, None), 3)
+    location = localise(corridor(), plan("ab bc"), planner=Longer(), regret=True)
+    assert (location.last_safe, location.regret, location.regret_calls) == (2, (None, None), 3)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_divergence(ours: str, theirs: str, divergence: int | None) -> None:
 
 
 def test_blame_decides_what_counts() -> None:
-    """What was wrong before the plan began does not make every plan lost, if only what it introduces counts."""
+    """A violation before the plan does not exclude continuations if only introduced violations count."""
     problem = PROBLEM.replace("(at a) ", "(at a) (broken) ").replace("(goal (at e))", "(goal (lit))")
     rules = "(define (safety s) (:process whole :forbid (broken)))"
     texts = [
@@ -178,12 +178,12 @@ def test_blame_decides_what_counts() -> None:
 
 
 def test_timed_plans_are_left_open() -> None:
-    found = localise(corridor(), Source("plan", "1: (walk a b)\n2: (walk a b)\n"), planner=ForwardSearch())
-    assert (found.inexecutable, found.point_of_no_return, found.planner_calls) == (2, (-1, 2), 0)
-    assert "timed" in found.detail
+    location = localise(corridor(), Source("plan", "1: (walk a b)\n2: (walk a b)\n"), planner=ForwardSearch())
+    assert (location.inexecutable, location.point_of_no_return, location.planner_calls) == (2, (-1, 2), 0)
+    assert "timed" in location.detail
 
 
-def test_errors_are_told() -> None:
+def test_errors_are_reported() -> None:
     with pytest.raises(ValueError, match="domain, problem or specification"):
         localise(Checker(Source("d", "("), Source("p", PROBLEM)), plan("ab"))
     with pytest.raises(ValueError, match="plan cannot be read"):
@@ -233,11 +233,11 @@ def test_a_chain_needs_a_planner() -> None:
 
 
 def test_shipped_examples(root: Path) -> None:
-    """Each broken example of the kitchen can be saved up to the step before the one that breaks it."""
-    found = {
+    """Each broken example of the kitchen has a safe continuation until the step before the fatal one."""
+    locations = {
         name: _example(root, name) for name in ("dinner/same-knife", "dinner/hands-full", "breakfast/unknown-action")
     }
-    assert {name: (f.violated, f.inexecutable, f.fatal) for name, f in found.items()} == {
+    assert {name: (f.violated, f.inexecutable, f.fatal) for name, f in locations.items()} == {
         "dinner/same-knife": (12, None, 12),
         "dinner/hands-full": (None, 8, 8),
         "breakfast/unknown-action": (None, 6, 6),
@@ -253,7 +253,7 @@ def _example(root: Path, name: str) -> Localisation:
         source(root / "domains/plansafe/domains/household/domain.pddl"),
         source(root / "examples" / Path(name).parent / "problem.pddl"),
         [source(specs / "household.safe")],
-        resolve=lambda wanted, _: source(specs / f"{wanted}.safe"),
+        resolve=lambda name, _: source(specs / f"{name}.safe"),
     )
     return localise(checker, source(root / "examples" / f"{name}.plan"), planner=ForwardSearch(), time_limit_s=120)
 

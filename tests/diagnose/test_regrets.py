@@ -20,11 +20,11 @@ PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Gr
 
 
 def costs(case: Case, steps: tuple[str, ...]) -> list[int | None]:
-    """The least length of a safe continuation behind each prefix, by the list of all safe plans."""
+    """Return the least length of a safe continuation after each prefix, by the list of all safe plans."""
     out = []
     for length in range(len(steps) + 1):
-        rest = [len(safe) - length for safe in case.safe if safe[:length] == steps[:length]]
-        out.append(min(rest, default=None))
+        lengths = [len(safe) - length for safe in case.safe if safe[:length] == steps[:length]]
+        out.append(min(lengths, default=None))
     return out
 
 
@@ -35,75 +35,75 @@ def text(steps: tuple[str, ...]) -> Source:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(3))
 def test_against_exhaustive_search(part: int) -> None:
-    """Proved is exact; found and estimated never less than 0; no interval excludes the point of no return."""
-    seen, planner = Counter[Grade](), ForwardSearch()
+    """Proved regrets are exact, others at least 0; no interval excludes the point of no return."""
+    counts, planner = Counter[Grade](), ForwardSearch()
     for seed, case in cases(f"regrets {part}", 40):
         point, regret = expected(case)
         lengths = costs(case, case.plan)
         for grade in (PROVED, FOUND, ESTIMATE):
-            found = RegretCalculator(case.checker, planner).compute([text(case.plan)], grade)[0]
-            told = (seed, grade, case.task, case.plan, found)
-            low, high = found.point_of_no_return
-            assert low <= point <= high, told
-            assert len(found.regret) == len(found.grade) == len(case.plan), told
-            for number, (one, how) in enumerate(zip(found.regret, found.grade, strict=True)):
-                seen[how] += 1
-                assert (one is None) == (how is UNKNOWN), told
-                assert one is None or one >= 0, told
-                if how is PROVED:
-                    assert one == regret[number], told
-                if how is FOUND:
-                    assert lengths[number] is not None and lengths[number + 1] is not None, told
+            regrets = RegretCalculator(case.checker, planner).compute([text(case.plan)], grade)[0]
+            context = (seed, grade, case.task, case.plan, regrets)
+            low, high = regrets.point_of_no_return
+            assert low <= point <= high, context
+            assert len(regrets.regret) == len(regrets.grade) == len(case.plan), context
+            for number, (step_regret, step_grade) in enumerate(zip(regrets.regret, regrets.grade, strict=True)):
+                counts[step_grade] += 1
+                assert (step_regret is None) == (step_grade is UNKNOWN), context
+                assert step_regret is None or step_regret >= 0, context
+                if step_grade is PROVED:
+                    assert step_regret == regret[number], context
+                if step_grade is FOUND:
+                    assert lengths[number] is not None and lengths[number + 1] is not None, context
             if grade is PROVED:
-                assert (low, found.regret) == (point, regret), told
+                assert (low, regrets.regret) == (point, regret), context
             where = localise(case.checker, text(case.plan), planner=planner)
-            assert (found.violated, found.inexecutable) == (where.violated, where.inexecutable), told
-    assert min(seen[grade] for grade in (PROVED, ESTIMATE, UNKNOWN)) > 5
+            assert (regrets.violated, regrets.inexecutable) == (where.violated, where.inexecutable), context
+    assert min(counts[grade] for grade in (PROVED, ESTIMATE, UNKNOWN)) > 5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("grade", [PROVED, FOUND, ESTIMATE])
 def test_plans_of_a_batch_do_not_disturb_each_other(grade: Grade) -> None:
-    """What one plan teaches makes others no worse: proved values stay, and exact ones do not change."""
+    """Results of earlier plans do not make later ones worse: proved values stay proved and equal."""
     for seed, case in cases("batch", 25):
-        plans = [text(one) for one in (case.plan, *case.executable[:12], case.plan)]
+        plans = [text(source) for source in (case.plan, *case.executable[:12], case.plan)]
         batch = RegretCalculator(case.checker)
-        for one, found in zip(plans, batch.compute(plans, grade), strict=True):
-            alone = RegretCalculator(case.checker).compute([one], grade)[0]
-            steps = tuple(one.text.split("\n")) if one.text else ()
+        for source, regrets in zip(plans, batch.compute(plans, grade), strict=True):
+            alone = RegretCalculator(case.checker).compute([source], grade)[0]
+            steps = tuple(source.text.split("\n")) if source.text else ()
             lengths = costs(case, steps)
-            for number, (regret, how) in enumerate(zip(found.regret, found.grade, strict=True)):
-                if how is PROVED:
+            for number, (regret, step_grade) in enumerate(zip(regrets.regret, regrets.grade, strict=True)):
+                if step_grade is PROVED:
                     before, after = lengths[number], lengths[number + 1]
-                    assert before is not None and after is not None, (seed, case.task, one.text)
-                    assert regret == 1 + after - before, (seed, case.task, one.text)
+                    assert before is not None and after is not None, (seed, case.task, source.text)
+                    assert regret == 1 + after - before, (seed, case.task, source.text)
                 if alone.grade[number] is PROVED:
-                    assert (regret, how) == (alone.regret[number], PROVED), (seed, case.task, one.text)
+                    assert (regret, step_grade) == (alone.regret[number], PROVED), (seed, case.task, source.text)
 
 
-def shown(found: PlanRegrets) -> list[str]:
-    return [f"{regret}{grade.value[0]}" for regret, grade in zip(found.regret, found.grade, strict=True)]
+def labels_of(regrets: PlanRegrets) -> list[str]:
+    return [f"{regret}{grade.value[0]}" for regret, grade in zip(regrets.regret, regrets.grade, strict=True)]
 
 
 def test_by_hand() -> None:
     """Back and forth wastes one step each; the light has to be lit anyhow; after the break nothing helps."""
-    (found,) = RegretCalculator(corridor()).compute([plan("ab ba l ab x")], PROVED)
-    assert shown(found) == ["0p", "2p", "0p", "0p", "Noneu"]
-    assert found.point_of_no_return == (4, 4)
+    (regrets,) = RegretCalculator(corridor()).compute([plan("ab ba l ab x")], PROVED)
+    assert labels_of(regrets) == ["0p", "2p", "0p", "0p", "Noneu"]
+    assert regrets.point_of_no_return == (4, 4)
 
 
-def test_what_plans_share_is_asked_once() -> None:
+def test_states_shared_by_plans_are_searched_once() -> None:
     batch = RegretCalculator(corridor())
     batch.compute([plan("ab bc cd de")], FOUND)
-    asked = batch.searches
-    assert asked > 0
+    searches = batch.searches
+    assert searches > 0
     again = batch.compute([plan("ab bc cd de"), plan("ab bc"), plan("ab ba ab bc cd")], FOUND)
-    assert batch.searches == asked, "each moment is one of the first plan's"
-    assert [shown(found) for found in again[1:]] == [["0p", "0p"], ["0p", "2p", "0p", "0p", "0p"]]
+    assert batch.searches == searches, "the first plan reaches each of these states"
+    assert [labels_of(regrets) for regrets in again[1:]] == [["0p", "0p"], ["0p", "2p", "0p", "0p", "0p"]]
 
 
 def test_a_safe_plan_of_the_batch_is_a_continuation() -> None:
-    """Without any search the chosen plan says how far the goal is at most from what both plans share."""
+    """Without a search, the chosen plan bounds the length of continuations from the states that both plans reach."""
 
     class Silent(ForwardSearch):
         def solve_from(self, *_: object, **__: object) -> object:  # type: ignore[override]
@@ -113,42 +113,42 @@ def test_a_safe_plan_of_the_batch_is_a_continuation() -> None:
     chosen, rejected = batch.compute([plan("ab bc cd l de d"), plan("ab bc cd de")], ESTIMATE)
     assert chosen.point_of_no_return == (6, 6)
     assert rejected.point_of_no_return == (3, 3)
-    assert set(chosen.grade) == {ESTIMATE}, "by its own way alone no step ever cost anything"
-    assert shown(rejected)[3] == "Noneu"
+    assert set(chosen.grade) == {ESTIMATE}, "by the plan's own continuation alone every step has regret 0"
+    assert labels_of(rejected)[3] == "Noneu"
 
 
 def test_blame_decides_what_counts() -> None:
-    """What was wrong before the plan began makes all lost only where everything counts."""
+    """A violation before the plan excludes continuations only if all violations count."""
     domain = """(define (domain d) (:predicates (lit) (broken)) (:action light :parameters () :effect (lit)))"""
     problem = "(define (problem p) (:domain d) (:init (broken)) (:goal (lit)))"
     rules = "(define (safety s) (:process whole :forbid (broken)))"
     texts = [Source(n, t) for n, t in (("d", domain), ("p", problem), ("s", rules))]
-    for judge, told in ("all", ["Noneu"]), ("introduced", ["0p"]):
+    for judge, expected_regrets in ("all", ["Noneu"]), ("introduced", ["0p"]):
         checker = Checker(texts[0], texts[1], [texts[2]], Options(judge=judge))
-        assert shown(RegretCalculator(checker).compute([Source("plan", "(light)")])[0]) == told
+        assert labels_of(RegretCalculator(checker).compute([Source("plan", "(light)")])[0]) == expected_regrets
 
 
-def test_what_is_not_searched_is_left_open() -> None:
-    (found,) = RegretCalculator(corridor()).compute([Source("plan", "1: (walk a b)\n2: (walk a b)\n")])
-    assert shown(found) == ["Noneu", "Noneu"]
-    assert found.point_of_no_return == (-1, 2)
-    assert "timed" in found.detail
+def test_timed_plans_have_unknown_regrets() -> None:
+    (regrets,) = RegretCalculator(corridor()).compute([Source("plan", "1: (walk a b)\n2: (walk a b)\n")])
+    assert labels_of(regrets) == ["Noneu", "Noneu"]
+    assert regrets.point_of_no_return == (-1, 2)
+    assert "timed" in regrets.detail
 
 
-def test_no_time_is_no_answer_and_no_error() -> None:
-    (found,) = RegretCalculator(corridor()).compute([plan("ab ba ab")], PROVED, time_limit_s=0.0)
-    low, high = found.point_of_no_return
+def test_without_time_regrets_are_not_proved() -> None:
+    (regrets,) = RegretCalculator(corridor()).compute([plan("ab ba ab")], PROVED, time_limit_s=0.0)
+    low, high = regrets.point_of_no_return
     assert low <= 3 == high
-    assert PROVED not in found.grade
+    assert PROVED not in regrets.grade
 
 
 def test_lenient_types_prove_nothing() -> None:
-    """A search that does not see every step that may be taken has no proof of shortest ways."""
-    found = RegretCalculator(corridor(lenient_types=True)).compute([plan("ab ba ab bc cd")], PROVED)[0]
-    assert set(found.grade) == {FOUND}
+    """A search that does not consider every possible step proves no continuation shortest."""
+    regrets = RegretCalculator(corridor(lenient_types=True)).compute([plan("ab ba ab bc cd")], PROVED)[0]
+    assert set(regrets.grade) == {FOUND}
 
 
-def test_errors_are_told() -> None:
+def test_errors_are_reported() -> None:
     with pytest.raises(ValueError, match="errors"):
         RegretCalculator(Checker(Source("d", "("), Source("p", "(")))
     with pytest.raises(ValueError, match="cannot be read"):
@@ -157,16 +157,16 @@ def test_errors_are_told() -> None:
 
 @pytest.mark.parametrize(("family", "number"), every(3, [("tea", 1), ("groceries", 2), ("wash-up", 0)]))
 def test_household_tasks_equal_localise_where_proved(family: str, number: int) -> None:
-    made = draw(family, number)
-    checker = made.checker()
-    steps = made.reference.splitlines()
+    task = draw(family, number)
+    checker = task.checker()
+    steps = task.reference.splitlines()
     plans = [steps, [*steps[:3], *steps[4:]], [*steps[:2], steps[0], *steps[2:]], steps[:-1]]
-    sources = [Source("plan", "".join([f"{step}\n" for step in one])) for one in plans]
+    sources = [Source("plan", "".join([f"{step}\n" for step in steps_of_plan])) for steps_of_plan in plans]
     exact = RegretCalculator(checker).compute(sources, PROVED)
     rough = RegretCalculator(checker).compute(sources, FOUND)
-    for source, proved, found in zip(sources, exact, rough, strict=True):
+    for source, proved, unproved in zip(sources, exact, rough, strict=True):
         where = localise(checker, source, planner=ForwardSearch(), regret=True)
         assert where.regret == proved.regret
         assert where.point_of_no_return == proved.point_of_no_return
-        for one, other, how in zip(proved.regret, found.regret, found.grade, strict=True):
-            assert how is not PROVED or one == other
+        for exact_regret, regret, step_grade in zip(proved.regret, unproved.regret, unproved.grade, strict=True):
+            assert step_grade is not PROVED or exact_regret == regret

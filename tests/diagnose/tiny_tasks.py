@@ -1,7 +1,7 @@
-"""Tiny random tasks with rules of every kind, whose safe plans can all be listed, and indices by that list alone.
+"""Tiny random tasks with rules of every kind, whose safe plans can all be listed, and indices by this list alone.
 
-Every action burns fuel, so a task has finitely many plans. Which of them are safe is for the kernel to say, on whole
-plans; the engine only enumerates what can be executed. Run as a program, this compares more tasks than the suite does:
+Every action burns fuel, so a task has finitely many plans. The kernel decides which whole plans are safe; the engine
+only enumerates the executable plans. Run as a program, this compares more tasks than the suite:
 
     python tests/diagnose/tiny_tasks.py --tasks 5000 --seed 7
 """
@@ -73,7 +73,7 @@ class _Words:
     def __init__(self, random: Random, objects: list[str]) -> None:
         self.random = random
         self.objects = objects
-        self.made: list[str] = []  # literals that effects bring about
+        self.effect_literals: list[str] = []
 
     def scope(self, count: int) -> list[str]:
         return ["?x", "?y"][:count]
@@ -95,10 +95,10 @@ class _Words:
         return f"(not {atom})" if self.random.random() < 0.35 else atom
 
     def wish(self) -> str:
-        """Mostly what some effect brings about."""
-        if not self.made or self.random.random() < 0.2:
+        """Mostly a literal of some effect."""
+        if not self.effect_literals or self.random.random() < 0.2:
             return self.literal([])
-        wish = self.random.choice(self.made)
+        wish = self.random.choice(self.effect_literals)
         for variable in ("?x", "?z"):
             wish = wish.replace(variable, self.random.choice(self.objects))
         return wish
@@ -117,7 +117,7 @@ class _Words:
     def effect(self, scope: list[str]) -> str:
         roll = self.random.random()
         literal = self.literal([*scope, "?z"] if roll < 0.25 else scope)
-        self.made.append(literal)
+        self.effect_literals.append(literal)
         if roll < 0.15:
             return f"(forall (?z - t) {literal})"
         if roll < 0.25:
@@ -141,27 +141,27 @@ class _Words:
         return f"({operator} {leaf})" if random.random() < 0.7 else f"(not ({operator} {leaf}))"
 
     def trajectory(self, scope: list[str], actions: dict[str, list[str]]) -> str:
-        random, one, other = self.random, self.state(1, scope), self.literal(scope)
+        random, f, g = self.random, self.state(1, scope), self.literal(scope)
         if random.random() < 0.2:
-            one = self.past(scope, actions)
+            f = self.past(scope, actions)
         return random.choice(
             (
-                f"(always {one})",
-                f"(sometime {one})",
-                f"(at end {one})",
-                f"(within {random.choice((0, 1, 2, 3))} {one})",
-                f"(at-most-once {one})",
-                f"(sometime-after {one} {other})",
-                f"(sometime-before {one} {other})",
-                f"(always-within {random.choice((0, 1, 2))} {one} {other})",
-                f"(hold-during {random.choice((0, 1))} {random.choice((1, 2, 3))} {one})",
-                f"(hold-after {random.choice((0, 1, 2))} {one})",
-                f"(or (sometime {one}) (at-most-once {other}))",
-                f"(not (at-most-once {one}))",
-                f"(until {one} {other})",
-                f"(release {one} {other})",
-                f"(always (imply {one} (next {other})))",
-                f"(sometime (and {one} (weak-next (always {other}))))",
+                f"(always {f})",
+                f"(sometime {f})",
+                f"(at end {f})",
+                f"(within {random.choice((0, 1, 2, 3))} {f})",
+                f"(at-most-once {f})",
+                f"(sometime-after {f} {g})",
+                f"(sometime-before {f} {g})",
+                f"(always-within {random.choice((0, 1, 2))} {f} {g})",
+                f"(hold-during {random.choice((0, 1))} {random.choice((1, 2, 3))} {f})",
+                f"(hold-after {random.choice((0, 1, 2))} {f})",
+                f"(or (sometime {f}) (at-most-once {g}))",
+                f"(not (at-most-once {f}))",
+                f"(until {f} {g})",
+                f"(release {f} {g})",
+                f"(always (imply {f} (next {g})))",
+                f"(sometime (and {f} (weak-next (always {g}))))",
             )
         )
 
@@ -197,7 +197,7 @@ class _Words:
 
 
 class Case(NamedTuple):
-    """A task with everything that can be executed in it, which of that is safe, and a plan to look at."""
+    """A task with its executable plans, its safe plans, and a plan to localise."""
 
     task: Tiny
     checker: Checker
@@ -208,20 +208,20 @@ class Case(NamedTuple):
 
 
 def cases(seed: str, count: int) -> Iterator[tuple[str, Case]]:
-    """So many cases with their own seeds; of those without any safe plan, which are many, only some."""
+    """Draw cases with their seeds; most cases without a safe plan are skipped."""
     number = 0
     while count:
         number += 1
-        own = f"{seed} {number}"
-        made = case(own)
-        if made is None or (not made.safe and number % 4):
+        case_seed = f"{seed} {number}"
+        drawn_case = case(case_seed)
+        if drawn_case is None or (not drawn_case.safe and number % 4):
             continue
         count -= 1
-        yield own, made
+        yield case_seed, drawn_case
 
 
 def case(seed: str) -> Case | None:
-    """The case of a seed; ``None`` if it has too many plans."""
+    """Draw the case of a seed; ``None`` if it has too many plans."""
     random = Random(seed)
     task = tiny(random)
     domain, problem, safety = [Source(n, t) for n, t in zip("dps", task[:3], strict=True)]
@@ -247,34 +247,34 @@ def case(seed: str) -> Case | None:
     if not explore(()):
         return None
     kernel = Kernel(task.domain, task.problem, [task.safety] if task.safety else [])
-    safe = frozenset(_judged(kernel, reaching))
+    safe = frozenset(_safe_plans(kernel, reaching))
     return Case(task, checker, tuple(executable), safe, _plan(random, executable, sorted(safe)), kernel)
 
 
-def _judged(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
-    """The plans that the kernel finds safe. What a violation before the end has spoilt is not judged again."""
+def _safe_plans(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
+    """The plans that the kernel finds safe. Continuations of a prefix with a violation are not audited."""
     lost: set[Plan] = set()
     for plan in [(), *sorted(plans, key=len)]:
         if any(plan[:length] in lost for length in range(len(plan) + 1)):
             continue
-        judgement = kernel.audit("\n".join(plan))
-        # A letter has an action, so what is wrong at letter i may be so because of step i + 1.
-        lost |= {plan[: f.step + 1] for f in judgement.findings if not f.at_end and f.step < len(plan)}
-        if judgement.headline in ("SAFE", "VALID"):
+        verdict = kernel.audit("\n".join(plan))
+        # A letter contains the next action, so a violation at letter i may be caused by step i + 1.
+        lost |= {plan[: f.step + 1] for f in verdict.findings if not f.at_end and f.step < len(plan)}
+        if verdict.headline in ("SAFE", "VALID"):
             yield plan
 
 
 def _plan(random: Random, executable: list[Plan], safe: list[Plan]) -> Plan:
-    """Something executable, or a safe plan with a fault; at times with steps that cannot be taken."""
+    """Draw an executable plan, or a safe plan with a fault; sometimes with steps that cannot be taken."""
     plan = list(random.choice(safe if safe and random.random() < 0.5 else executable))
-    every = sorted({step for p in executable for step in p})
+    all_steps = sorted({step for p in executable for step in p})
     for _ in range(random.choice((0, 1, 1, 2))):
         place = random.randint(0, len(plan))
         match random.choice(("insert", "replace", "delete", "cut", "misspell")):
-            case "insert" if every:
-                plan.insert(place, random.choice(every))
-            case "replace" if every and place < len(plan):
-                plan[place] = random.choice(every)
+            case "insert" if all_steps:
+                plan.insert(place, random.choice(all_steps))
+            case "replace" if all_steps and place < len(plan):
+                plan[place] = random.choice(all_steps)
             case "delete" if place < len(plan):
                 del plan[place]
             case "cut":
@@ -287,7 +287,7 @@ def _plan(random: Random, executable: list[Plan], safe: list[Plan]) -> Plan:
 
 
 class Expected(NamedTuple):
-    """The indices by the list of all safe plans."""
+    """The indices according to the list of all safe plans."""
 
     point_of_no_return: int
     regret: tuple[int | None, ...]
@@ -298,10 +298,10 @@ def expected(case: Case) -> Expected:
     costs = []
     for length in range(len(case.plan) + 1):
         prefix = case.plan[:length]
-        rest = [len(safe) - length for safe in case.safe if safe[:length] == prefix]
-        if not rest:
+        lengths = [len(safe) - length for safe in case.safe if safe[:length] == prefix]
+        if not lengths:
             break
-        costs.append(min(rest))
+        costs.append(min(lengths))
     regret = [1 + costs[i] - costs[i - 1] if i < len(costs) else None for i in range(1, len(case.plan) + 1)]
     return Expected(len(costs) - 1, tuple(regret))
 
@@ -312,52 +312,55 @@ def calls_allowed(steps: int) -> int:
 
 
 def differences(case: Case, planner: Planner) -> list[str]:
-    """Where the localisation of a case is not what it should be."""
-    found = localise(case.checker, Source("plan", "\n".join(case.plan)), planner=planner, regret=True)
-    wanted = expected(case)
+    """Describe the differences between the localisation of a case and the expected indices."""
+    location = localise(case.checker, Source("plan", "\n".join(case.plan)), planner=planner, regret=True)
+    correct = expected(case)
     out = []
-    if found.last_safe != wanted.point_of_no_return:
-        out.append(f"point of no return {found.point_of_no_return}, not {wanted.point_of_no_return}; {found.detail}")
-    elif found.regret != wanted.regret:
-        out.append(f"regret {found.regret}, not {wanted.regret}")
-    if found.planner_calls > calls_allowed(len(case.plan)):
-        out.append(f"{found.planner_calls} calls for {len(case.plan)} steps")
-    fatal = wanted.point_of_no_return + 1 if wanted.point_of_no_return < len(case.plan) else None
-    if not out and found.fatal != fatal:
-        out.append(f"fatal step {found.fatal}, not {fatal}")
-    out += _indices(case, found)
+    if location.last_safe != correct.point_of_no_return:
+        out.append(
+            f"point of no return {location.point_of_no_return}, not {correct.point_of_no_return}; {location.detail}"
+        )
+    elif location.regret != correct.regret:
+        out.append(f"regret {location.regret}, not {correct.regret}")
+    if location.planner_calls > calls_allowed(len(case.plan)):
+        out.append(f"{location.planner_calls} calls for {len(case.plan)} steps")
+    fatal = correct.point_of_no_return + 1 if correct.point_of_no_return < len(case.plan) else None
+    if not out and location.fatal != fatal:
+        out.append(f"fatal step {location.fatal}, not {fatal}")
+    out += _indices(case, location)
     return out
 
 
-def _indices(case: Case, found: Localisation) -> list[str]:
-    """The first violated rule and the first inexecutable step against the kernel."""
-    judgement = case.kernel.audit("\n".join(case.plan))
-    failed = min([*judgement.ill_formed, *judgement.failed_steps["halt"]], default=None)
-    out = [] if found.inexecutable == failed else [f"inexecutable {found.inexecutable}, not {failed}"]
-    seen = [f for f in judgement.findings if "halt" in f.readings]
-    sure = [f.step for f in seen if not (failed and f.at_end)]  # at the end of a plan that stops no step breaks a rule
-    possible = bool(sure) or any(not f.exact_step for f in seen)
-    missed = found.violated is None and bool(sure)
-    late = found.violated is not None and bool(sure) and found.violated > min(sure)
-    if missed or late or (found.violated is not None and not possible):
-        out.append(f"violated {found.violated}, not {min(sure, default=None)}")
+def _indices(case: Case, location: Localisation) -> list[str]:
+    """Compare the first violated rule and the first inexecutable step with the kernel."""
+    verdict = case.kernel.audit("\n".join(case.plan))
+    failed = min([*verdict.ill_formed, *verdict.failed_steps["halt"]], default=None)
+    out = [] if location.inexecutable == failed else [f"inexecutable {location.inexecutable}, not {failed}"]
+    findings = [f for f in verdict.findings if "halt" in f.readings]
+    # A violation at the end does not count if the plan stops before.
+    sure = [f.step for f in findings if not (failed and f.at_end)]
+    possible = bool(sure) or any(not f.exact_step for f in findings)
+    missed = location.violated is None and bool(sure)
+    late = location.violated is not None and bool(sure) and location.violated > min(sure)
+    if missed or late or (location.violated is not None and not possible):
+        out.append(f"violated {location.violated}, not {min(sure, default=None)}")
     return out
 
 
 def main() -> int:
-    """Compare many cases; prints those that differ."""
+    """Compare many cases, and print those that differ."""
     parser = argparse.ArgumentParser(description="localisation against exhaustive search on tiny random tasks")
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     planner, counts, began, bad = ForwardSearch(), Counter[str](), perf_counter(), 0
-    for seed, made in cases(str(arguments.seed), arguments.tasks):
-        point = expected(made).point_of_no_return
-        counts["nothing safe" if point < 0 else "all of it" if point == len(made.plan) else "in between"] += 1
-        wrong = differences(made, planner)
+    for seed, drawn_case in cases(str(arguments.seed), arguments.tasks):
+        point = expected(drawn_case).point_of_no_return
+        counts["nothing safe" if point < 0 else "all of it" if point == len(drawn_case.plan) else "in between"] += 1
+        wrong = differences(drawn_case, planner)
         if wrong:
             bad += 1
-            print(f"-- {seed}: {wrong}", *made.task[:3], *made.plan, sep="\n")
+            print(f"-- {seed}: {wrong}", *drawn_case.task[:3], *drawn_case.plan, sep="\n")
     print(f"{dict(counts)}, {bad} differ, {perf_counter() - began:.1f} s")
     return 1 if bad else 0
 

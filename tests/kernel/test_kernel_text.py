@@ -1,4 +1,4 @@
-"""The kernel can be read, and shares no code with what it checks."""
+"""The kernel is readable, and shares no code with the engine that it checks."""
 
 from __future__ import annotations
 

@@ -78,10 +78,12 @@ def test_a_given_fact_keeps_its_value() -> None:
 def test_literals_at_time_0_come_after_the_statements() -> None:
     assert completions("(at 0 (not (a))) (or (a) (b))") == ["a", "a,b", "b"]
     assert completions("(at 0 (a)) (unknown (a)) (b)", "(:invariant x :holds (and (a) (b)))") == ["", "a"]
-    told = kernel("(unknown (a)) (unknown (b)) (at 0 (a)) (at 0 (not (b)))")
-    assert {frozenset(told.states("", World(facts))[0]) for facts, _ in told.completions()} == {frozenset({("a",)})}
-    told = kernel("(unknown (f)) (at 0 (= (f) 3))", "(:termination x :require (= (f) 3))", NUMBERS)
-    assert told.audit("", World((), {("f",): Fraction(1)})).headline == "SAFE"
+    task_kernel = kernel("(unknown (a)) (unknown (b)) (at 0 (a)) (at 0 (not (b)))")
+    assert {frozenset(task_kernel.states("", World(facts))[0]) for facts, _ in task_kernel.completions()} == {
+        frozenset({("a",)})
+    }
+    task_kernel = kernel("(unknown (f)) (at 0 (= (f) 3))", "(:termination x :require (= (f) 3))", NUMBERS)
+    assert task_kernel.audit("", World((), {("f",): Fraction(1)})).headline == "SAFE"
 
 
 @pytest.mark.parametrize(
@@ -116,14 +118,16 @@ def test_a_derived_predicate_cannot_be_open() -> None:
     for init, spec in (("(unknown (q))", ""), ("(oneof (q) (p))", ""), ("", "(:open (q))")):
         with pytest.raises(KernelRejects):
             kernel(init, spec, domain)
-    found = [kernel("(unknown (p))", "", domain).states("", World([("p",)] if true else []))[0] for true in (0, 1)]
-    assert found == [set(), {("p",), ("q",)}]
+    initial_states = [
+        kernel("(unknown (p))", "", domain).states("", World([("p",)] if true else []))[0] for true in (0, 1)
+    ]
+    assert initial_states == [set(), {("p",), ("q",)}]
 
 
 def test_statements_may_be_named_like_predicates() -> None:
     domain = "(:types t) (:predicates (unknown ?x - t) (oneof ?x ?y - t))"
-    told = kernel("(unknown k) (oneof k k) (unknown (unknown l))", "", domain, objects="(:objects k l - t)")
-    assert told.open_facts == (("unknown", "l"),)
+    task_kernel = kernel("(unknown k) (oneof k k) (unknown (unknown l))", "", domain, objects="(:objects k l - t)")
+    assert task_kernel.open_facts == (("unknown", "l"),)
 
 
 # ---- numbers in :init ------------------------------------------------------------------------------------------------
@@ -150,21 +154,21 @@ NUMBERS = "(:predicates (a) (b)) (:functions (f) (g ?x))"
     ],
 )
 def test_values(init: str, yes: tuple[Fraction, ...], no: tuple[Fraction, ...]) -> None:
-    told = kernel(init, "", NUMBERS)
-    assert [value for value in (*yes, *no) if told.allows((), {("f",): value})] == [*yes]
-    assert not told.allows((), {})
-    assert not told.allows((), {("f",): 2, ("g", "cup"): 3})
+    task_kernel = kernel(init, "", NUMBERS)
+    assert [value for value in (*yes, *no) if task_kernel.allows((), {("f",): value})] == [*yes]
+    assert not task_kernel.allows((), {})
+    assert not task_kernel.allows((), {("f",): 2, ("g", "cup"): 3})
 
 
-def test_values_with_facts_beside() -> None:
-    told = kernel("(oneof (and (= (f) 1) (a)) (= (f) 2) (and (b) (= (f) 2)))", "", NUMBERS)
-    found = [(short(facts), numbers[("f",)]) for facts, numbers in told.completions()]
-    assert sorted(found) == [("", 2), ("a", 1)]  # with b and 2, two alternatives are true
+def test_values_with_facts() -> None:
+    task_kernel = kernel("(oneof (and (= (f) 1) (a)) (= (f) 2) (and (b) (= (f) 2)))", "", NUMBERS)
+    values = [(short(facts), numbers[("f",)]) for facts, numbers in task_kernel.completions()]
+    assert sorted(values) == [("", 2), ("a", 1)]  # with b and 2, two alternatives are true
 
 
 def test_bounds() -> None:
-    told = kernel("(<= 2 (f) 8) (> 9 (f)) (unknown (g cup)) (oneof (= (g pan) 1) (= (g pan) 2))", "", NUMBERS)
-    assert (told.open_facts, told.open_fluents) == (
+    task_kernel = kernel("(<= 2 (f) 8) (> 9 (f)) (unknown (g cup)) (oneof (= (g pan) 1) (= (g pan) 2))", "", NUMBERS)
+    assert (task_kernel.open_facts, task_kernel.open_fluents) == (
         (),
         {
             ("f",): frozenset({(">=", 2), ("<=", 8), ("<", 9)}),
@@ -173,7 +177,7 @@ def test_bounds() -> None:
         },
     )
     with pytest.raises(KernelLimit):
-        next(told.completions())
+        next(task_kernel.completions())
 
 
 def test_a_given_number_keeps_its_value() -> None:
@@ -229,10 +233,10 @@ def test_open_predicates(opened: str, expected: list[str]) -> None:
     domain = """(:types metal cloth - item item fridge - object)
       (:predicates (a) (wet ?x - item) (near ?x ?y) (inside ?x - item ?f - fridge))"""
     objects = "(:objects cup - item pan - metal cold warm - fridge)"
-    told = kernel("", f"(:open {opened})", domain, objects=objects)
-    assert ["-".join(fact) for fact in told.open_facts] == expected
-    given = kernel("(a) (not (wet pan))", f"(:open {opened})", domain, objects=objects)
-    assert ["-".join(fact) for fact in given.open_facts] == [x for x in expected if x not in ("a", "wet-pan")]
+    open_kernel = kernel("", f"(:open {opened})", domain, objects=objects)
+    assert ["-".join(fact) for fact in open_kernel.open_facts] == expected
+    initial_kernel = kernel("(a) (not (wet pan))", f"(:open {opened})", domain, objects=objects)
+    assert ["-".join(fact) for fact in initial_kernel.open_facts] == [x for x in expected if x not in ("a", "wet-pan")]
 
 
 @pytest.mark.parametrize(
@@ -253,13 +257,13 @@ def test_open_predicates(opened: str, expected: list[str]) -> None:
         "(:invariant :holds (a))",
     ],
 )
-def test_what_a_specification_cannot_say(spec: str) -> None:
+def test_invalid_specifications(spec: str) -> None:
     with pytest.raises(KernelRejects):
         kernel("", spec)
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("statement", "expected"),
     [
         (":holds (imply (a) (b))", ["", "a,b", "b"]),
         (":holds (exists (?x - item) (wet ?x))", []),
@@ -271,24 +275,24 @@ def test_what_a_specification_cannot_say(spec: str) -> None:
         (":exactly-one ((a) (c))", ["a", "a,b"]),
     ],
 )
-def test_invariants(said: str, expected: list[str]) -> None:
-    assert completions("(unknown (a)) (unknown (b))", f"(:invariant x {said})") == expected
+def test_invariants(statement: str, expected: list[str]) -> None:
+    assert completions("(unknown (a)) (unknown (b))", f"(:invariant x {statement})") == expected
 
 
 def test_parameters_of_invariants() -> None:
     spec = "(:open (inside ?x ?f) (wet ?x - item))"
-    each = "(:invariant one-place :parameters (?x - item) :exactly-one ((inside ?x ?f)))"
+    one_place = "(:invariant one-place :parameters (?x - item) :exactly-one ((inside ?x ?f)))"
     alone = "(:invariant alone :parameters (?f - fridge) :at-most-one ((inside ?x ?f)))"
     dry = "(:invariant dry :parameters (?x - item ?f - fridge) :holds (imply (inside ?x ?f) (not (wet ?x))))"
-    assert len(completions("", spec + each)) == 4 * 4
-    assert len(completions("", spec + each + alone)) == 2 * 4
-    assert completions("", spec + each + alone + dry) == [
+    assert len(completions("", spec + one_place)) == 4 * 4
+    assert len(completions("", spec + one_place + alone)) == 2 * 4
+    assert completions("", spec + one_place + alone + dry) == [
         "inside-cup-cold,inside-pan-warm",
         "inside-cup-warm,inside-pan-cold",
     ]
     # Constants in atoms, and both sorts of variables: pan is in cold, or something is in warm.
     mixed = "(:invariant m :exactly-one ((inside pan cold) (inside ?x warm)))"
-    assert completions("", "(:open (inside ?x ?f))" + mixed + each) == ["inside-cup-cold,inside-pan-cold", *[
+    assert completions("", "(:open (inside ?x ?f))" + mixed + one_place) == ["inside-cup-cold,inside-pan-cold", *[
         "inside-cup-cold,inside-pan-warm"
     ]]  # fmt: skip
 
@@ -296,8 +300,8 @@ def test_parameters_of_invariants() -> None:
 def test_an_invariant_that_is_undefined_does_not_hold() -> None:
     assert not kernel("", "(:invariant x :holds (> (f) 0))", NUMBERS).allows((), {})
     assert kernel("(= (f) 1)", "(:invariant x :holds (> (f) 0))", NUMBERS).allows((), {})
-    told = kernel("(unknown (f))", "(:invariant x :holds (> (f) 0))", NUMBERS)
-    assert [told.allows((), {("f",): value}) for value in (0, 1)] == [False, True]
+    task_kernel = kernel("(unknown (f))", "(:invariant x :holds (> (f) 0))", NUMBERS)
+    assert [task_kernel.allows((), {("f",): value}) for value in (0, 1)] == [False, True]
 
 
 def test_invariants_speak_of_derived_facts_and_of_literals_at_time_0() -> None:
@@ -316,30 +320,30 @@ def test_nothing_is_open_but_an_invariant_is_broken() -> None:
 
 
 def test_a_world_is_asked_for_and_has_to_be_allowed() -> None:
-    told = kernel("(oneof (a) (b))", goal="(a)")
-    assert told.audit("", World([("a",)])).goal
-    assert not told.audit("", World([("b",)])).goal
+    task_kernel = kernel("(oneof (a) (b))", goal="(a)")
+    assert task_kernel.audit("", World([("a",)])).goal
+    assert not task_kernel.audit("", World([("b",)])).goal
     for world in (None, World(), World([("a",), ("b",)]), World([("c",)]), World([("a",)], {("f",): Fraction(1)})):
         with pytest.raises(KernelRejects):
-            told.audit("", world)
+            task_kernel.audit("", world)
     assert kernel("(a)", goal="(a)").audit("", World()).goal
 
 
 def test_states_and_findings_are_those_of_the_world() -> None:
-    told = kernel("(unknown (a)) (b)", "(:process calm :forbid (a))")
-    assert [told.states("", World(facts))[0] for facts in ([], [("a",)])] == [{("b",)}, {("a",), ("b",)}]
-    assert [told.check_finding("", "calm", {}, 0, World(facts)) for facts in ([], [("a",)])] == [False, True]
+    task_kernel = kernel("(unknown (a)) (b)", "(:process calm :forbid (a))")
+    assert [task_kernel.states("", World(facts))[0] for facts in ([], [("a",)])] == [{("b",)}, {("a",), ("b",)}]
+    assert [task_kernel.check_finding("", "calm", {}, 0, World(facts)) for facts in ([], [("a",)])] == [False, True]
     with pytest.raises(KernelRejects):
-        told.states("")
+        task_kernel.states("")
 
 
 def test_an_open_number_has_the_value_of_the_world() -> None:
     domain = NUMBERS + "(:action heat :precondition (< (f) 8) :effect (increase (f) 2))"
-    told = kernel("(<= 2 (f) 8)", "(:termination cool :require (<= (f) 9.5))", domain)
-    verdicts = [told.audit("(heat)", World((), {("f",): Fraction(v)})).headline for v in ("7.5", "7.75", "8")]
+    task_kernel = kernel("(<= 2 (f) 8)", "(:termination cool :require (<= (f) 9.5))", domain)
+    verdicts = [task_kernel.audit("(heat)", World((), {("f",): Fraction(v)})).headline for v in ("7.5", "7.75", "8")]
     assert verdicts == ["SAFE", "UNSAFE", "INVALID"]
     with pytest.raises(KernelRejects):
-        told.audit_trace([[]])
+        task_kernel.audit_trace([[]])
 
 
 # ---- outcomes --------------------------------------------------------------------------------------------------------
@@ -351,40 +355,40 @@ TOSS = """(:predicates (head) (tail) (edge)) (:action toss :effect (oneof (head)
 def outcomes(
     domain: str, plan: str, alternatives: list[int], init: str = ""
 ) -> tuple[KernelVerdict, list[tuple[int, ...]]]:
-    """The judgement when choices have these alternatives, in order of asking; and what was asked, objects left out."""
-    asked: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    """The verdict if the choices have these alternatives, in order; and the choices (step, number, alternatives)."""
+    choices: dict[tuple[int, int, tuple[str, ...]], int] = {}
     widths = []
 
     def choose(step: int, number: int, objects: tuple[str, ...], count: int) -> int:
         key = step, number, objects
-        if key not in asked:
-            asked[key] = alternatives[len(asked)] if len(asked) < len(alternatives) else 0
+        if key not in choices:
+            choices[key] = alternatives[len(choices)] if len(choices) < len(alternatives) else 0
             widths.append((step, number, count))
-        return asked[key]
+        return choices[key]
 
-    judgement = kernel(init, "", domain, objects="(:objects k l)").audit(plan, World(choose=choose))
-    return judgement, widths
+    verdict = kernel(init, "", domain, objects="(:objects k l)").audit(plan, World(choose=choose))
+    return verdict, widths
 
 
 def test_one_of_the_effects_happens() -> None:
-    told = kernel("", "", TOSS)
+    task_kernel = kernel("", "", TOSS)
     for alternative, expected in enumerate(({("head",)}, {("tail",)}, set())):
         world = World(choose=lambda step, number, objects, count, picked=alternative: picked)
-        assert told.states("(toss)", world)[1] == expected
-        assert told.audit("(toss) (look)", world).executable == (alternative < 2)
+        assert task_kernel.states("(toss)", world)[1] == expected
+        assert task_kernel.audit("(toss) (look)", world).executable == (alternative < 2)
     with pytest.raises(KernelRejects):
-        told.audit("(toss)", World(choose=lambda *_: 3))
+        task_kernel.audit("(toss)", World(choose=lambda *_: 3))
     with pytest.raises(KernelRejects):
-        told.audit("(toss)")
+        task_kernel.audit("(toss)")
     with pytest.raises(KernelRejects):
-        told.audit("(toss)", World())
-    assert told.audit("(look)").headline == "INVALID"  # nothing is open in this plan
+        task_kernel.audit("(toss)", World())
+    assert task_kernel.audit("(look)").headline == "INVALID"  # nothing is open in this plan
 
 
 def test_each_step_chooses_for_itself() -> None:
-    judgement, asked = outcomes(TOSS, "(toss) (look) (toss) (look)", [2, 0])
-    assert asked[:2] == [(1, 0, 3), (3, 0, 3)]
-    assert judgement.failed_steps == {"halt": (2,), "skip": (2,), "force": (2,)}
+    verdict, choices = outcomes(TOSS, "(toss) (look) (toss) (look)", [2, 0])
+    assert choices[:2] == [(1, 0, 3), (3, 0, 3)]
+    assert verdict.failed_steps == {"halt": (2,), "skip": (2,), "force": (2,)}
     assert outcomes(TOSS, "(toss) (look) (toss) (look)", [1, 2])[0].executable
 
 
@@ -403,46 +407,46 @@ def test_each_binding_chooses_for_itself() -> None:
     domain = """(:predicates (on ?x) (by ?x ?y)) (:action act :parameters (?z) :effect (and
       (forall (?x) (oneof (on ?x) (not (on ?x))))
       (oneof (by ?z ?z) (forall (?x ?y) (oneof (by ?x ?y) ())))))"""
-    told = kernel("", "", domain, objects="(:objects k l)")
-    asked = []
+    task_kernel = kernel("", "", domain, objects="(:objects k l)")
+    choices = []
 
     def choose(step: int, number: int, objects: tuple[str, ...], alternatives: int) -> int:
-        asked.append((number, objects))
+        choices.append((number, objects))
         return {(0, ("k",)): 1, (1, ()): 1, (2, ("l", "k")): 0}.get((number, objects), number // 2)
 
-    state = told.states("(act k)", World(choose=choose))[1]
-    assert asked == [(0, ("k",)), (0, ("l",)), (1, ()), *[(2, (x, y)) for x in "kl" for y in "kl"]]
+    state = task_kernel.states("(act k)", World(choose=choose))[1]
+    assert choices == [(0, ("k",)), (0, ("l",)), (1, ()), *[(2, (x, y)) for x in "kl" for y in "kl"]]
     assert state == {("on", "l"), ("by", "l", "k")}
 
 
 def test_outcomes_of_durative_actions() -> None:
     domain = """(:predicates (p) (q)) (:durative-action act :parameters () :duration (= ?duration 2) :condition ()
       :effect (and (oneof (at start (p)) (at end (q))) (at end (oneof (p) (and (not (p)) (q))))))"""
-    told = kernel("", "", domain)
-    found = []
+    task_kernel = kernel("", "", domain)
+    traces = []
     for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
         world = World(choose=lambda step, number, objects, count, both=(first, second): both[number])
-        found.append([short(state) for state in told.states("0: (act) [2]", world)])
-    assert found == [["", "p", "p"], ["", "p", "q"], ["", "", "p,q"], ["", "", "q"]]
+        traces.append([short(state) for state in task_kernel.states("0: (act) [2]", world)])
+    assert traces == [["", "p", "p"], ["", "p", "q"], ["", "", "p,q"], ["", "", "q"]]
 
 
 def test_a_conflict_in_one_outcome_alone() -> None:
     domain = "(:functions (n)) (:action act :effect (and (assign (n) 1) (oneof (assign (n) 2) ())))"
-    told = [outcomes(domain, "(act)", [alternative])[0].executable for alternative in (0, 1)]
-    assert told == [False, True]
+    executable = [outcomes(domain, "(act)", [alternative])[0].executable for alternative in (0, 1)]
+    assert executable == [False, True]
 
 
 def test_a_predicate_may_be_called_oneof() -> None:
     domain = "(:predicates (oneof ?x) (p)) (:action act :parameters (?x) :effect (oneof (oneof ?x) (p)))"
-    told = kernel("", "", domain, objects="(:objects k)")
-    assert told.states("(act k)", World(choose=lambda *_: 0))[1] == {("oneof", "k")}
+    task_kernel = kernel("", "", domain, objects="(:objects k)")
+    assert task_kernel.states("(act k)", World(choose=lambda *_: 0))[1] == {("oneof", "k")}
     plain = kernel("", "", "(:predicates (oneof ?x)) (:action act :parameters (?x) :effect (oneof ?x))",
                    objects="(:objects k)")  # fmt: skip
     assert plain.states("(act k)")[1] == {("oneof", "k")}
 
 
 @pytest.mark.parametrize("effect", ["(oneof)", "(oneof p q)", "(oneof (p) (< 1 2))", "(not (oneof (p) (q)))"])
-def test_what_is_no_outcome(effect: str) -> None:
+def test_invalid_outcomes(effect: str) -> None:
     with pytest.raises(KernelRejects):
         kernel("", "", f"(:predicates (p) (q)) (:action act :effect {effect})")
 
@@ -467,12 +471,12 @@ def test_steps_are_taken_in_the_order_of_the_world() -> None:
         False,
     ]
     assert ordered(steps, "", 2, 1, 3).failed_steps["halt"] == (2,)
-    found = ordered(steps, "", 1, 2, 3).findings
-    assert {(f.rule, f.step) for f in found} == {("late", 2), ("taken", 3)}
-    found = ordered(steps, "", 3, 1, 2).findings  # the letters have the numbers of the steps taken last
-    assert {(f.rule, f.step) for f in found} == {("late", 2)}
-    found = ordered("(c) (b) (a)", "(< 3 2 1)", 3, 2, 1).findings
-    assert {(f.rule, f.step) for f in found} == {("late", 2), ("taken", 1)}
+    findings = ordered(steps, "", 1, 2, 3).findings
+    assert {(f.rule, f.step) for f in findings} == {("late", 2), ("taken", 3)}
+    findings = ordered(steps, "", 3, 1, 2).findings  # the letters have the numbers of the steps taken last
+    assert {(f.rule, f.step) for f in findings} == {("late", 2)}
+    findings = ordered("(c) (b) (a)", "(< 3 2 1)", 3, 2, 1).findings
+    assert {(f.rule, f.step) for f in findings} == {("late", 2), ("taken", 1)}
 
 
 @pytest.mark.parametrize(
@@ -495,16 +499,16 @@ def test_steps_are_taken_in_the_order_of_the_world() -> None:
         ("(at 1 (a)) (at 2 (a))", "(< 1 2)", (1, 2)),
     ],
 )
-def test_orders_that_are_none(steps: str, ordering: str, order: tuple[int, ...]) -> None:
+def test_invalid_orders(steps: str, ordering: str, order: tuple[int, ...]) -> None:
     with pytest.raises(KernelRejects):
         ordered(steps, ordering, *order)
 
 
-def test_a_plan_without_ordering_is_taken_as_it_stands() -> None:
-    told = kernel("", "", STEPS)
-    assert told.audit("(define (plan x) (:steps (one (a)) (two (b))))").executable
+def test_a_plan_without_ordering_keeps_its_order() -> None:
+    task_kernel = kernel("", "", STEPS)
+    assert task_kernel.audit("(define (plan x) (:steps (one (a)) (two (b))))").executable
     with pytest.raises(KernelRejects):
-        told.audit("(define (plan x) (:steps (a) (b)) (:ordering))")
+        task_kernel.audit("(define (plan x) (:steps (a) (b)) (:ordering))")
 
 
 # ---- durations -------------------------------------------------------------------------------------------------------
@@ -515,16 +519,16 @@ BAKE = """(:predicates (hot) (done)) (:action serve :precondition (done) :effect
 
 
 def lasting(plan: str, **durations: Fraction | int | str) -> KernelVerdict:
-    given = {int(name[1:]): Fraction(value) for name, value in durations.items()}
-    return kernel("", "", BAKE).audit(plan, World(durations=given))
+    world_durations = {int(name[1:]): Fraction(value) for name, value in durations.items()}
+    return kernel("", "", BAKE).audit(plan, World(durations=world_durations))
 
 
 @pytest.mark.parametrize("plan", ["0: (bake) [3 +- 1.5]", "(define (plan x) (:steps (at 0 (bake) 3 1.5)))"])
 def test_a_duration_is_that_of_the_world(plan: str) -> None:
     assert [lasting(plan, s1=value).executable for value in ("1.5", 2, "4.5")] == [False, True, True]
-    for given in ({}, {"s1": "1.4"}, {"s1": 5}, {"s2": 3}):
+    for not_allowed in ({}, {"s1": "1.4"}, {"s1": 5}, {"s2": 3}):
         with pytest.raises(KernelRejects):
-            lasting(plan, **given)
+            lasting(plan, **not_allowed)
     with pytest.raises(KernelRejects):
         kernel("", "", BAKE).audit(plan)
 
@@ -534,7 +538,7 @@ def test_steps_with_durations_count_in_order_of_time() -> None:
     assert [lasting(plan, s1=value).failed_steps["halt"] for value in (3, "4.5", 5)] == [(), (), (2,)]
 
 
-def test_tolerances_that_are_none() -> None:
+def test_tolerances_of_zero_or_without_number() -> None:
     assert lasting("0: (bake) [3 +- 0]").executable
     assert lasting("0: (bake) [3]").executable
     assert lasting("0: (bake) [3+-1]", s1=2).executable

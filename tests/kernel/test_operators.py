@@ -102,7 +102,7 @@ def test_by_hand(formula: str, trace: str, times: list[int] | None, expected: bo
 
 
 def test_steps_taken() -> None:
-    """``action`` looks at what is taken in a letter; the last letter has nothing."""
+    """``action`` reads the steps of a letter; the last letter has none."""
     assert kernel("(action (a))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is True
     assert kernel("(next (action (a)))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is False
     assert kernel("(sometime (action (b)))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is False
@@ -119,7 +119,7 @@ def test_misplaced(formula: str) -> None:
 
 
 # The definitions as the tables state them, one for each operator; F and G are the two facts.
-def rest(n: int, i: int) -> range:
+def suffix(n: int, i: int) -> range:
     return range(i, n)
 
 
@@ -131,15 +131,15 @@ DEFINITIONS: dict[str, Definition] = {
     "(since {f} {g})": lambda s, t, i: any(s[j][1] and all(s[k][0] for k in range(j + 1, i + 1)) for j in range(i + 1)),
     "(next {f})": lambda s, t, i: i < len(s) - 1 and s[i + 1][0],
     "(weak-next {f})": lambda s, t, i: i == len(s) - 1 or s[i + 1][0],
-    "(until {f} {g})": lambda s, t, i: any(s[j][1] and all(s[k][0] for k in range(i, j)) for j in rest(len(s), i)),
-    "(release {f} {g})": lambda s, t, i: all(s[j][1] or any(s[k][0] for k in range(i, j)) for j in rest(len(s), i)),
-    "(always {f})": lambda s, t, i: all(s[j][0] for j in rest(len(s), i)),
-    "(sometime {f})": lambda s, t, i: any(s[j][0] for j in rest(len(s), i)),
+    "(until {f} {g})": lambda s, t, i: any(s[j][1] and all(s[k][0] for k in range(i, j)) for j in suffix(len(s), i)),
+    "(release {f} {g})": lambda s, t, i: all(s[j][1] or any(s[k][0] for k in range(i, j)) for j in suffix(len(s), i)),
+    "(always {f})": lambda s, t, i: all(s[j][0] for j in suffix(len(s), i)),
+    "(sometime {f})": lambda s, t, i: any(s[j][0] for j in suffix(len(s), i)),
     "(sometime-after {f} {g})": lambda s, t, i: all(
-        any(s[k][1] for k in rest(len(s), j)) for j in rest(len(s), i) if s[j][0]
+        any(s[k][1] for k in suffix(len(s), j)) for j in suffix(len(s), i) if s[j][0]
     ),
 }
-WHOLE: dict[str, Definition] = {
+WHOLE_TRACE_DEFINITIONS: dict[str, Definition] = {
     "(at end {f})": lambda s, t, i: s[-1][0],
     "(within 3 {f})": lambda s, t, i: any(s[j][0] for j in range(len(s)) if t[j] <= 3),
     "(at-most-once {f})": lambda s, t, i: sum(
@@ -170,22 +170,22 @@ def random_trace(rng: random.Random) -> tuple[list[Letter], list[Fraction]]:
     return letters, times
 
 
-@pytest.mark.parametrize("pattern", [*DEFINITIONS, *WHOLE])
+@pytest.mark.parametrize("pattern", [*DEFINITIONS, *WHOLE_TRACE_DEFINITIONS])
 def test_against_the_definition(pattern: str) -> None:
     rng = random.Random(pattern)
-    whole = pattern in WHOLE
+    is_whole_trace = pattern in WHOLE_TRACE_DEFINITIONS
     formula = pattern.format(f="(p)", g="(q)")
     rules = [kernel(formula)]
-    if not whole:  # the value at letter i, reached by next
+    if not is_whole_trace:  # the value at letter i, reached by next
         for _ in range(3):
             formula = f"(next {formula})"
             rules.append(kernel(formula))
     for _ in range(150):
         letters, times = random_trace(rng)
         for i, rule in enumerate(rules[: len(letters)]):
-            definition = {**DEFINITIONS, **WHOLE}[pattern]
-            found = rule.evaluate_instance("r", {}, [facts(x) for x in letters], times)
-            assert found is definition(letters, times, i), (pattern, i, letters, times)
+            definition = {**DEFINITIONS, **WHOLE_TRACE_DEFINITIONS}[pattern]
+            outcome = rule.evaluate_instance("r", {}, [facts(x) for x in letters], times)
+            assert outcome is definition(letters, times, i), (pattern, i, letters, times)
 
 
 def doomed(formula: str, letters: list[Letter], times: list[Fraction], alphabet: list[Letter]) -> bool:
@@ -214,14 +214,14 @@ def test_first_hopeless_letter(pattern: str) -> None:
     rng = random.Random(pattern)
     formula = pattern.format(f="(p)", g="(q)")
     rule, alphabet = kernel(formula), [(False, False), (True, False), (False, True), (True, True)]
-    seen = 0
-    while seen < 8:
+    compared = 0
+    while compared < 8:
         letters, times = random_trace(rng)
         letters, times = letters[:4], times[:4]
         findings = rule.audit_trace([facts(x) for x in letters], times)
         if not findings:
             continue
-        seen += 1
+        compared += 1
         (finding,) = findings
         assert finding.exact_step
         hopeless = [i for i in range(len(letters)) if doomed(formula, letters[: i + 1], times[: i + 1], alphabet)]

@@ -46,7 +46,7 @@ def prepared(path: Path) -> Prepared:
 
 def check_tables(ready: Prepared, text: str) -> int:
     """Hold the tables of a plan against the kernel; how many rows they have."""
-    kernel = ready.checker.confirmer._load()
+    kernel = ready.checker.confirmer.kernel
     assert kernel is not None
     report = ready.checker.check(Source("p", text))
     assert find_false_evidence(ready.checker, kernel, text, report) == []

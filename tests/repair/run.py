@@ -85,7 +85,7 @@ def main() -> int:
     parser.add_argument("--lifted", action="store_true", help="few objects like many: quantifiers are not spelt out")
     options = parser.parse_args()
     if options.lifted:
-        demands.FEW_OBJECTS, demands.SELECTIVE = 0, 1
+        demands.MAX_ENUMERATED_INSTANCES, demands.MAX_SELECTED_INSTANCES = 0, 1
     asked = options.judge, options.min_severity, options.exempt
     works = [(options.seed, number, *asked) for number in range(options.first, options.first + options.count)]
     started = time.monotonic()

@@ -156,11 +156,11 @@ def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
     made = checker()
     source = plan(*WHOLE[:2], "put apple kitchen", *WHOLE[2:])
     repairer = Repairer(made, source, made.read(source).steps, RepairOptions())
-    spare, _ = repairer._some_repair()
+    spare, _ = repairer._find_any_repair()
     assert spare is not None
-    assert spare.author == "a search for insertions alone"
-    assert set(spare.aligned.kinds) == {"insert"}
-    assert repairer.safe(spare.aligned.steps)
+    assert spare.source == "a search for insertions alone"
+    assert set(spare.alignment.kinds) == {"insert"}
+    assert repairer.is_safe(spare.alignment.steps)
 
 
 def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:
@@ -181,9 +181,9 @@ def test_new_steps_that_serve_nothing_are_left_out() -> None:
     made = checker()
     repairer = Repairer(made, plan(*WHOLE), made.read(plan(*WHOLE)).steps, RepairOptions())
     detour = taken(made, "go hall kitchen", "take pear kitchen", "put pear kitchen", *WHOLE[1:])
-    assert len(remove_needless_steps(detour, made.read(plan(*WHOLE)).steps, repairer.safe)) in (6, 8)
+    assert len(remove_needless_steps(detour, made.read(plan(*WHOLE)).steps, repairer.is_safe)) in (6, 8)
     idle = taken(made, *WHOLE[:3], "wash apple", *WHOLE[3:])
-    assert len(remove_needless_steps(idle, [], repairer.safe)) == 6
+    assert len(remove_needless_steps(idle, [], repairer.is_safe)) == 6
 
 
 @pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])

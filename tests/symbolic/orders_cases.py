@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from random import Random
 from typing import NamedTuple
@@ -208,7 +208,7 @@ def steps_of(case: OrderCase, checker: Checker) -> list[GroundAction | IllFormed
 
 def orders(order: PartialOrder) -> Iterator[tuple[int, ...]]:
     """All linear extensions."""
-    return (p for p in permutations(range(1, order.size + 1)) if order.allows(p))
+    return (p for p in permutations(range(1, order.size + 1)) if allows(order, p))
 
 
 def values(judgements: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
@@ -229,3 +229,9 @@ def by_replay(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
     """The judgements of all orders, by the engine."""
     steps = steps_of(case, checker)
     return {replay_order(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}
+
+
+def allows(order: PartialOrder, sequence: Sequence[int]) -> bool:
+    """Whether a sequence of all steps respects every pair."""
+    place = {step: number for number, step in enumerate(sequence)}
+    return len(place) == order.size and all(place[first] < place[second] for first, second in order.pairs)

@@ -6,13 +6,12 @@ import traceback
 from itertools import islice
 from typing import NamedTuple
 
-from orders_cases import OrderCase, by_replay, order_case, orders, steps_of, values
+from orders_cases import OrderCase, allows, by_replay, order_case, orders, steps_of, values
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
-from plansafe.verifier.symbolic.orders import order_audit
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict, replay_order
+from plansafe.verifier.symbolic.orders.order_audit import OrderAudit
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
@@ -44,7 +43,7 @@ def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
     assert checker.ok, checker.diagnostics
     steps = steps_of(case, checker)
     order = PartialOrder(len(steps), case.pairs)
-    judging = order_audit.OrderAudit(checker.engine, steps, order, None, EVERY_VIOLATION, None, "auto")
+    judging = OrderAudit(checker.engine, steps, order)
     verdict = judging.verdict()
     expected = values(by_replay(case, checker))
     found = (verdict.executable, verdict.goal, verdict.safe)
@@ -72,7 +71,7 @@ def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> 
         if value in (Worlds.SOME, Worlds.NONE) and world is None:
             return f"no witness for property {which}"
         if world is not None:
-            if value is Worlds.ALL or not order.allows(world.order):
+            if value is Worlds.ALL or not allows(order, world.order):
                 return f"a wrong witness for property {which}: {world.order}"
             if replay_order(checker.engine, steps, world.order)[which] is not False:
                 return f"the witness {world.order} does not fail property {which}"

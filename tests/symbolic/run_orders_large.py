@@ -18,14 +18,15 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 from orders_large import FAMILIES, Large  # noqa: E402
 from orders_naive import naively  # noqa: E402
 
-from plansafe.verifier.symbolic.orders.order_audit import audit_orders  # noqa: E402
+from plansafe.verifier.symbolic.orders.order_audit import OrderAudit  # noqa: E402
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: E402
 
 
 def measured(large: Large, limit: float) -> str:
     """One line: the verdict, whether it is as expected, and how long it took."""
     checker, steps = large.compiled()
     started = time.monotonic()
-    verdict = audit_orders(checker.engine, steps, large.pairs, started + limit)
+    verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).verdict()
     seconds = time.monotonic() - started
     found = (verdict.executable.value, verdict.safe.value)
     said = "" if found == large.expected else f"  expected {large.expected}"

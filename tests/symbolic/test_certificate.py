@@ -98,7 +98,7 @@ def test_a_long_proof() -> None:
     said = read(text)
     assert said.claim == "VALID"
     assert said.steps > 100
-    assert not said.constant
+    assert not said.is_trivial
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -127,7 +127,7 @@ def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, {})
     text = write_certificate(always, "SAFE", [], TASK, [])
     assert text is not None
-    assert read(text).constant
+    assert read(text).is_trivial
 
 
 def test_no_certificate_with_limits_or_in_no_time() -> None:
@@ -260,7 +260,7 @@ def test_right_steps_are_accepted() -> None:
     assert read(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
     tautology = lines("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
     assert read(tautology).steps == 3
-    assert read(lines("3 0 1 2 0", head="p cnf 1 2", given=["1 0", "-1 0"])).constant
+    assert read(lines("3 0 1 2 0", head="p cnf 1 2", given=["1 0", "-1 0"])).is_trivial
     assert read(lines("2 0 1 0", head="p cnf 0 1", given=["0"])).steps == 1
 
 

@@ -6,10 +6,10 @@ from itertools import permutations
 from random import Random
 
 import pytest
+from orders_cases import allows
 
 from plansafe.verifier.symbolic.orders.partial_order import (
     END,
-    CyclicOrder,
     PartialOrder,
     Writers,
     find_failing_order,
@@ -39,7 +39,7 @@ def test_the_closure_and_the_extensions() -> None:
     random = Random(1)
     for _ in range(100):
         order = some_order(random, random.randint(1, 5))
-        linear = [p for p in permutations(range(1, order.size + 1)) if order.allows(p)]
+        linear = [p for p in permutations(range(1, order.size + 1)) if allows(order, p)]
         assert order.linear_extension() in linear
         for a in range(1, order.size + 1):
             for b in range(1, order.size + 1):
@@ -47,11 +47,10 @@ def test_the_closure_and_the_extensions() -> None:
                 assert bool(order.after[a] >> b & 1) == always == bool(order.before[b] >> a & 1)
 
 
-def test_a_cycle_is_named() -> None:
-    with pytest.raises(CyclicOrder) as raised:
+def test_a_cycle_is_refused() -> None:
+    with pytest.raises(ValueError, match="cyclic"):
         PartialOrder(4, [(1, 2), (2, 3), (3, 2), (3, 4)])
-    assert sorted(raised.value.steps) == [2, 3]
-    with pytest.raises(CyclicOrder):
+    with pytest.raises(ValueError, match="cyclic"):
         PartialOrder(1, [(1, 1)])
 
 
@@ -66,7 +65,7 @@ def test_the_criterion_is_exact_where_writes_are_plain() -> None:
         writers = Writers(random.random() < 0.5, makes, breaks, makes, breaks)
         moment = random.randint(END, order.size)
         wanted = random.random() < 0.5
-        linear = [p for p in permutations(range(1, order.size + 1)) if order.allows(p)]
+        linear = [p for p in permutations(range(1, order.size + 1)) if allows(order, p)]
         truth = all(value(writers, p, moment) is wanted for p in linear)
         assert holds_in_every_order(order, writers, moment, wanted) is truth
         found = find_failing_order(order, writers, moment, wanted)
@@ -97,7 +96,7 @@ def test_the_criterion_is_sound_where_writes_are_conditional() -> None:
         found += 1
         open_steps = [step for step in steps if certainly[step] != perhaps[step]]
         for p in permutations(steps):
-            if not order.allows(p):
+            if not allows(order, p):
                 continue
             for chosen in range(1 << len(open_steps)):
                 fires = {step for i, step in enumerate(open_steps) if chosen >> i & 1}

@@ -36,13 +36,13 @@ def checker(
     files: Mapping[str, str] | None = None,
 ) -> Checker:
     """A checker for texts. ``files`` are the specifications that others may extend."""
-    found = {name: Source(name, text) for name, text in (files or {}).items()}
+    specifications = {name: Source(name, text) for name, text in (files or {}).items()}
     return Checker(
         Source("domain", domain_text),
         Source("problem", problem_text),
         [Source("spec" if n == 0 else f"spec{n + 1}", text) for n, text in enumerate(specs)],
         options,
-        lambda name, _beside: found.get(name),
+        lambda name, _extending: specifications.get(name),
     )
 
 
@@ -70,7 +70,7 @@ def verdict(report: Report) -> str:
     words = [report.headline.value]
     for finding in report.findings:
         where = "end" if finding.at_end else str(finding.step)
-        binding = ",".join(f"{name}={value}" for name, value in finding.binding)
-        what = finding.code if finding.rule is None else finding.rule + (f"({binding})" if binding else "")
-        words.append(f"{what}@{where}")
+        binding = ",".join(f"{variable}={value}" for variable, value in finding.binding)
+        name = finding.code if finding.rule is None else finding.rule + (f"({binding})" if binding else "")
+        words.append(f"{name}@{where}")
     return " ".join(words)

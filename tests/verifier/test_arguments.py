@@ -19,7 +19,7 @@ PROBLEM = Source("p.pddl", "(define (problem q) (:domain d) (:init) (:goal (p)))
 
 
 @pytest.mark.parametrize(
-    ("domain", "problem", "specs", "said"),
+    ("domain", "problem", "specs", "message"),
     [
         ("domain.pddl", PROBLEM, (), r"^domain takes a .*Source, not str: write Source.from_path\('domain.pddl'\)$"),
         (DOMAIN, Path("p.pddl"), (), r"^problem takes a .*Source, not PosixPath: write Source.from_path\('p.pddl'\)$"),
@@ -30,25 +30,25 @@ PROBLEM = Source("p.pddl", "(define (problem q) (:domain d) (:init) (:goal (p)))
         (DOMAIN, None, (), r"^problem takes a .*Source, not NoneType$"),
     ],
 )
-def test_a_checker_says_what_it_wants(domain: Any, problem: Any, specs: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_a_checker_reports_wrong_argument_types(domain: Any, problem: Any, specs: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         Checker(domain, problem, specs)
 
 
 @pytest.mark.parametrize("ask", [lambda c, p: c.check(p), repair, diagnose])
-def test_so_do_those_who_take_a_plan(ask: Any) -> None:
+def test_functions_with_a_plan_report_wrong_types(ask: Any) -> None:
     with pytest.raises(TypeError, match=r"^plan takes a .*Source.from_path\('x.plan'\)$"):
         ask(Checker(DOMAIN, PROBLEM), "x.plan")
 
 
-def test_so_does_audit() -> None:
+def test_audit_reports_wrong_types() -> None:
     with pytest.raises(TypeError, match=r"^plans takes a list, not a str: write \[..\] around it$"):
         audit("x.plan")
     with pytest.raises(TypeError, match=r"^specs takes a list, not a str"):
         audit(["x.plan"], Settings(specs="household"))  # type: ignore[arg-type]
 
 
-def test_what_is_advised_works(tmp_path: Path) -> None:
+def test_the_suggested_calls_work(tmp_path: Path) -> None:
     for source in (DOMAIN, PROBLEM):
         (tmp_path / source.name).write_bytes(b"\xef\xbb\xbf" + source.text.encode())
     read = [Source.from_path(tmp_path / source.name) for source in (DOMAIN, PROBLEM)]

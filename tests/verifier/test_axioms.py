@@ -1,4 +1,4 @@
-"""Derived facts that follow the changes of a step are those that are computed anew."""
+"""Derived facts updated after the changes of a step equal those computed from scratch."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ REACH = "(:derived (b ?x ?y) (or (q ?x ?y) (exists (?u) (and (q ?x ?u) (b ?u ?y)
 
 
 @pytest.fixture(autouse=True)
-def followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few facts are followed, too, and few objects indexed."""
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Update incrementally and index even if the state has few facts and objects."""
     monkeypatch.setattr(engine_axioms, "MAX_RECOMPUTED_FACTS", -1)
     monkeypatch.setattr(axiom_joins, "MAX_UNINDEXED_OBJECTS", 0)
 
 
-def engine(*axioms: str, things: int = 5) -> Engine:
-    names = " ".join([f"t{n}" for n in range(things)])
+def engine(*axioms: str, object_count: int = 5) -> Engine:
+    names = " ".join([f"t{n}" for n in range(object_count)])
     text = domain(*axioms, predicates=PREDICATES, functions="(f ?x)", types="thing - object")
     checked = checker(text, problem(objects=f"{names} - thing o - object"))
     assert checked.ok, checked.diagnostics
     return checked.engine
 
 
-def noted(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int]]:
-    """The predicates of what updates compute anew, as they do so."""
+def record_recomputations(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int]]:
+    """A list to which each update appends the predicates that it recomputes."""
     computed: list[frozenset[int]] = []
 
     def recompute(maintenance: Maintenance, rules: axiom_joins.StratumJoins, old: dict[int, set[int]]) -> None:
@@ -61,27 +61,27 @@ class Bodies:
     def axioms(self) -> list[str]:
         out: list[str] = []
         before: dict[str, int] = dict(BASIC)
-        for own in (LOWER, UPPER, TOP):
-            for name, arity in own.items():
+        for stratum in (LOWER, UPPER, TOP):
+            for name, arity in stratum.items():
                 for _ in range(self.random.choice((1, 1, 2))):
                     typed = " ".join([f"{v} - {self.random.choice(('thing', 'object'))}" for v in ("?x", "?y")[:arity]])
-                    body = self.body(("?x", "?y")[:arity], before, own)
+                    body = self.body(("?x", "?y")[:arity], before, stratum)
                     out.append(f"(:derived ({name} {typed}) {body})")
-            before |= own
+            before |= stratum
         return [axiom.replace("( ", "(") for axiom in out]
 
-    def body(self, free: tuple[str, ...], before: dict[str, int], own: dict[str, int]) -> str:
+    def body(self, free: tuple[str, ...], before: dict[str, int], stratum: dict[str, int]) -> str:
         parts = []
         for number in range(self.random.choice((1, 2, 2, 3))):
             inner = f"?u{number}"
-            literals = [self.literal((*free, inner), before, own) for _ in range(self.random.choice((1, 2, 2, 3)))]
+            literals = [self.literal((*free, inner), before, stratum) for _ in range(self.random.choice((1, 2, 2, 3)))]
             parts.append(f"(exists ({inner}) (and {' '.join(literals)}))")
         return f"(or {' '.join(parts)})"
 
-    def literal(self, scope: tuple[str, ...], before: dict[str, int], own: dict[str, int]) -> str:
+    def literal(self, scope: tuple[str, ...], before: dict[str, int], stratum: dict[str, int]) -> str:
         kind = self.random.random()
         if self.hard and kind < 0.08:
-            body = f"(or (not {self.atom((*scope, '?w'), before)}) {self.atom((*scope, '?w'), before | own)})"
+            body = f"(or (not {self.atom((*scope, '?w'), before)}) {self.atom((*scope, '?w'), before | stratum)})"
             return f"(forall (?w - thing) {body})"
         if self.hard and kind < 0.14:
             return f"(> (f {self.random.choice(scope)}) 1)"
@@ -89,11 +89,11 @@ class Bodies:
             return f"(= {self.random.choice(scope)} {self.random.choice((*scope, 't0'))})".replace("t0", scope[0])
         if kind < 0.4:
             return f"(not {self.atom(scope, before)})"
-        return self.atom(scope, own if kind > 0.75 else before)
+        return self.atom(scope, stratum if kind > 0.75 else before)
 
-    def atom(self, scope: tuple[str, ...], known: dict[str, int]) -> str:
-        name = self.random.choice(sorted(known))
-        return f"({' '.join([name, *[self.random.choice(scope) for _ in range(known[name])]])})"
+    def atom(self, scope: tuple[str, ...], arities: dict[str, int]) -> str:
+        name = self.random.choice(sorted(arities))
+        return f"({' '.join([name, *[self.random.choice(scope) for _ in range(arities[name])]])})"
 
 
 def change(random: Random, state: State, names: dict[str, int]) -> list[StateChange]:
@@ -120,40 +120,40 @@ def derived(axioms: Axioms, facts: Facts) -> dict[int, set[int]]:
 
 @pytest.mark.parametrize(("patience", "few", "unindexed"), [(1, -1, 0), (1, -1, 99), (3, -1, 0), (3, 24, 16)])
 @pytest.mark.parametrize("hard", every(6, [False, True]))
-def test_following_is_computing_anew(
+def test_updating_equals_recomputing(
     hard: bool, patience: int, few: int, unindexed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_axioms, "MAX_RECOMPUTED_FACTS", few)
     monkeypatch.setattr(axiom_joins, "MAX_UNINDEXED_OBJECTS", unindexed)
     monkeypatch.setattr(
         engine_axioms, "DELETION_SHARE", patience
-    )  # 1: a stratum is never given up for much that is deleted
-    recomputed = noted(monkeypatch)
+    )  # 1: no stratum is recomputed because of many deletions
+    recomputed = record_recomputations(monkeypatch)
     changed = 0
     for seed in range(15):
         random = Random(f"{seed} {hard}")
-        found = engine(*Bodies(random, hard).axioms())
-        axioms, state = found.axioms, found.initial()
+        task_engine = engine(*Bodies(random, hard).axioms())
+        axioms, state = task_engine.axioms, task_engine.initial()
         assert axioms is not None
-        names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+        names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
         for _ in range(17):
             before = derived(axioms, state.facts)
             sets = {predicate: state.facts[predicate] for predicate in axioms.derived}
             log = change(random, state, names)
-            given = len(log)
+            logged_before = len(log)
             axioms.update(state.facts, state.fluents, log)
             after = derived(axioms, state.facts)
-            anew = list(state.facts)
-            axioms.compute(anew, state.fluents)
-            assert after == derived(axioms, anew), seed
-            wanted = {(p, c, False) for p in before for c in before[p] - after[p]}
-            wanted |= {(p, c, True) for p in before for c in after[p] - before[p]}
-            assert set(log[given:]) == wanted
-            assert len(log) - given == len(wanted)
-            changed += len(wanted)
-            for predicate, known in sets.items():
-                assert known == before[predicate], "a set that a copy may share was changed in place"
-                assert (state.facts[predicate] is known) == (before[predicate] == after[predicate])
+            recomputed_facts = list(state.facts)
+            axioms.compute(recomputed_facts, state.fluents)
+            assert after == derived(axioms, recomputed_facts), seed
+            expected_changes = {(p, c, False) for p in before for c in before[p] - after[p]}
+            expected_changes |= {(p, c, True) for p in before for c in after[p] - before[p]}
+            assert set(log[logged_before:]) == expected_changes
+            assert len(log) - logged_before == len(expected_changes)
+            changed += len(expected_changes)
+            for predicate, shared_set in sets.items():
+                assert shared_set == before[predicate], "a set that a copy may share was changed in place"
+                assert (state.facts[predicate] is shared_set) == (before[predicate] == after[predicate])
             if random.random() < 0.3:
                 state.undo(log)
                 assert derived(axioms, state.facts) == before
@@ -163,12 +163,12 @@ def test_following_is_computing_anew(
 
 
 def test_a_ring_that_is_cut_and_closed() -> None:
-    """What holds itself up by a circle alone must fall with it."""
-    found = engine(REACH, things=6)
-    axioms, state = found.axioms, found.initial()
+    """Facts that only support each other in a cycle must be deleted."""
+    task_engine = engine(REACH, object_count=6)
+    axioms, state = task_engine.axioms, task_engine.initial()
     assert axioms is not None
-    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
-    q, b, size = names["q"], names["b"], len(found.task.objects)
+    names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
+    q, b, size = names["q"], names["b"], len(task_engine.task.objects)
     ring = [n * size + (n + 1) % 6 for n in range(6)]
     for code in ring:
         state.facts[q].add(code)
@@ -189,16 +189,16 @@ def test_a_ring_that_is_cut_and_closed() -> None:
         ("(exists (?y) (and (q ?x ?y) (p ?y)))", ("p", "q"), ()),
     ],
 )
-def test_a_fact_falls_whose_grounds_all_go_at_once(
+def test_a_fact_is_deleted_if_all_its_supports_change_in_one_step(
     body: str, removed: tuple[str, ...], added: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What goes is followed in the state before the step: in the one after it, each ground misses the other."""
+    """Deletions are derived in the state before the step: after the step, each support lacks its other condition."""
     monkeypatch.setattr(engine_axioms, "DELETION_SHARE", 1)
-    computed = noted(monkeypatch)
-    found = engine(f"(:derived (c ?x) {body})")
-    axioms, state = found.axioms, found.initial()
+    computed = record_recomputations(monkeypatch)
+    task_engine = engine(f"(:derived (c ?x) {body})")
+    axioms, state = task_engine.axioms, task_engine.initial()
     assert axioms is not None
-    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
+    names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
     for name in removed:
         state.facts[names[name]].add(0)
     axioms.update(state.facts, state.fluents, [(names[name], 0, True) for name in removed])
@@ -212,15 +212,15 @@ def test_a_fact_falls_whose_grounds_all_go_at_once(
     assert not computed
 
 
-def test_a_change_that_nothing_rests_on_costs_no_stratum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A universally quantified axiom is computed anew if what it reads changed; the others are left alone."""
-    found = engine(
+def test_a_change_recomputes_only_the_strata_that_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A universally quantified axiom is recomputed if a fact that it reads has changed; others are not."""
+    task_engine = engine(
         REACH, "(:derived (c ?x) (forall (?u) (or (not (b ?x ?u)) (p ?u))))", "(:derived (e ?x) (not (c ?x)))"
     )
-    axioms, state = found.axioms, found.initial()
+    axioms, state = task_engine.axioms, task_engine.initial()
     assert axioms is not None
-    names = {predicate.name: number for number, predicate in enumerate(found.task.predicates)}
-    computed = noted(monkeypatch)
+    names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
+    computed = record_recomputations(monkeypatch)
     state.facts[names["p"]].add(0)
     axioms.update(state.facts, state.fluents, [(names["p"], 0, True)])
     assert computed == [frozenset([names["c"]])]

@@ -12,7 +12,7 @@ from plansafe.verifier.reporting.report import FindingClass, Report
 DOMAIN = domain(
     "(:derived (full ?x - thing) (>= (level ?x) 2))",
     "(:derived (some-full) (exists (?x - thing) (full ?x)))",
-    "(:derived (haunted) (exists (?x - ghost) (p ?x)))",  # there are no ghosts
+    "(:derived (haunted) (exists (?x - ghost) (p ?x)))",  # no object has this type
     "(:durative-action stir :parameters (?x - thing) :duration (= ?duration 2) :condition (at end (full ?x)))",
     "(:durative-action start :parameters (?x - thing) :duration (= ?duration 2) :condition (at start (some-full)))",
     "(:durative-action hold :parameters (?x - thing) :duration (= ?duration 2) :condition (over all (full ?x)))",
@@ -43,8 +43,8 @@ DOMAIN = domain(
 INIT = "(= (level a) 2) (= (warmth a) 1) (= (warmth b) 1)"  # the level of b is undefined
 
 
-def judged(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[str, Report]:
-    """The verdict of the engine; the kernel has been held against it."""
+def audit(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[str, Report]:
+    """The verdict of the engine, after a comparison with the kernel."""
     task = problem(objects="a b - thing", init=init, goal=goal)
     specs = [safety(*rules)] if rules else []
     report = check(DOMAIN, task, plan, *specs, options=Options(replay="never"))
@@ -67,7 +67,7 @@ def judged(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        # a derived fact is read with the functions behind it
+        # a derived fact is read with the functions in its definition
         ("0: (stir a) [2] 2: (pour b)", "INVALID SC304@2"),
         ("0: (stir a) [2] 2: (pour a)", "INVALID SC304@2"),
         ("0: (stir b) [2] 2: (pour b)", "INVALID SC301@1 SC304@2"),
@@ -75,59 +75,59 @@ def judged(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[
         ("0: (stir a) [2] 2.001: (pour a)", "VALID"),
         ("1: (start b) [2] 1: (pour b)", "INVALID SC304@2"),
         ("1: (start b) [2] 1: (heat b)", "VALID"),
-        ("0: (hold a) [2] 1: (pour a) 2: (pour a)", "VALID"),  # what is read by over all alone does not count
+        ("0: (hold a) [2] 1: (pour a) 2: (pour a)", "VALID"),  # reads of over all conditions do not interfere
         ("0: (guess a) [2] 2: (pour b)", "INVALID SC304@2"),
         ("0: (guess a) [2] 0: (pour b)", "VALID"),
         ("0: (later a) [2] 0: (pour b)", "INVALID SC304@2"),
         ("0: (later a) [2] 2: (pour b)", "VALID"),
         ("1: (scare) 1: (set-p b)", "VALID"),
-        # so is the fluent that a duration is held against
+        # the fluent that constrains a duration is also read
         ("1: (as-long a) [2] 1: (pour a)", "INVALID SC304@2"),
         ("1: (as-long a) [2] 1: (pour b)", "VALID"),
         ("1: (as-long a) [2] 3: (pour a)", "VALID"),
         ("1: (so-long a) [2] 1: (twice a)", "INVALID SC305@1"),
         ("1: (so-long a) [2] 3: (twice a)", "INVALID SC304@2"),
-        # a literal fails whom it interferes with, whichever comes first; one of two neighbours is not enough
+        # a literal fails every action that interferes with it, before or after it
         ("2.9996: (need-p a) 5: (heat a)", "INVALID SC304@1"),
         ("3.0004: (set-p a) 5: (heat a)", "INVALID SC304@1"),
         ("3: (need-p a) 3: (need-p a) 5: (heat a)", "INVALID SC304@1 SC304@2"),
-        # of two happenings, it is the later one that cannot happen
+        # of two happenings, the later one fails
         ("0: (stir a) [2] 1.9996: (pour a)", "INVALID SC304@1"),
         ("0: (pour a) 0: (heat a) 0.0005: (twice a)", "INVALID SC304@3"),
     ],
 )
-def test_who_interferes(plan: str, expected: str) -> None:
+def test_interference(plan: str, expected: str) -> None:
     init = INIT + ("(p a) (at 3 (not (p a)))" if "-p a" in plan else "")
-    assert judged(plan, init=init)[0] == expected
+    assert audit(plan, init=init)[0] == expected
 
 
-def test_an_undefined_condition_at_the_start_fails_the_end_unless_the_rest_is_false() -> None:
-    assert judged("0: (known a) [2] 1: (set-q a)", goal="(p a)")[0] == "VALID"
-    assert judged("0: (known b) [2]")[0] == "VALID"
-    assert judged("0: (known b) [2] 1: (set-q b)")[0] == "INVALID SC302@1"
+def test_an_undefined_condition_at_the_start_fails_the_end_unless_another_condition_is_false() -> None:
+    assert audit("0: (known a) [2] 1: (set-q a)", goal="(p a)")[0] == "VALID"
+    assert audit("0: (known b) [2]")[0] == "VALID"
+    assert audit("0: (known b) [2] 1: (set-q b)")[0] == "INVALID SC302@1"
 
 
-def test_force_leaves_out_only_what_does_not_combine() -> None:
+def test_force_leaves_out_only_conflicting_effects() -> None:
     # 1 fails by its own condition alone; 2 and 3 change one fluent in ways that do not combine: the later is left out
     rules = ("(:process r :forbid (>= (level a) 3))", "(:process s :forbid (>= (level b) 3))")
     plan = "1: (rise a) 1: (pour b) 1: (twice b)"
-    found = judged(plan, *rules, init="(= (level a) 2) (= (level b) 2)")[1].findings
-    assert [(f.rule, sorted(f.readings)) for f in found if f.rule] == [("s", ["force", "skip"]), ("r", ["force"])]
+    findings = audit(plan, *rules, init="(= (level a) 2) (= (level b) 2)")[1].findings
+    assert [(f.rule, sorted(f.readings)) for f in findings if f.rule] == [("s", ["force", "skip"]), ("r", ["force"])]
 
 
-def test_preferences_count_for_steps_that_are_taken_once() -> None:
-    assert judged("(like a) (like a) (like a)")[1].preferences_violated == (("wish", 1),)
-    assert judged("(like b)")[0] == "INVALID SC302@1"
-    assert judged("(set-p b) (like b)")[1].preferences_violated == (("wish", 1),)
-    assert judged("1: (set-p b) 2: (like b) 2: (like b)")[0] == "INVALID SC304@3"
+def test_preferences_count_for_executed_steps_once() -> None:
+    assert audit("(like a) (like a) (like a)")[1].preferences_violated == (("wish", 1),)
+    assert audit("(like b)")[0] == "INVALID SC302@1"
+    assert audit("(set-p b) (like b)")[1].preferences_violated == (("wish", 1),)
+    assert audit("1: (set-p b) 2: (like b) 2: (like b)")[0] == "INVALID SC304@3"
 
 
 def test_what_ends_at_once_has_two_letters_of_one_time() -> None:
     late = "(:obligation r :when (lit) :then (seen) :within 0)"
-    assert judged("1: (flash) [0]", late)[0] == "SAFE"
-    assert judged("0: (flash) [0]", late)[0] == "SAFE"
-    assert judged("1: (flash) [0.5]", late)[0] == "UNSAFE r@1"
-    assert judged("1: (flash) [0]", "(:trajectory r :formula (within 1 (seen)))")[0] == "SAFE"
-    assert judged("1: (flash) [0]", "(:trajectory r :formula (hold-after 1 (seen)))")[0] == "SAFE"
-    assert judged("1: (flash) [0] 4: (heat a)", "(:trajectory r :formula (within 1 (p a)))")[0] == "UNSAFE r@1"
-    assert judged("1: (long) [0] 2: (heat a)", "(:trajectory r :formula (within 1 (seen)))")[0].startswith("INVALID")
+    assert audit("1: (flash) [0]", late)[0] == "SAFE"
+    assert audit("0: (flash) [0]", late)[0] == "SAFE"
+    assert audit("1: (flash) [0.5]", late)[0] == "UNSAFE r@1"
+    assert audit("1: (flash) [0]", "(:trajectory r :formula (within 1 (seen)))")[0] == "SAFE"
+    assert audit("1: (flash) [0]", "(:trajectory r :formula (hold-after 1 (seen)))")[0] == "SAFE"
+    assert audit("1: (flash) [0] 4: (heat a)", "(:trajectory r :formula (within 1 (p a)))")[0] == "UNSAFE r@1"
+    assert audit("1: (long) [0] 2: (heat a)", "(:trajectory r :formula (within 1 (seen)))")[0].startswith("INVALID")

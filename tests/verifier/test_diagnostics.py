@@ -42,17 +42,17 @@ class Marked(NamedTuple):
 
 
 def unmark(text: str) -> Marked:
-    found = Marked("", [], [])
+    marked_text = Marked("", [], [])
     plain = ""
     opened: list[int] = []
     for character in text:
         if character in "«⟦":
             opened.append(len(plain))
         elif character in "»⟧":
-            (found.primary if character == "»" else found.secondary).append((opened.pop(), len(plain)))
+            (marked_text.primary if character == "»" else marked_text.secondary).append((opened.pop(), len(plain)))
         else:
             plain += character
-    return found._replace(text=plain)
+    return marked_text._replace(text=plain)
 
 
 def read_cases() -> tuple[dict[str, str], list[Case]]:
@@ -68,8 +68,8 @@ def read_cases() -> tuple[dict[str, str], list[Case]]:
             if line.startswith("  "):
                 field[key] += "\n" + line
             elif re.match(r"SC\d{3}", line):
-                code, *rest = line.split()
-                case.expected.append(Expected(code, Severity(rest[0]) if rest else Severity.ERROR, None))
+                code, *severity = line.split()
+                case.expected.append(Expected(code, Severity(severity[0]) if severity else Severity.ERROR, None))
             elif line.startswith("help: "):
                 case.expected[-1] = case.expected[-1]._replace(help=line.removeprefix("help: "))
             elif line.startswith("open: "):
@@ -112,11 +112,11 @@ def diagnose(case: Case, texts: dict[str, Marked]) -> list[Diagnostic]:
     checked = checker(texts["domain"].text, texts["problem"].text, *specs, options=options, files=files)
     if "plan" in texts:
         assert checked.ok, checked.diagnostics
-        found = list(checked.check(Source("plan", texts["plan"].text)).diagnostics)
+        diagnostics = list(checked.check(Source("plan", texts["plan"].text)).diagnostics)
     else:
-        found = list(checked.diagnostics)
-        assert checked.ok == (not any(d.severity is Severity.ERROR for d in found))
-    return found
+        diagnostics = list(checked.diagnostics)
+        assert checked.ok == (not any(d.severity is Severity.ERROR for d in diagnostics))
+    return diagnostics
 
 
 def marked(case: Case) -> tuple[pytest.MarkDecorator, ...]:
@@ -128,16 +128,18 @@ def test_diagnostics(case: Case) -> None:
     texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
     texts |= {name: unmark(text) for name, text in case.files.items()}
     order = list(texts)
-    found = diagnose(case, texts)
-    found.sort(key=lambda d: (order.index(d.labels[0].source), d.labels[0].span))
-    places = [(d.labels[0].source, *d.labels[0].span) for d in found]
-    assert [(d.code, d.severity) for d in found] == [e[:2] for e in case.expected], [d.message for d in found]
-    assert places == [(name, *place) for name in order for place in sorted(texts[name].primary)], [
-        texts[d.labels[0].source].text[slice(*d.labels[0].span)] for d in found
+    diagnostics = diagnose(case, texts)
+    diagnostics.sort(key=lambda d: (order.index(d.labels[0].source), d.labels[0].span))
+    places = [(d.labels[0].source, *d.labels[0].span) for d in diagnostics]
+    assert [(d.code, d.severity) for d in diagnostics] == [e[:2] for e in case.expected], [
+        d.message for d in diagnostics
     ]
-    others = sorted((label.source, *label.span) for d in found for label in d.labels[1:])
-    assert others == sorted((name, *place) for name in order for place in texts[name].secondary)
-    for diagnostic, expected in zip(found, case.expected, strict=True):
+    assert places == [(name, *place) for name in order for place in sorted(texts[name].primary)], [
+        texts[d.labels[0].source].text[slice(*d.labels[0].span)] for d in diagnostics
+    ]
+    secondary_places = sorted((label.source, *label.span) for d in diagnostics for label in d.labels[1:])
+    assert secondary_places == sorted((name, *place) for name in order for place in texts[name].secondary)
+    for diagnostic, expected in zip(diagnostics, case.expected, strict=True):
         assert expected.help in (None, diagnostic.help)
 
 
@@ -161,8 +163,8 @@ def test_all_mistakes_of_all_files_are_reported() -> None:
     case = Case("", {"domain": "(:action a :effect (zzz))", "init": "(zzz)", "goal": "(zzz)"}, {}, False, "", [])
     case.texts["spec"] = "(:process r :forbid (zzz)) (:process q :forbid (zzz))"
     texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
-    found = [(d.code, d.labels[0].source) for d in diagnose(case, texts)]
-    assert found == [("SC102", name) for name in ("domain", "problem", "problem", "spec", "spec")]
+    diagnostics = [(d.code, d.labels[0].source) for d in diagnose(case, texts)]
+    assert diagnostics == [("SC102", name) for name in ("domain", "problem", "problem", "spec", "spec")]
 
 
 def test_there_is_a_bound_on_how_many_are_listed_but_not_on_what_is_an_error() -> None:

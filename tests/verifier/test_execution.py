@@ -202,8 +202,8 @@ def facts_after(plan: str, init: str = "") -> set[str]:
 
 
 def test_transitive_closure_and_negation_across_strata() -> None:
-    found = facts_after("(link a b);(link b c)")
-    assert found == {
+    derived_facts = facts_after("(link a b);(link b c)")
+    assert derived_facts == {
         *("(reach a b)", "(reach a c)", "(reach b c)"),
         *("(cut b a)", "(cut c a)", "(cut c b)"),
         "(hub a)",
@@ -211,7 +211,7 @@ def test_transitive_closure_and_negation_across_strata() -> None:
     assert "(lonely)" in facts_after("")
 
 
-def test_derived_facts_go_when_what_they_rest_on_goes() -> None:
+def test_derived_facts_are_deleted_with_their_supports() -> None:
     cycle = "(edge a b) (edge b c) (edge c a)"
     assert len([f for f in facts_after("", cycle) if f.startswith("(reach")]) == 9
     assert facts_after("(break c a)", cycle) == facts_after("(link a b);(link b c)")
@@ -224,8 +224,8 @@ def test_derived_facts_in_preconditions_goals_and_rules() -> None:
     assert verdict(check(GRAPH, task, "(link a b) (link b c) (rest)")) == "VALID"
     assert verdict(check(GRAPH, task, "(link a b) (break b c)")) == "INVALID SC301@2 SC310@end"
     rule = safety("(:process r :parameters (?x ?y - thing) :forbid (and (edge ?x ?y) (reach ?y ?x)))")
-    found = verdict(check(GRAPH, task, "(link a b) (link b c) (link c a)", rule))
-    assert found == "UNSAFE r(?x=a,?y=b)@3 r(?x=b,?y=c)@3 r(?x=c,?y=a)@3"
+    actual = verdict(check(GRAPH, task, "(link a b) (link b c) (link c a)", rule))
+    assert actual == "UNSAFE r(?x=a,?y=b)@3 r(?x=b,?y=c)@3 r(?x=c,?y=a)@3"
 
 
 def test_mutual_recursion_and_recursion_below_quantifiers() -> None:
@@ -268,11 +268,11 @@ def test_halt_skip_and_force() -> None:
     rule = safety("(:process r :parameters (?x - thing) :forbid (p ?x))")
     task = problem(objects=OBJECTS, goal="(and (p b) (n))")
     report = judge(checker(text, task, rule), "(put a) (ready) (zzz) (put b)")
-    found = {(f.rule or f.code, f.step): f.readings for f in report.findings}
-    assert found["SC301", 1] == ("halt", "skip", "force")
-    assert found["SC401", 3] == ("skip", "force")
-    assert found["r", 1] == ("force",)
-    assert found["r", 4] == ("skip", "force")
+    readings = {(f.rule or f.code, f.step): f.readings for f in report.findings}
+    assert readings["SC301", 1] == ("halt", "skip", "force")
+    assert readings["SC401", 3] == ("skip", "force")
+    assert readings["r", 1] == ("force",)
+    assert readings["r", 4] == ("skip", "force")
     assert [(r.name, r.executed, r.goal.value, r.safe.value) for r in report.readings] == [
         ("halt", 0, "NONE", "UNKNOWN"),
         ("skip", 2, "ALL", "NONE"),
@@ -284,14 +284,14 @@ def test_halt_skip_and_force() -> None:
 def test_a_step_at_which_a_rule_has_too_many_instances_is_taken_back() -> None:
     text = domain("(:action go :effect (n))", predicates="(n) (p ?x - thing)")
     rules = safety("(:trajectory r :parameters (?x - thing) :formula (sometime-before (n) (p ?x)))")
-    made = checker(text, problem(objects=OBJECTS, goal="(n)"), rules)
-    now = Execution.initial(made.engine)
+    compiled = checker(text, problem(objects=OBJECTS, goal="(n)"), rules)
+    now = Execution.initial(compiled.engine)
     assert now.runtime is not None
     for monitor in now.runtime.monitors:
         assert isinstance(monitor, Automaton)
         monitor.limit = 0
     before, runtime = now.key(), now.runtime
     with pytest.raises(TooManyInstances):
-        now.take(GroundAction(made.engine.task.actions["go"], ()))
+        now.take(GroundAction(compiled.engine.task.actions["go"], ()))
     assert (now.key(), now.letter, now.history) == (before, 0, [])
     assert now.runtime is runtime

@@ -8,7 +8,7 @@ import sys
 
 from engine_texts import domain, problem, safety
 
-LAZY = ("reporting.history", "execution.online_monitor", "kernel", "reporting.confirmation")
+LAZY = ("reporting.fact_history", "execution.online_monitor", "kernel", "reporting.confirmation")
 FOREIGN = ("difflib", "lark", "json", "asyncio", "typing_extensions", "dataclasses")
 
 SCRIPT = """

@@ -31,8 +31,8 @@ OBJECTS = "a b - cup l - lid"
 
 def marked(text: str) -> tuple[str, str]:
     """The plan, and the part of it between the marks."""
-    before, _, rest = text.partition("«")
-    inside, _, after = rest.partition("»")
+    before, _, after_mark = text.partition("«")
+    inside, _, after = after_mark.partition("»")
     return before + inside + after, inside
 
 
@@ -70,7 +70,7 @@ def test_a_step_that_cannot_be_taken(code: str, plan: str, init: str) -> None:
     assert report.exit_code == (2 if code.startswith("SC4") else 1)
 
 
-def test_an_unmet_goal_says_what_is_missing_and_who_could_have_done_it() -> None:
+def test_an_unmet_goal_names_the_missing_fact_and_its_actions() -> None:
     report = check(DOMAIN, problem(objects=OBJECTS, goal="(and (on a) (hot b))"), "(put a) (take a)")
     (finding,) = report.findings
     assert (finding.code, finding.step, finding.at_end) == ("SC310", 2, True)
@@ -202,15 +202,15 @@ def test_a_file_that_cannot_be_read_gives_no_verdict() -> None:
     assert [d.code for d in report.diagnostics] == ["SC002"]
 
 
-# -- what a table says of a step ------------------------------------------------------------------------------------
+# -- tables of steps ------------------------------------------------------------------------------------
 
 
 def rows(plan: str, rule: str, init: str = "", number: int = 0) -> list[str]:
     """The table of a rule's finding: step, action, and each cell that changes or is the last."""
-    found = [
+    findings = [
         f for f in check(DOMAIN, problem(objects=OBJECTS, init=init), plan, safety(rule)).findings if f.rule == "r"
     ]
-    table = found[number].table
+    table = findings[number].table
     assert table is not None
     return [
         f"{row.step} {row.action}: "
@@ -246,7 +246,7 @@ def test_timed_literals_are_no_steps() -> None:
     assert rows(plan, BUSY, "(at 1 (lit))") == ["0 initial state: F F", "1 put a: F>T F", "0 timed literal: T F>T"]
 
 
-def test_what_steps_did_together_names_them_all() -> None:
+def test_a_row_names_all_simultaneous_steps() -> None:
     plan = "0: (fill) 0: (fill) 1: (put a)"
     rule = "(:process r :forbid (> (level) 3))"
     assert rows(plan, rule, "(= (level) 0) (= (speed) 2)") == ["0 initial state: 0", "2 fill and fill: 0>4"]

@@ -34,18 +34,18 @@ HOSTILE = (
 
 def hostile_task() -> tuple[str, str, str, str]:
     """A task that uses every part of the generator, all of whose names are hostile."""
-    act, typ, pred, deriv, fun, obj, thing, other, rule, zero, second, third = HOSTILE
+    act, typ, pred, deriv, fun, obj, type2, pred2, rule, zero, second, third = HOSTILE
     text = f"""(define (domain {act})
-      (:types {typ} {thing} - object)
+      (:types {typ} {type2} - object)
       (:constants {obj} - {typ})
-      (:predicates ({pred} ?{act} - object) ({other} ?x ?y - object) ({deriv} ?x - object))
+      (:predicates ({pred} ?{act} - object) ({pred2} ?x ?y - object) ({deriv} ?x - object))
       (:functions ({fun} ?x - object) ({zero}) - number)
       (:derived ({deriv} ?x - object)
-        (or ({pred} ?x) (exists (?{rule} - {typ}) (and ({other} ?x ?{rule}) ({deriv} ?{rule})))))
+        (or ({pred} ?x) (exists (?{rule} - {typ}) (and ({pred2} ?x ?{rule}) ({deriv} ?{rule})))))
       (:action {act} :parameters (?{act} ?{pred} - {typ})
-        :precondition (and (not ({other} ?{act} ?{pred})) (or (= ?{act} {obj}) (> ({fun} ?{act}) (/ ({zero}) 3)))
+        :precondition (and (not ({pred2} ?{act} ?{pred})) (or (= ?{act} {obj}) (> ({fun} ?{act}) (/ ({zero}) 3)))
           (forall (?{fun} - object) (imply ({pred} ?{fun}) ({deriv} ?{fun}))))
-        :effect (and ({pred} ?{act}) ({other} ?{act} ?{pred}) (increase ({zero}) 123456789012345678901234567890)))
+        :effect (and ({pred} ?{act}) ({pred2} ?{act} ?{pred}) (increase ({zero}) 123456789012345678901234567890)))
       (:action {second} :parameters (?x - object)
         :effect (and (forall (?y - {typ})
                        (when (and ({pred} ?y) ({deriv} ?x)) (and (not ({pred} ?y)) (scale-up ({fun} ?y) -2))))
@@ -55,17 +55,17 @@ def hostile_task() -> tuple[str, str, str, str]:
         :effect (and (at end (when (at start ({pred} ?x)) (not ({pred} ?x))))
                      (at end (assign ({fun} ?x) ?duration)))))"""
     task = f"""(define (problem {act}) (:domain {act}) (:objects {pred} {fun} - {typ} {zero} - object)
-      (:init ({pred} {pred}) ({other} {zero} {pred})
+      (:init ({pred} {pred}) ({pred2} {zero} {pred})
         (= ({fun} {obj}) 1) (= ({fun} {pred}) 2) (= ({fun} {fun}) 2) (= ({zero}) 3))
       (:goal (and (exists (?{zero} - {typ}) ({pred} ?{zero})) (>= ({zero}) 0))))"""
     spec = safety(
         f"(:process {act} :parameters (?{typ} - {typ} ?{fun} - object)"
-        f" :forbid (and ({pred} ?{typ}) ({other} ?{typ} ?{fun})))",
+        f" :forbid (and ({pred} ?{typ}) ({pred2} ?{typ} ?{fun})))",
         f"(:process {pred} :on ({act} ?{obj} _) :require (once ({deriv} ?{obj})))",
         f"(:process {fun} :on ({second} ?x) :forbid-after (> ({fun} ?x) 3))",
         f"(:trajectory {obj} :parameters (?{act} - {typ}) :formula (until (> ({fun} ?{act}) 0) ({deriv} ?{act})))",
         f"(:obligation {zero} :parameters (?{act} - {typ})"
-        f" :when ({pred} ?{act}) :then ({other} ?{act} {obj}) :within 2)",
+        f" :when ({pred} ?{act}) :then ({pred2} ?{act} {obj}) :within 2)",
         f"(:termination {rule} :parameters (?{act} - {typ}) :forbid ({pred} ?{act}))",
         name=act,
     )

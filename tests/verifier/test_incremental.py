@@ -18,11 +18,11 @@ DOMAIN = domain(
     "(:action idle :parameters (?x - thing) :effect (other ?x))",
     predicates="(p ?x - thing) (q ?x ?y - thing) (other ?x - thing)",
 )
-THINGS = [f"t{n}" for n in range(300)]
+OBJECTS = [f"t{n}" for n in range(300)]
 
 
 def compiled(*rules: str, init: str = "") -> Checker:
-    task = problem(objects=" ".join(THINGS) + " - thing", init=init)
+    task = problem(objects=" ".join(OBJECTS) + " - thing", init=init)
     checked = checker(DOMAIN, task, safety(*rules), options=Options(replay="never"))  # the kernel is not incremental
     assert checked.ok, checked.diagnostics
     return checked
@@ -64,7 +64,7 @@ RULES = {
 @pytest.mark.parametrize("kind", RULES)
 def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Counter[str]) -> None:
     checked = compiled(RULES[kind])
-    idle = [f"(idle {thing})" for thing in THINGS]
+    idle = [f"(idle {name})" for name in OBJECTS]
     run = Replay(checked.engine, HALT)
     run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
     work.clear()
@@ -112,7 +112,7 @@ def test_a_condition_that_is_false_everywhere_is_reported_for_every_binding() ->
     assert report.rules[0].violations == 299
     report = judge(compiled("(:trajectory r :parameters (?x - thing) :formula (sometime (p ?x)))"), "(mark t7)")
     assert report.rules[0].violations == 299
-    assert {f.binding[0][1] for f in report.findings} <= set(THINGS) - {"t7"}
+    assert {f.binding[0][1] for f in report.findings} <= set(OBJECTS) - {"t7"}
     report = judge(compiled("(:trajectory r :parameters (?x - thing) :formula (next (p ?x)))"), "(mark t7)")
     assert (report.rules[0].violations, report.findings[0].step) == (299, 1)
     report = judge(compiled("(:process r :parameters (?x - thing) :require (once (p ?x)))"), "(mark t7)")
@@ -127,17 +127,17 @@ def test_bindings_that_leave_the_default_late_start_where_it_is() -> None:
 
 def test_runs_share_the_tables_of_their_automata() -> None:
     checked = compiled(RULES["until"])
-    one, two = Replay(checked.engine, HALT), Replay(checked.engine, HALT)
-    assert one.runtime is not None
-    assert two.runtime is not None
-    (first,) = one.runtime.monitors
+    first_run, second_run = Replay(checked.engine, HALT), Replay(checked.engine, HALT)
+    assert first_run.runtime is not None
+    assert second_run.runtime is not None
+    (first,) = first_run.runtime.monitors
     assert isinstance(first, automaton.Automaton)
-    assert two.runtime.monitors == [first], "shared until one of them changes it"
-    two.run_steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
-    (second,) = two.runtime.monitors
+    assert second_run.runtime.monitors == [first], "shared until one of them changes it"
+    second_run.run_steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
+    (second,) = second_run.runtime.monitors
     assert isinstance(second, automaton.Automaton)
     assert first.program is second.program
-    assert one.runtime.monitors == [first]
+    assert first_run.runtime.monitors == [first]
     assert (first.retired, second.retired) == (set(), {(1,)})
 
 

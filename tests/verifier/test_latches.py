@@ -1,6 +1,6 @@
-"""Rules about steps that look back: latches over their own variables, judged where a step matches.
+"""Rules about steps that look back: latches over their own variables, evaluated where a step matches.
 
-What is expected is worked out by hand, and the kernel is asked for a second opinion.
+The expected verdicts are computed by hand, and compared with the kernel.
 """
 
 from __future__ import annotations
@@ -38,30 +38,32 @@ DOMAIN = domain(
 
 
 def task(rule: str, init: str = "") -> Checker:
-    """A task with one rule ``r``, which latches judge."""
+    """A task with one rule ``r``, which latches check."""
     checked = checker(DOMAIN, problem(init=init), safety(rule))
     assert checked.ok, checked.diagnostics
     prototype = checked.engine.prototype
     assert prototype is not None
-    checks = [check for found in prototype.checks.values() for check in found]
+    checks = [check for step_checks in prototype.checks.values() for check in step_checks]
     assert any(isinstance(check, LatchedCheck) for check in checks) or ("- ghost" in rule and not checks)
     return checked
 
 
-def opinion(rule: str, plan: str, init: str = "") -> str:
-    """What the kernel finds, written as :func:`verdict` writes it."""
-    found = Kernel(DOMAIN, problem(init=init), [safety(rule)]).audit(plan)
-    places = sorted((f.step, sorted(f.binding)) for f in found.findings)
+def kernel_verdict(rule: str, plan: str, init: str = "") -> str:
+    """The kernel's findings in the notation of :func:`verdict`."""
+    judgement = Kernel(DOMAIN, problem(init=init), [safety(rule)]).audit(plan)
+    places = sorted((f.step, sorted(f.binding)) for f in judgement.findings)
     texts = [(step, ",".join(f"{name}={value}" for name, value in binding)) for step, binding in places]
-    return " ".join([found.headline, *[(f"r({binding})" if binding else "r") + f"@{step}" for step, binding in texts]])
+    return " ".join(
+        [judgement.headline, *[(f"r({binding})" if binding else "r") + f"@{step}" for step, binding in texts]]
+    )
 
 
-def found(rule: str, plan: str, init: str = "") -> str:
-    """The verdict of engine and kernel, which are the same (apart from ``@end``, what is undecided)."""
+def common_verdict(rule: str, plan: str, init: str = "") -> str:
+    """The verdict of engine and kernel, which must agree (except for undecided rules, ``@end``)."""
     text = verdict(judge(task(rule, init), plan))
     headline, *findings = [word for word in text.split() if not word.endswith("@end")]
-    second, *others = opinion(rule, plan, init).split()
-    assert (headline, sorted(findings)) == (second, sorted(others))
+    kernel_headline, *kernel_findings = kernel_verdict(rule, plan, init).split()
+    assert (headline, sorted(findings)) == (kernel_headline, sorted(kernel_findings))
     return text
 
 
@@ -171,12 +173,12 @@ CASES = [
 
 @pytest.mark.parametrize(("rule", "plan", "expected"), CASES)
 def test_by_hand(rule: str, plan: str, expected: str) -> None:
-    assert found(rule, plan) == expected
+    assert common_verdict(rule, plan) == expected
 
 
 def test_the_initial_state_is_a_letter() -> None:
-    assert found(CLEANED, "(soil a) (put a) (put b)", "(clean a)") == "UNSAFE r(?x=b)@3"
-    assert found("(:process r :on (put ?x) :forbid (once (on ?x)))", "(put a)", "(on a)") == "UNSAFE r(?x=a)@1"
+    assert common_verdict(CLEANED, "(soil a) (put a) (put b)", "(clean a)") == "UNSAFE r(?x=b)@3"
+    assert common_verdict("(:process r :on (put ?x) :forbid (once (on ?x)))", "(put a)", "(on a)") == "UNSAFE r(?x=a)@1"
 
 
 def test_instances_are_the_matches() -> None:
@@ -193,7 +195,7 @@ LEVEL = "(:process r :on (put ?x) :require (once (and (not (clean ?x)) (> (level
 @pytest.mark.parametrize(
     ("rule", "plan", "init", "expected"),
     [
-        (HOT, "(put a) (rest)", "(= (heat a) 5)", "SAFE"),  # nobody asks about b
+        (HOT, "(put a) (rest)", "(= (heat a) 5)", "SAFE"),  # no step reads the heat of b
         (HOT, "(put b)", "(= (heat a) 5)", "UNKNOWN r(?x=b)@end"),
         (HOT, "(put a) (put b)", "(= (heat a) 1)", "UNSAFE r(?x=a)@1 r(?x=b)@end"),
         (HOT, "(rest) (measure b)", "", "VALID"),  # no step matches
@@ -223,14 +225,14 @@ LEVEL = "(:process r :on (put ?x) :require (once (and (not (clean ?x)) (> (level
     ],
 )
 def test_undefined_numbers_matter_where_a_step_asks(rule: str, plan: str, init: str, expected: str) -> None:
-    assert found(rule, plan, init) == expected
+    assert common_verdict(rule, plan, init) == expected
 
 
-def test_what_was_undefined_stays_unknown_or_is_decided_as_the_kernel_does() -> None:
+def test_undefined_conditions_are_undecided_or_agree_with_the_kernel() -> None:
     plan = "(measure a) (put a)"
     assert judge(task(HOT), plan).headline in (Headline.UNKNOWN, Headline.SAFE)
-    assert opinion(HOT, plan) == "SAFE"
-    assert found(HOT, "(measure a) (cool a) (put a)", "(= (heat a) 1)") == "SAFE"
+    assert kernel_verdict(HOT, plan) == "SAFE"
+    assert common_verdict(HOT, "(measure a) (cool a) (put a)", "(= (heat a) 1)") == "SAFE"
 
 
 # -- timed plans ------------------------------------------------------------------------------------------------------
@@ -254,7 +256,7 @@ def test_what_was_undefined_stays_unknown_or_is_decided_as_the_kernel_does() -> 
     ],
 )  # fmt: skip
 def test_timed_plans(rule: str, plan: str, expected: str) -> None:
-    assert found(rule, plan) == expected
+    assert common_verdict(rule, plan) == expected
 
 
 # -- runs that part ways ----------------------------------------------------------------------------------------------
@@ -271,18 +273,18 @@ def executed(start: Execution, steps: str) -> Execution:
     return start
 
 
-def test_forks_remember_their_own_past() -> None:
+def test_forks_have_separate_histories() -> None:
     engine = task(CLEANED).engine
     root = Execution.initial(engine, True)
     washed, soiled = executed(root, "wash a, soil a"), executed(root, "soil a")
     runs = [executed(washed, "put a"), executed(soiled, "put a"), executed(washed, "put b"), executed(root, "put a")]
     assert [run.broken for run in runs] == [False, True, True, True]
     assert [run.broken for run in (root, washed, soiled)] == [False, False, False]
-    assert washed.key() != soiled.key()  # the states are equal, what has been is not
+    assert washed.key() != soiled.key()  # the states are equal, the histories are not
     assert soiled.key() == root.key()
 
 
-def test_forks_do_not_share_what_is_undecided() -> None:
+def test_forks_do_not_share_undecided_rules() -> None:
     engine = task(HOT, "(= (heat b) 5)").engine
     root = Execution.initial(engine, True)
     assert [executed(root, step).undecided for step in ("put a", "put b", "rest")] == [True, False, False]

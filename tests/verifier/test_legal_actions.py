@@ -105,7 +105,7 @@ def by_definition(now: Execution) -> set[str]:
     """The steps, among all bindings, whose precondition holds and whose effects can be computed."""
     task, state = now.task, now.state
     evaluator = Evaluator(task, state.facts, state.fluents)
-    found = set()
+    legal_steps = set()
     for action in task.actions.values():
         for objects in product(*[task.domains[v.domain] for v in action.parameters]):
             binding = dict(zip([v.slot for v in action.parameters], objects, strict=True))
@@ -115,8 +115,8 @@ def by_definition(now: Execution) -> set[str]:
                 combine_effects(state.fluents, [interpret_effects(evaluator, action.start, binding)])
             except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 continue
-            found.add(step_text(GroundAction(action, objects), task.objects))
-    return found
+            legal_steps.add(step_text(GroundAction(action, objects), task.objects))
+    return legal_steps
 
 
 def legal(now: Execution) -> list[str]:
@@ -139,7 +139,7 @@ def test_legal_actions_are_those_of_the_definition(name: str, seed: int) -> None
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_what_is_not_legal_cannot_be_taken(name: str) -> None:
+def test_an_illegal_step_is_not_executed(name: str) -> None:
     now = simulation(name)
     allowed, before = set(legal(now)), now.state.key()
     for action in now.task.actions.values():
@@ -192,19 +192,19 @@ def test_undo_at_the_start() -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_forks_are_independent(name: str) -> None:
     choose = random.Random(name)
-    one = simulation(name)
+    original = simulation(name)
     for _ in range(5):
-        one.take(choose.choice(list(one.legal())))
-    key, texts = one.state.key(), sorted(legal(one))
-    two = one.fork()
-    assert (two.state.key(), sorted(legal(two))) == (key, texts)
+        original.take(choose.choice(list(original.legal())))
+    key, texts = original.state.key(), sorted(legal(original))
+    fork = original.fork()
+    assert (fork.state.key(), sorted(legal(fork))) == (key, texts)
     for _ in range(10):
-        two.take(choose.choice(list(two.legal())))
-    assert (one.state.key(), sorted(legal(one))) == (key, texts)
-    there = two.state.key()
-    one.rollback(0)
-    assert two.state.key() == there
-    assert set(legal(two)) == by_definition(two)
+        fork.take(choose.choice(list(fork.legal())))
+    assert (original.state.key(), sorted(legal(original))) == (key, texts)
+    there = fork.state.key()
+    original.rollback(0)
+    assert fork.state.key() == there
+    assert set(legal(fork)) == by_definition(fork)
 
 
 def test_derived_facts_follow() -> None:
@@ -263,7 +263,7 @@ def test_the_checker_still_works_after_legal_actions_were_asked_for() -> None:
     assert verdict(judge(checked, plan)) == "UNSAFE c@4"
 
 
-def test_a_simulation_does_what_the_checker_does() -> None:
+def test_a_simulation_agrees_with_the_checker() -> None:
     for name, task in TASKS.items():
         choose = random.Random(name)
         now = simulation(name)

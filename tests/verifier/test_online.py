@@ -102,7 +102,7 @@ def test_a_rule_that_a_step_would_break(rule: str, before: str, action: str, bre
     assert watch.take(action) == advice
 
 
-def test_what_is_broken_is_said() -> None:
+def test_violations_are_reported() -> None:
     rule = '(:process r :parameters (?x - cup) :forbid (on ?x) :message "{?x} is on" :hazard fire :severity low)'
     (broken,) = monitor(rule).allowed("(put a)").breaks
     assert broken == ("r", (("?x", "a"),), "a is on", "fire", "low")
@@ -113,7 +113,7 @@ def test_what_is_broken_is_said() -> None:
 RULE = "(:process r :parameters (?x - cup) :forbid (on ?x))"
 
 
-def test_what_was_predicted_is_no_difference() -> None:
+def test_a_predicted_fact_is_not_a_difference() -> None:
     watch = monitor()
     watch.take("(put a)")
     assert watch.observe(["(on a)", "(not (on b))", "(= (g) 1)", "(not (clean a))"]) == ((), (), (), ())
@@ -129,13 +129,13 @@ def test_differences() -> None:
     assert watch.allowed("(take b)").executable
 
 
-def test_a_complete_observation_denies_what_it_does_not_list() -> None:
+def test_a_complete_observation_makes_unlisted_facts_false() -> None:
     watch = monitor(init="(on a) (on l) (clean a) (= (g) 0)")
     assert watch.observe(["(on a)", "(on b)"], complete=True)[:2] == (("(on b)",), ("(on l)",))
     assert watch.facts() == ["(clean a)", "(near a)", "(near b)", "(on a)", "(on b)"]
 
 
-def test_what_is_seen_counts_not_what_was_predicted() -> None:
+def test_an_observation_overrides_the_prediction() -> None:
     watch = monitor(RULE)
     watch.take("(put a)")
     assert watch.observe({"(on a)": False}).breaks == ()
@@ -154,7 +154,7 @@ def test_the_world_changes_by_itself() -> None:
     assert watch.letter == 1  # nothing changed: no letter
 
 
-def test_a_static_fact_is_seen_by_its_own_monitor_alone() -> None:
+def test_an_observed_static_fact_affects_only_its_monitor() -> None:
     text = domain(
         "(:derived (ready ?x - thing) (open ?x))",
         "(:action use :parameters (?x - thing) :precondition (and (open ?x) (ready ?x)) :effect (used ?x))",
@@ -237,18 +237,18 @@ PV, V, S, PS = "permanently violated", "presently violated", "presently satisfie
 )
 def test_verdicts_along_a_trace(rule: str, expected: list[str]) -> None:
     watch = monitor(rule)
-    found = [watch.verdicts()["r"]]
+    verdicts = [watch.verdicts()["r"]]
     for step in ("(wash b)", "(put a)", "(wash a)", "(take a)"):
         watch.take(step)
-        found.append(watch.verdicts()["r"])
-    assert all(verdict in allowed.split("|") for verdict, allowed in zip(found, expected, strict=True)), found
+        verdicts.append(watch.verdicts()["r"])
+    assert all(verdict in allowed.split("|") for verdict, allowed in zip(verdicts, expected, strict=True)), verdicts
 
 
 # -- online = offline -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("example", ["breakfast", "cleaning", "dinner", "leftovers", "visit"])
-def test_what_is_broken_online_is_what_the_checker_reports(root: Path, example: str) -> None:
+def test_online_violations_equal_the_report(root: Path, example: str) -> None:
     """Random walks over legal actions of the shipped household."""
 
     def source(path: Path) -> Source:
@@ -259,7 +259,7 @@ def test_what_is_broken_online_is_what_the_checker_reports(root: Path, example: 
         source(root / "domains/plansafe/domains/household/domain.pddl"),
         source(root / "examples" / example / "problem.pddl"),
         [source(specs / "household.safe")],
-        resolve=lambda name, _beside: source(specs / f"{name}.safe"),
+        resolve=lambda name, _extending: source(specs / f"{name}.safe"),
     )
     assert checked.ok, checked.diagnostics
     seeds = random.Random(example)

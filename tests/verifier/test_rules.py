@@ -1,4 +1,4 @@
-"""Safety specifications: kinds of rules, what rewrites them, and what is counted (docs/language.md, section 5)."""
+"""Safety specifications: kinds of rules, their rewriting, and counts (docs/language.md, section 5)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def report(plan: str, *sections: str, init: str = "", goal: str = "()", options:
 
 def findings(plan: str, rule: str, init: str = "", goal: str = "()") -> str:
     """The findings of one rule, written without its kind's parentheses and name."""
-    kind, _, rest = rule.partition(" ")
-    found = verdict(report(plan, f"(:{kind} r {rest})", init=init, goal=goal))
-    return found.replace("UNSAFE ", "").replace("r(", "(").replace("r@", "@")
+    kind, _, body = rule.partition(" ")
+    text = verdict(report(plan, f"(:{kind} r {body})", init=init, goal=goal))
+    return text.replace("UNSAFE ", "").replace("r(", "(").replace("r@", "@")
 
 
 CUPS = ":parameters (?x - cup)"
@@ -97,15 +97,15 @@ def test_rules(rule: str, plan: str, expected: str) -> None:
     assert findings(plan, rule) == expected
 
 
-# -- what rewrites rules ----------------------------------------------------------------------------------------------
+# -- rewriting of rules ----------------------------------------------------------------------------------------------
 
 
 def test_templates_with_names_terms_and_formulas() -> None:
     template = """(:template careful ($step $thing $property $unless)
       (:process $name :on ($step $thing) :forbid (and ($property $thing) (not $unless))))"""
     rules = (template, "(:apply careful r1 put a on (clean b))", "(:apply careful r2 wash ?x clean (on ?x))")
-    found = verdict(report("(put a) (put a) (wash b) (put a) (wash b)", *rules))
-    assert found == "UNSAFE r1@2 r2(?x=b)@5"
+    text = verdict(report("(put a) (put a) (wash b) (put a) (wash b)", *rules))
+    assert text == "UNSAFE r1@2 r2(?x=b)@5"
 
 
 def test_macros() -> None:
@@ -113,8 +113,8 @@ def test_macros() -> None:
         "(:define (dirty ?x - thing) (and (on ?x) (not (clean ?x)))) (:define (mess) (exists (?x - cup) (dirty ?x)))"
     )
     rule = "(:process r :forbid (mess)) (:process q :parameters (?y - cup) :require (not (dirty ?y)))"
-    found = report("(wash b) (put b) (put a)", macros, rule)
-    assert verdict(found) == "UNSAFE q(?y=a)@3 r(?x=a)@3"
+    checked_plan = report("(wash b) (put b) (put a)", macros, rule)
+    assert verdict(checked_plan) == "UNSAFE q(?y=a)@3 r(?x=a)@3"
 
 
 def test_a_macro_captures_no_variable() -> None:
@@ -126,18 +126,18 @@ def test_a_macro_captures_no_variable() -> None:
 
 
 def test_variables_of_macros_are_shown_as_written() -> None:
-    """In what a finding says, and in what is wrong with the macro; a number only tells two of one name apart."""
-    macro = "(:define (beside ?y - thing) (exists (?x - thing) (and (on ?x) (= ?x ?y))))"
-    twice = "(:define (both) (exists (?x - thing) (and (clean ?x) (beside ?x))))"
+    """In findings and in errors of the macro; a number is added only to distinguish two variables of one name."""
+    macro = "(:define (next-to ?y - thing) (exists (?x - thing) (and (on ?x) (= ?x ?y))))"
+    twice = "(:define (both) (exists (?x - thing) (and (clean ?x) (next-to ?x))))"
     many = problem(objects=f"{' '.join(f'c{n}' for n in range(9))} - cup")
     for rule, note in (
-        ("(beside b)", "`(exists (?x) (and (on ?x) (= ?x b)))` is not true"),
+        ("(next-to b)", "`(exists (?x) (and (on ?x) (= ?x b)))` is not true"),
         ("(both)", "`(exists (?x) (and (clean ?x) (exists (?x~2) (and (on ?x~2) (= ?x~2 ?x)))))` is not true"),
     ):
         checked = checker(DOMAIN, many, safety(macro, twice, f"(:termination r :require {rule})"))
         (finding,) = judge(checked, "(put a)").findings
         assert finding.notes == (note,)
-    wrong = "(:define (odd ?y - thing) (exists (?things - thing) (beside ?thing)))"
+    wrong = "(:define (odd ?y - thing) (exists (?things - thing) (next-to ?thing)))"
     checked = checker(DOMAIN, problem(), safety(macro, wrong, "(:termination r :require (odd b))"))
     assert [(d.message, d.help) for d in checked.diagnostics] == [
         ("variable `?thing` is not bound", "did you mean `?things`?")
@@ -145,11 +145,11 @@ def test_variables_of_macros_are_shown_as_written() -> None:
     assert "~" not in str(checked.diagnostics)
 
 
-def test_what_is_the_same_is_no_reason() -> None:
-    """That two objects are one, or not, is known to whoever reads their names."""
+def test_equations_are_not_given_as_reasons() -> None:
+    """The names of two objects already show whether they are equal."""
     rule = "(:termination r :parameters (?x - thing) :when (exists (?y - cup) (= ?y ?x)) :forbid (not (on ?x)))"
-    found = report("(put a)", rule).findings
-    assert [finding.notes for finding in found] == [("`(on b)` is false",)]
+    rule_findings = report("(put a)", rule).findings
+    assert [finding.notes for finding in rule_findings] == [("`(on b)` is false",)]
 
 
 BASE = (
@@ -213,37 +213,37 @@ def test_a_mapping_binds_types_predicates_functions_actions_and_constants() -> N
     assert mapped("(light k)", "(here eve)(= (warmth k) 1)(= (warmth m) 4)").startswith("UNSAFE hob")
 
 
-def test_a_mapping_reaches_what_its_specification_extends() -> None:
+def test_a_mapping_applies_to_extended_specifications() -> None:
     derived = "(define (safety home) (:extends fire))"
-    known = {"fire": MAPPED}
+    files = {"fire": MAPPED}
     task = problem(objects="m - appliance eve - being", init="(= (warmth k) 1) (= (warmth m) 4)")
     outer = MAPPING.replace("(:specification fire)", "(:specification home)")
-    found = check(OURS, task, "(press m green)", derived, outer, files=known)
-    assert verdict(found).startswith("UNSAFE attended(?s=m")
+    checked_plan = check(OURS, task, "(press m green)", derived, outer, files=files)
+    assert verdict(checked_plan).startswith("UNSAFE attended(?s=m")
     # A specification that has a mapping of its own keeps it, whoever extends it.
-    other = outer.replace("(burning ?x) (exists (?b - button) (powered ?x ?b))", "(burning ?x) (powered ?x red)")
-    assert verdict(check(OURS, task, "(press m green)", derived, other, files=known)) == "SAFE"
-    assert verdict(check(OURS, task, "(press m green)", derived, other, MAPPING, files=known)).startswith("UNSAFE")
+    changed = outer.replace("(burning ?x) (exists (?b - button) (powered ?x ?b))", "(burning ?x) (powered ?x red)")
+    assert verdict(check(OURS, task, "(press m green)", derived, changed, files=files)) == "SAFE"
+    assert verdict(check(OURS, task, "(press m green)", derived, changed, MAPPING, files=files)).startswith("UNSAFE")
 
 
-def test_vocabulary_that_nothing_gives_is_reported_and_its_rules_are_not_applicable() -> None:
+def test_unmapped_vocabulary_is_reported_and_its_rules_are_not_applicable() -> None:
     partial = MAPPING.replace("((heat ?x) (* 2 (warmth ?x)))", "")
     task = problem(objects="m - appliance eve - being", init="(here eve)")
     checked = checker(OURS, task, MAPPED, partial)
     assert [(d.code, d.severity.value) for d in checked.diagnostics] == [("SC120", "warning"), ("SC702", "warning")]
-    found = judge(checked, "(light m)")
-    assert {c.name: (c.status, c.instances) for c in found.rules} == {
+    checked_plan = judge(checked, "(light m)")
+    assert {c.name: (c.status, c.instances) for c in checked_plan.rules} == {
         "attended": ("kept", 2),
         "cool": ("not applicable", 0),
         "hob": ("kept", 1),
     }
-    assert verdict(found) == "SAFE"
+    assert verdict(checked_plan) == "SAFE"
 
 
 def test_a_specification_whose_every_rule_is_not_applicable_proves_nothing() -> None:
-    found = check(DOMAIN, problem(), "(put a)", MAPPED)
-    assert verdict(found) == "VALID"
-    assert {c.status for c in found.rules} == {"not applicable"}
+    checked_plan = check(DOMAIN, problem(), "(put a)", MAPPED)
+    assert verdict(checked_plan) == "VALID"
+    assert {c.status for c in checked_plan.rules} == {"not applicable"}
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------
@@ -263,9 +263,9 @@ def test_a_specification_whose_every_rule_is_not_applicable_proves_nothing() -> 
     ],
 )
 def test_counts(rule: str, plan: str, instances: int, triggered: int, status: str) -> None:
-    kind, _, rest = rule.partition(" ")
+    kind, _, body = rule.partition(" ")
     text = DOMAIN.replace("(:types thing - object", "(:types nothing thing - object")
-    (count,) = check(text, problem(), plan, safety(f"(:{kind} r {rest})")).rules
+    (count,) = check(text, problem(), plan, safety(f"(:{kind} r {body})")).rules
     assert (count.instances, count.status) == (instances, status)
     assert count.triggered == triggered
 
@@ -308,9 +308,9 @@ def test_never_applied_is_valid_not_safe() -> None:
     ],
 )
 def test_blame(rule: str, init: str, plan: str, blame: str) -> None:
-    kind, _, rest = rule.partition(" ")
-    found = report(plan, f"(:{kind} r {rest})", init=init)
-    assert [f.blame.value if f.blame else None for f in found.findings] == [blame]
+    kind, _, body = rule.partition(" ")
+    checked_plan = report(plan, f"(:{kind} r {body})", init=init)
+    assert [f.blame.value if f.blame else None for f in checked_plan.findings] == [blame]
 
 
 def test_findings_may_be_filtered_by_blame() -> None:
@@ -325,9 +325,9 @@ def test_findings_may_be_filtered_by_blame() -> None:
 
 def test_findings_beyond_the_limit_are_counted() -> None:
     rule = "(:process r :parameters (?x - cup) :forbid (on ?x))"
-    found = report("(put a) (take a)" * 50, rule, options=Options(max_findings=7))
-    assert (len(found.findings), found.suppressed) == (7, 43)
-    assert found.rules[0].violations == 50
+    checked_plan = report("(put a) (take a)" * 50, rule, options=Options(max_findings=7))
+    assert (len(checked_plan.findings), checked_plan.suppressed) == (7, 43)
+    assert checked_plan.rules[0].violations == 50
 
 
 def test_an_unmapped_predicate_is_not_false_and_an_empty_kind_is() -> None:
@@ -341,8 +341,8 @@ def test_an_unmapped_predicate_is_not_false_and_an_empty_kind_is() -> None:
     )
     mapping = """(define (mapping m) (:specification s) (:domain d) (:types (item appliance) (ghost))
       (:predicates ((lit ?x) (exists (?b - button) (powered ?x ?b))) ((odd ?x))))"""
-    found = check(OURS, problem(objects="m - appliance"), "(light m)", rules, mapping)
-    assert {c.name: c.status for c in found.rules} == {
+    checked_plan = check(OURS, problem(objects="m - appliance"), "(light m)", rules, mapping)
+    assert {c.name: c.status for c in checked_plan.rules} == {
         "either-branch": "violated",
         "unmapped": "not applicable",
         "of-ghosts": "not applicable",

@@ -79,7 +79,7 @@ def test_conditions_at_the_start_guard_effects_at_the_end() -> None:
     assert run("0: (watch a) [1]", init="(lit)", goal="(not (seen a))") == "VALID"
     assert run("0: (watch a) [1] 0.5: (douse)", goal="(not (seen a))") == "VALID"
     assert run("0: (watch a) [1]", init="(hot b)", goal="(not (hot b))") == "VALID"
-    # b becomes hot after the start: what was read then does not change
+    # b becomes hot after the start: the value at the start does not change
     assert run("1: (boil a) [2] 2.5: (watch b) [1]", goal="(hot a)") == "VALID"
     assert run("1: (boil a) [2] 3.5: (watch b) [1]", goal="(hot a)") == "INVALID SC310@end"
 
@@ -162,20 +162,20 @@ def test_preferences_in_durative_conditions_count_once_for_each_step() -> None:
     )
     metric = "(+ (is-violated s) (+ (* 10 (is-violated e)) (* 100 (is-violated o))))"
     task = problem(f"(:metric minimize {metric})")
-    kept = "0: (do a) 0.5: (do b) 1: (wait a) [5]"
+    satisfying = "0: (do a) 0.5: (do b) 1: (wait a) [5]"
     for plan, value in (
-        (kept, 0),
+        (satisfying, 0),
         ("0: (wait a) [5]", 211),
-        (f"{kept} 2: (undo b) 3: (do b) 4: (undo b)", 100),
-        (f"{kept} 2: (undo a)", 110),
-        (f"{kept} 6: (undo a)", 0),  # the end is read before it, and "over all" reaches no farther
-        (f"{kept} 1: (wait b) [4] 2: (undo a)", 210),
+        (f"{satisfying} 2: (undo b) 3: (do b) 4: (undo b)", 100),
+        (f"{satisfying} 2: (undo a)", 110),
+        (f"{satisfying} 6: (undo a)", 0),  # the end is read before it, and "over all" reaches no farther
+        (f"{satisfying} 1: (wait b) [4] 2: (undo a)", 210),
         ("0: (wait a) [2] 3: (wait a) [2]", 422),
     ):
         report = check(text, task, plan)
         assert report.metric == str(value), plan
-        found = {name: n for name, n in report.preferences_violated if n}
-        assert found == {n: c for n, c in Kernel(text, task).audit(plan).preferences.items() if c}, plan
+        violated = {name: n for name, n in report.preferences_violated if n}
+        assert violated == {n: c for n, c in Kernel(text, task).audit(plan).preferences.items() if c}, plan
 
 
 def test_preferences_in_constraints() -> None:
@@ -212,7 +212,7 @@ def test_a_duration_that_means_nothing_is_noted_once() -> None:
     assert notes("0: (light) [0.001]") == []
 
 
-def test_what_is_forgiven_for_rounding_is_noted() -> None:
+def test_tolerated_rounding_is_noted() -> None:
     assert notes("0: (light) 0.00100: (douse)") == []
     assert notes("0: (light) 0.00099: (douse)") == [("SC708", "(douse)")]
     assert notes("0.000000: (watch a) [1.001001]") == [("SC708", "(watch a)")]

@@ -28,45 +28,45 @@ SESSION = Session(Settings())
 
 @cache
 def prepared(path: str) -> Prepared:
-    found = SESSION.prepare(str(ROOT / path))
-    assert isinstance(found, Prepared)
-    return found
+    plan = SESSION.prepare(str(ROOT / path))
+    assert isinstance(plan, Prepared)
+    return plan
 
 
 @cache
-def told(path: str) -> tuple[Checker, Timeline]:
-    checker = (found := prepared(path)).checker
-    return checker, timeline(checker.compiled, checker.read(found.plan))
+def plan_timeline(path: str) -> tuple[Checker, Timeline]:
+    checker = (plan := prepared(path)).checker
+    return checker, timeline(checker.compiled, checker.read(plan.plan))
 
 
 def single_world(path: str) -> bool:
     checker = prepared(path).checker
-    return not checker.open and not checker.read(prepared(path).plan).is_open
+    return not checker.is_open and not checker.read(prepared(path).plan).is_open
 
 
 @pytest.mark.parametrize("path", PLANS)
 def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
     if not single_world(path):
         with pytest.raises(NeedsOneWorld):
-            told(path)
+            plan_timeline(path)
         return
-    checker, line = told(path)
+    checker, line = plan_timeline(path)
     steps = checker.read(prepared(path).plan).steps
     state = dict(line.initial)
     execution = Execution.initial(checker.engine)
     for step, moment in zip(steps, line.moments[1:], strict=False):
         if not isinstance(step, GroundAction) or not execution.take(step):
-            break  # behind a step that cannot be taken an execution knows nothing
+            break  # an execution has no state after a failed step
         for change in moment.changes:
             assert state.get(change.what, "F") == change.before != change.after
             state[change.what] = change.after
-        assert {what for what, value in state.items() if value == "T"} == facts(execution)
-        assert _told_at(line, BREAKS, moment.letter) == parts(checker, execution.new_violations)
+        assert {fact for fact, value in state.items() if value == "T"} == facts(execution)
+        assert _instances_at(line, BREAKS, moment.letter) == parts(checker, execution.new_violations)
         risky = parts(checker, execution.violations_at_end) - parts(checker, execution.lasting_violations)
-        assert _told_at(line, AT_RISK, moment.letter) == risky
+        assert _instances_at(line, AT_RISK, moment.letter) == risky
     else:
         assert len(line.moments) == len(steps) + 1
-        assert _told_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.violations_at_end) - parts(
+        assert _instances_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.violations_at_end) - parts(
             checker, execution.lasting_violations
         )
 
@@ -79,12 +79,12 @@ def facts(execution: Execution) -> set[str]:
     }
 
 
-def parts(checker: Checker, found: object) -> set[tuple[int, tuple[str, ...]]]:
+def parts(checker: Checker, instances: object) -> set[tuple[int, tuple[str, ...]]]:
     plan, task = checker.engine.rule_set, checker.engine.task
-    return {(plan.parts[one.part].rule, tuple(sorted(task.names(one.binding)))) for one in found}  # type: ignore[attr-defined]
+    return {(plan.parts[i.part].rule, tuple(sorted(task.names(i.binding)))) for i in instances}  # type: ignore[attr-defined]
 
 
-def _told_at(line: Timeline, state: str, letter: int) -> set[tuple[int, tuple[str, ...]]]:
+def _instances_at(line: Timeline, state: str, letter: int) -> set[tuple[int, tuple[str, ...]]]:
     return {
         (track.rule, tuple(sorted([value for _, value in instance])))
         for track in line.tracks
@@ -98,7 +98,7 @@ def _told_at(line: Timeline, state: str, letter: int) -> set[tuple[int, tuple[st
 def test_each_violation_of_a_report_breaks_its_rule_where_it_says(path: str) -> None:
     if not single_world(path):
         return
-    checker, line = told(path)
+    checker, line = plan_timeline(path)
     report = checker.check(prepared(path).plan)
     end = len(line.moments)
     places = {moment.steps[0][0]: moment.letter for moment in line.moments[1:]}
@@ -111,16 +111,16 @@ def test_each_violation_of_a_report_breaks_its_rule_where_it_says(path: str) -> 
         assert any([look.first == letter and finding.binding in look.instances for look in at]), (finding, at)
 
 
-def test_a_step_that_cannot_be_taken_is_told_and_what_stands_behind_it_too() -> None:
-    _, line = told("examples/dinner/hands-full.plan")
+def test_a_failed_step_and_the_steps_after_it_are_shown() -> None:
+    _, line = plan_timeline("examples/dinner/hands-full.plan")
     failed = line.mishaps[0]
     assert failed.code == "SC301"
     assert [moment.steps[0][0] for moment in line.moments[1:]][-1] == len(line.steps) > failed.step
-    assert line.whole
+    assert line.complete
 
 
 def test_a_lasting_violation_is_broken_until_it_ends() -> None:
-    checker, line = told("examples/dinner/stove-left-alone.plan")
+    checker, line = plan_timeline("examples/dinner/stove-left-alone.plan")
     track = next(t for t in line.tracks if checker.rules[t.rule].name == "stove-attended")
     assert [(look.first, look.last, look.state) for look in track.looks] == [
         (21, 21, BREAKS),
@@ -166,21 +166,21 @@ def test_interference_names_both_steps() -> None:
     assert [(m.step, m.code, m.other, m.time) for m in line.mishaps] == [(3, "SC304", 2, 2)]
 
 
-def test_a_witness_is_a_world_in_which_the_plan_can_be_told() -> None:
-    found = prepared("examples/two-robots/each-at-its-own-pace.plan")
-    checker = found.checker
-    report = checker.check(found.plan)
+def test_a_witness_has_a_timeline() -> None:
+    plan = prepared("examples/two-robots/each-at-its-own-pace.plan")
+    checker = plan.checker
+    report = checker.check(plan.plan)
     assert report.worlds is not None
     for witness in report.worlds.witnesses:
         assert witness.completion is not None
-        line = timeline(*close_task_and_plan(checker.compiled, checker.read(found.plan), witness.completion))
+        line = timeline(*close_task_and_plan(checker.compiled, checker.read(plan.plan), witness.completion))
         broken = {checker.rules[t.rule].name for t in line.tracks for look in t.looks if look.state == BREAKS}
         assert broken == {finding.rule for finding in report.findings}
 
 
 def test_a_deadline_leaves_the_rest_out() -> None:
-    found = prepared("examples/dinner/stew-and-salad.plan")
-    long = Source("long", found.plan.text + "(open robot fridge kitchen) (close robot fridge kitchen)\n" * 300)
-    line = timeline(found.checker.compiled, found.checker.read(long), deadline=monotonic() - 1)
-    assert not line.whole
+    plan = prepared("examples/dinner/stew-and-salad.plan")
+    long = Source("long", plan.plan.text + "(open robot fridge kitchen) (close robot fridge kitchen)\n" * 300)
+    line = timeline(plan.checker.compiled, plan.checker.read(long), deadline=monotonic() - 1)
+    assert not line.complete
     assert 0 < len(line.moments) < 600

@@ -101,7 +101,7 @@ class Places:
         self._last = (wanted, found)
         return found
 
-    def knows(self, node: list[Node]) -> bool:
+    def contains(self, node: list[Node]) -> bool:
         """Whether the list is part of this source's tree."""
         if self._spans is not None:
             return id(node) in self._spans

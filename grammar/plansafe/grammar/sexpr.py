@@ -8,6 +8,7 @@ into a tree of the same shape (:class:`Places`). Neither reader recurses, so nes
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from plansafe.grammar.codes import SC
@@ -23,6 +24,7 @@ _SECTION = re.compile(
     r"\s*:(?:requirements|types|constants|predicates|functions|derived|action|durative-action|objects|init|goal|metric)\b(?!-)",
     re.IGNORECASE,
 )
+MAX_DIGITS = 20_000
 _TOO_LATE = 3
 
 
@@ -45,6 +47,23 @@ def has_invalid_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def parse_number(token: object) -> int | Fraction | None:
+    """The exact value of a decimal token, or ``None``. PDDL has no exponents."""
+    if not isinstance(token, str):
+        return None
+    digits = token[1:] if token[0] in "+-" else token
+    whole, dot, decimals = digits.partition(".")
+    if not (whole + decimals).isdecimal() or not digits.isascii() or (dot and not decimals):
+        return None
+    if len(digits) > MAX_DIGITS:
+        return None
+    value: int | Fraction = int(whole or "0")
+    if decimals:
+        value = Fraction(int(whole + decimals), 10 ** len(decimals))
+        value = value.numerator if value.denominator == 1 else value
+    return -value if token[0] == "-" else value
 
 
 def parse_nodes(source: Source) -> list[Node] | None:

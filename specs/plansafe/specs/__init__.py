@@ -29,10 +29,9 @@ def spec_names() -> tuple[str, ...]:
 
 
 def spec_path(name: str) -> str:
-    """The absolute path of the shipped specification ``name`` (letters of any case).
+    """The absolute path of the shipped specification ``name`` (case is ignored).
 
-    Raises ``KeyError`` if no specification of that name is shipped; a name that is no plain word, such as ``../x``, is
-    none.
+    Raises ``KeyError`` if no shipped specification has this name, also for a path such as ``../x``.
     """
     folded = name.lower()
     if not _is_shipped(folded):
@@ -41,19 +40,19 @@ def spec_path(name: str) -> str:
 
 
 def detector_worlds() -> tuple[str, ...]:
-    """The worlds that have a shipped detector's table, sorted."""
+    """The worlds that have a shipped detector table, sorted."""
     names = [entry.removeprefix("detector-").removesuffix(".toml") for entry in os.listdir(_ROOT)]
     return tuple(sorted([name for name in names if detector_path(name) is not None]))
 
 
 def detector_path(world: str) -> str | None:
-    """The absolute path of the shipped detector's table for a world, if there is one."""
+    """The absolute path of the shipped detector table for a world, if there is one."""
     path = os.path.join(_ROOT, f"detector-{world.lower()}.toml")
     return path if _NAME.match(world.lower()) and os.path.isfile(path) else None
 
 
 def default_specs(domain_name: str) -> tuple[str, ...]:
-    """The specifications that apply to a domain of this name unless the user chooses others; may be empty."""
+    """The default specifications of a domain; may be empty."""
     return _DEFAULTS.get(domain_name.lower(), ())
 
 

@@ -1,8 +1,8 @@
-"""Safety detectors: a table from actions, and from what is so at the end, to categories of harm; it becomes rules.
+"""Compile a safety detector, a table from actions and final states to categories of harm, to a specification.
 
-Safe-BeAl's detector (A Framework for Benchmarking and Aligning Task-Planning Safety, section 3.3) maps each action to
-the harm categories that it stands for, and the properties of the objects in the terminal state likewise. Here the table
-is a TOML file that users can edit; the specification made from it checks plans (docs/safety-rules.md).
+The detector of Safe-BeAl (A Framework for Benchmarking and Aligning Task-Planning Safety, section 3.3) maps each
+action, and each property of an object in the final state, to categories of harm. Here the table is a TOML file that
+users can edit; the specification made from it checks plans (docs/safety-rules.md).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDTH = 120
 
 
 class CompiledDetector(NamedTuple):
-    """The specification made of a table; ``None`` if ``diagnostics`` (SC776) say what is wrong with the table."""
+    """The specification made of a table; ``None`` if the table has mistakes (``diagnostics``, SC776)."""
 
     specification: Source | None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -30,16 +30,16 @@ class CompiledDetector(NamedTuple):
 def compile_detector(table: Source) -> CompiledDetector:
     """Make a specification of a detector's table: one rule for each category of each row. Linear in the table.
 
-    Names of types, actions and predicates are those of the domain; the checker reports those that it does not have.
+    The checker later reports types, actions and predicates that the domain does not have.
     """
-    read = read_detector(table)
-    if not isinstance(read, Detector):
-        return CompiledDetector(None, read)
-    return CompiledDetector(Source(f"{read.name}.safe", specification_text(read, table.name)))
+    detector = read_detector(table)
+    if not isinstance(detector, Detector):
+        return CompiledDetector(None, detector)
+    return CompiledDetector(Source(f"{detector.name}.safe", specification_text(detector, table.name)))
 
 
 def specification_text(detector: Detector, origin: str) -> str:
-    """The table as a specification that people can read."""
+    """The table as a readable specification."""
     lines = [
         f"; Made from the safety detector {_comment(origin)}: edit that table and generate this file again.",
         "",
@@ -56,8 +56,8 @@ def specification_text(detector: Detector, origin: str) -> str:
 def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     variables = variables_of(row.pattern)
     message = row.texts.get("message") or _message(part, row, variables, category)
-    used = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
-    used |= {variable for variable in variables if f"{{{variable}}}" in message}
+    named_variables = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
+    named_variables |= {variable for variable in variables if f"{{{variable}}}" in message}
     yield f"  (:{part} {rule_name(part, row, category)}"
     typed = [f"{variable} - {_either(row.kinds[variable])}" for variable in variables if variable in row.kinds]
     if part == "termination":
@@ -65,7 +65,7 @@ def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     if typed:
         yield from _wrapped(":parameters (" + " ".join(typed) + ")")
     if part == "process":
-        yield from _wrapped(f":on {format_node(_named(row.pattern, used))}")
+        yield from _wrapped(f":on {format_node(_with_wildcards(row.pattern, named_variables))}")
     if row.when is not None:
         yield from _wrapped(f":when {format_node(row.when)}")
     yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
@@ -77,21 +77,22 @@ def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
         yield f"    {key} {_string(text)}" + (")" if number == len(texts) else "")
 
 
-def _named(step: list[Node], used: set[str]) -> Node:
-    """A step with ``_`` for what the rule does not speak of."""
-    out: list[Node] = []
-    for word in step:
-        if isinstance(word, list):
-            out.append(_named(word, used))
-        else:
-            out.append(word if not is_variable(word) or word in used else "_")
-    return out
+def _with_wildcards(step: list[Node], named_variables: set[str]) -> Node:
+    """A step with ``_`` for all variables that are not ``named_variables``."""
+    return [
+        _with_wildcards(word, named_variables)
+        if isinstance(word, list)
+        else word
+        if word in named_variables or not is_variable(word)
+        else "_"
+        for word in step
+    ]
 
 
 def _message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:
-    things = ", ".join([f"{{{variable}}}" for variable in variables])
-    said = f"{row.subject} {things}".strip() if part == "process" else f"{row.subject}, at the end: {things}"
-    return f"{said} ({category})"
+    objects = ", ".join([f"{{{variable}}}" for variable in variables])
+    event = f"{row.subject} {objects}".strip() if part == "process" else f"{row.subject}, at the end: {objects}"
+    return f"{event} ({category})"
 
 
 def _either(types: tuple[str, ...]) -> str:

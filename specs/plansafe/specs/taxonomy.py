@@ -1,8 +1,8 @@
-"""Taxonomies of hazards: which rules stand for which category of a publication, and what is not covered and why.
+"""Taxonomies of hazards: which rules belong to which category of a publication, and why a category has no rule.
 
-A rule says which hazard it is about and whom that harms; a category of a taxonomy names hazards, targets, or rules. The
-table is a replaceable TOML file (``taxonomies.toml``; format: docs/safety-rules.md). Categories of a rule are computed,
-so that a new rule needs no entry.
+A rule names its hazard and its targets; a category of a taxonomy names hazards, targets, or rules. The table is a
+replaceable TOML file (``taxonomies.toml``; format: docs/safety-rules.md). The categories of a rule are computed, so a
+new rule needs no entry.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from functools import cache
 from typing import Any, Protocol
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, suggest_name
+from plansafe.grammar.diagnostics import Diagnostic, Severity, suggest_name
 from plansafe.grammar.source import Source
-from plansafe.specs.toml_text import key_span, read_toml
+from plansafe.specs.toml_text import Keys, TableReader
 
 SHIPPED_TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "taxonomies.toml")
 TARGETS = ("human", "animal", "robot", "property", "environment")
-_CATEGORY = ("title", "targets", "hazards", "rules", "reason", "worlds")
-_TAXONOMY = ("title", "categories", "left-out", "worlds")
+_CATEGORY_KEYS = ("title", "targets", "hazards", "rules", "reason", "worlds")
+_TAXONOMY_KEYS = ("title", "categories", "left-out", "worlds")
 
 
 class RuleLike(Protocol):
-    """What is asked of a rule; the rules of a checker are such (``plansafe.verifier.rules.model.Rule``)."""
+    """The attributes of a rule that are used here, as in :class:`~plansafe.verifier.rules.model.Rule`."""
 
     @property
     def name(self) -> str:
@@ -37,14 +37,14 @@ class RuleLike(Protocol):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Whom the rule protects (``:target``)."""
+        """The targets that the rule protects (``:target``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category: its hazards, whom they harm (nobody named: anybody), and rules that belong to it by name.
+    """A category: its hazards, their targets (empty: any), and rules that belong to it by name.
 
-    ``reason`` says why it has no rule, ``worlds`` why none of its rules applies in a world.
+    ``reason`` says why it has no rule, ``worlds`` why none of its rules applies in a home world.
     """
 
     name: str
@@ -55,8 +55,8 @@ class Category:
     reason: str | None = None
     worlds: Mapping[str, str] = field(default_factory=dict)
 
-    def holds(self, rule: RuleLike) -> bool:
-        """Whether a rule belongs here."""
+    def contains(self, rule: RuleLike) -> bool:
+        """Whether a rule belongs to the category."""
         if rule.name in self.rules or rule.hazard == self.name:
             return True
         return rule.hazard in self.hazards and (not self.targets or not self.targets.isdisjoint(rule.targets))
@@ -64,9 +64,9 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """A taxonomy: its categories in order, and hazards that it has no category for, each with the reason.
+    """A taxonomy: its categories in order, and hazards without a category, each with the reason.
 
-    ``worlds`` says why any category may have no rule in a world, unless the category itself says so.
+    ``worlds`` says why a category may have no rule in a home world, unless the category itself says so.
     """
 
     name: str
@@ -77,25 +77,25 @@ class Taxonomy:
 
     def categories_of(self, rule: RuleLike) -> tuple[Category, ...]:
         """The categories that a rule belongs to, in order."""
-        return tuple([category for category in self.categories if category.holds(rule)])
+        return tuple([category for category in self.categories if category.contains(rule)])
 
     @property
     def hazards(self) -> frozenset[str]:
-        """The hazards that it says something about."""
-        named = [category.hazards | {category.name} for category in self.categories]
-        return frozenset(self.left_out).union(*named)
+        """The hazards that it mentions."""
+        of_categories = [category.hazards | {category.name} for category in self.categories]
+        return frozenset(self.left_out).union(*of_categories)
 
 
 @dataclass(frozen=True, slots=True)
 class Taxonomies:
-    """The taxonomies of a table; ``diagnostics`` (SC775) say what is wrong with it."""
+    """The taxonomies of a table, and its mistakes (``diagnostics``, SC775)."""
 
     table: Source
     taxonomies: tuple[Taxonomy, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def __getitem__(self, name: str) -> Taxonomy:
-        """The taxonomy of this name; raises ``KeyError`` if there is none."""
+        """The taxonomy of this name. Raises ``KeyError``."""
         for taxonomy in self.taxonomies:
             if taxonomy.name == name:
                 return taxonomy
@@ -104,7 +104,7 @@ class Taxonomies:
 
 @dataclass(frozen=True, slots=True)
 class CategoryCoverage:
-    """A category with the names of its rules; ``reason`` says why there is none, if that is known."""
+    """A category with the names of its rules; ``reason`` says why it has none, if that is known."""
 
     category: Category
     rules: tuple[str, ...]
@@ -114,26 +114,25 @@ class CategoryCoverage:
 def load_taxonomies(path: str | None = None) -> Taxonomies:
     """Read the shipped table, or the one at ``path``. Linear in its size.
 
-    Raises ``OSError`` and ``UnicodeDecodeError`` for a file that cannot be read; what is wrong inside it is a
-    diagnostic.
+    Raises ``OSError`` and ``UnicodeDecodeError`` for a file that cannot be read; mistakes inside it are diagnostics.
     """
-    return _shipped() if path is None else _read(path)
+    return _load_shipped() if path is None else _read_file(path)
 
 
 @cache
-def _shipped() -> Taxonomies:
-    """Read once: scenarios ask for it again and again."""
-    return _read(SHIPPED_TABLE)
+def _load_shipped() -> Taxonomies:
+    """Read the table once: scenarios load it many times."""
+    return _read_file(SHIPPED_TABLE)
 
 
-def _read(path: str) -> Taxonomies:
+def _read_file(path: str) -> Taxonomies:
     with open(path, encoding="utf-8") as file:
         return read_taxonomies(Source(path, file.read()))
 
 
 def read_taxonomies(table: Source) -> Taxonomies:
-    """The taxonomies that a text describes."""
-    reader = _Reader(table)
+    """Read the taxonomies of a table."""
+    reader = _TaxonomyReader(table)
     taxonomies = reader.read()
     return Taxonomies(table, taxonomies, tuple(reader.diagnostics))
 
@@ -141,109 +140,105 @@ def read_taxonomies(table: Source) -> Taxonomies:
 def category_coverage(
     taxonomy: Taxonomy, rules: Iterable[RuleLike], world: str | None = None
 ) -> tuple[CategoryCoverage, ...]:
-    """Which of the rules stand for which category; give those that apply in a world to see what that world covers."""
+    """Which of the rules belong to which category; for one world, pass the rules that are applicable there."""
     rules = list(rules)
-    out = []
+    coverage = []
     for category in taxonomy.categories:
-        names = tuple([rule.name for rule in rules if category.holds(rule)])
-        general = taxonomy.worlds.get(world or "", category.reason)
-        reason = None if names else category.worlds.get(world or "", general)
-        out.append(CategoryCoverage(category, names, reason))
-    return tuple(out)
+        names = tuple([rule.name for rule in rules if category.contains(rule)])
+        general_reason = taxonomy.worlds.get(world or "", category.reason)
+        reason = None if names else category.worlds.get(world or "", general_reason)
+        coverage.append(CategoryCoverage(category, names, reason))
+    return tuple(coverage)
 
 
 def check_taxonomies(taxonomies: Taxonomies, rules: Iterable[RuleLike]) -> tuple[Diagnostic, ...]:
-    """Whether a table fits a library: words that neither of them knows (SC775), and gaps without a reason (SC777)."""
+    """Compare a table with a library: unknown words (SC775), and gaps without a reason (SC777)."""
     rules = list(rules)
-    reader = _Reader(taxonomies.table)
-    names = {rule.name for rule in rules}
-    known = {rule.hazard for rule in rules if rule.hazard is not None}
+    reader = _TaxonomyReader(taxonomies.table)
+    rule_names = {rule.name for rule in rules}
+    hazards = {rule.hazard for rule in rules if rule.hazard is not None}
     for taxonomy in taxonomies.taxonomies:
         for category in taxonomy.categories:
-            at = (taxonomy.name, "categories", category.name)
-            for rule in sorted(category.rules - names):
-                reader.bad(f"no rule is named `{rule}`", (*at, "rules"), suggest_name(rule, sorted(names)))
-            for hazard in sorted(category.hazards - known):
-                if not (category.reason or category.worlds):
-                    help = suggest_name(hazard, sorted(known))
-                    reader.bad(f"no rule has the hazard `{hazard}`", (*at, "hazards"), help)
-            if not category.reason and not any([category.holds(rule) for rule in rules]):
-                reader.bad(f"`{category.name}` has neither a rule nor a `reason`", at, code=SC.TAXONOMY_GAP)
-        for hazard in sorted(set(taxonomy.left_out) - known):
-            key_span, help = (taxonomy.name, "left-out", hazard), suggest_name(hazard, sorted(known))
-            reader.bad(f"no rule has the hazard `{hazard}`", key_span, help)
-        for hazard in sorted(known - taxonomy.hazards):
-            said = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
-            message = f"`{taxonomy.name}` says nothing of the hazard `{hazard}`, which {said} name"
-            reader.bad(
-                message, (taxonomy.name,), "add it to a category, or to `left-out` with the reason", SC.TAXONOMY_GAP
-            )
+            keys = (taxonomy.name, "categories", category.name)
+            for rule_name in sorted(category.rules - rule_names):
+                help = suggest_name(rule_name, sorted(rule_names))
+                reader.report(f"no rule is named `{rule_name}`", (*keys, "rules"), help)
+            if not (category.reason or category.worlds):
+                reader.report_unknown_hazards(category.hazards, hazards, (*keys, "hazards"))
+            if not category.reason and not any([category.contains(rule) for rule in rules]):
+                reader.report_gap(f"`{category.name}` has neither a rule nor a `reason`", keys)
+        for hazard in sorted(taxonomy.left_out):
+            reader.report_unknown_hazards([hazard], hazards, (taxonomy.name, "left-out", hazard))
+        for hazard in sorted(hazards - taxonomy.hazards):
+            naming = ", ".join(sorted([f"`{rule.name}`" for rule in rules if rule.hazard == hazard])[:3])
+            message = f"`{taxonomy.name}` does not mention the hazard `{hazard}`, which {naming} name"
+            help = "add it to a category, or to `left-out` with the reason"
+            reader.report_gap(message, (taxonomy.name,), help)
     return tuple(reader.diagnostics)
 
 
-class _Reader:
+class _TaxonomyReader(TableReader):
     def __init__(self, table: Source) -> None:
-        self.table = table
-        self.diagnostics: list[Diagnostic] = []
+        super().__init__(table, SC.BAD_TAXONOMY)
 
-    def bad(self, message: str, at: tuple[str, ...], help: str | None = None, code: str = SC.BAD_TAXONOMY) -> None:
-        """Report a mistake in the value that the keys ``at`` lead to; a gap is a warning."""
-        severity = Severity.WARNING if code == SC.TAXONOMY_GAP else Severity.ERROR
-        label = Label(self.table.name, key_span(self.table, at), f"in `{'.'.join(at)}`")
-        self.diagnostics.append(Diagnostic(code, message, (label,), help=help, severity=severity))
+    def report_gap(self, message: str, keys: Keys, help: str | None = None) -> None:
+        """Warn of a gap."""
+        self.report(message, keys, help, SC.TAXONOMY_GAP, Severity.WARNING)
+
+    def report_unknown_hazards(self, names: Iterable[str], hazards: set[str], keys: Keys) -> None:
+        """Report the names that are not hazards of any rule."""
+        for name in sorted({*names} - hazards):
+            self.report(f"no rule has the hazard `{name}`", keys, suggest_name(name, sorted(hazards)))
 
     def read(self) -> tuple[Taxonomy, ...]:
-        data = read_toml(self.table, SC.BAD_TAXONOMY)
-        if isinstance(data, Diagnostic):
-            self.diagnostics.append(data)
-            return ()
-        return tuple([self._taxonomy(name, value) for name, value in data.items()])
+        data = self.read_data()
+        return () if data is None else tuple([self._taxonomy(name, value) for name, value in data.items()])
 
     def _taxonomy(self, name: str, value: Any) -> Taxonomy:
-        at = (name,)
-        entries = self._table(value, at, _TAXONOMY)
-        categories = self._table(entries.get("categories", {}), (*at, "categories"))
-        if not categories:
-            self.bad(f"`{name}` has no categories", at, f"write `[{name}.categories.NAME]`")
-        left_out = self._texts_by_name(entries.get("left-out", {}), (*at, "left-out"))
-        worlds = self._texts_by_name(entries.get("worlds", {}), (*at, "worlds"))
-        made = tuple([self._category(key, entry, (*at, "categories", key)) for key, entry in categories.items()])
-        return Taxonomy(name, self._text(entries, "title", at) or name, made, left_out, worlds)
+        keys = (name,)
+        fields = self._table(value, keys, _TAXONOMY_KEYS)
+        category_tables = self._table(fields.get("categories", {}), (*keys, "categories"))
+        if not category_tables:
+            self.report(f"`{name}` has no categories", keys, f"write `[{name}.categories.NAME]`")
+        left_out = self._texts_by_name(fields.get("left-out", {}), (*keys, "left-out"))
+        worlds = self._texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
+        categories = [self._category(key, table, (*keys, "categories", key)) for key, table in category_tables.items()]
+        return Taxonomy(name, self._text(fields, "title", keys) or name, tuple(categories), left_out, worlds)
 
-    def _category(self, name: str, value: Any, at: tuple[str, ...]) -> Category:
-        entries = self._table(value, at, _CATEGORY)
-        targets = self._names(entries, "targets", at)
+    def _category(self, name: str, value: Any, keys: Keys) -> Category:
+        fields = self._table(value, keys, _CATEGORY_KEYS)
+        targets = self._names(fields, "targets", keys)
         for target in sorted(targets - set(TARGETS)):
-            self.bad(f"unknown target of harm {target!a}", (*at, "targets"), f"one of {', '.join(TARGETS)}")
-        hazards, rules = self._names(entries, "hazards", at), self._names(entries, "rules", at)
-        reason = self._text(entries, "reason", at)
-        worlds = self._texts_by_name(entries.get("worlds", {}), (*at, "worlds"))
-        return Category(name, self._text(entries, "title", at) or name, targets, hazards, rules, reason, worlds)
+            self.report(f"unknown target of harm {target!a}", (*keys, "targets"), f"one of {', '.join(TARGETS)}")
+        hazards, rules = self._names(fields, "hazards", keys), self._names(fields, "rules", keys)
+        reason = self._text(fields, "reason", keys)
+        worlds = self._texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
+        return Category(name, self._text(fields, "title", keys) or name, targets, hazards, rules, reason, worlds)
 
-    def _table(self, value: Any, at: tuple[str, ...], known: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def _table(self, value: Any, keys: Keys, allowed: tuple[str, ...] | None = None) -> dict[str, Any]:
         if not isinstance(value, dict):
-            self.bad(f"`{at[-1]}` must be a table", at, f"write `[{'.'.join(at)}]` and its entries below it")
+            self.report(f"`{keys[-1]}` must be a table", keys, f"write `[{'.'.join(keys)}]` and its entries below it")
             return {}
-        for key in value if known is not None else ():
-            if key not in (known or ()):
-                self.bad(f"unknown key {key!a}", (*at, key), f"one of {', '.join(known or ())}")
+        for key in value if allowed is not None else ():
+            if key not in (allowed or ()):
+                self.report(f"unknown key {key!a}", (*keys, key), f"one of {', '.join(allowed or ())}")
         return value
 
-    def _text(self, entries: dict[str, Any], key: str, at: tuple[str, ...]) -> str | None:
-        value = entries.get(key)
+    def _text(self, fields: dict[str, Any], key: str, keys: Keys) -> str | None:
+        value = fields.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self.bad(f"`{key}` must be a text", (*at, key))
+            self.report(f"`{key}` must be a text", (*keys, key))
             return None
         return value
 
-    def _names(self, entries: dict[str, Any], key: str, at: tuple[str, ...]) -> frozenset[str]:
-        value = entries.get(key, [])
+    def _names(self, fields: dict[str, Any], key: str, keys: Keys) -> frozenset[str]:
+        value = fields.get(key, [])
         if not isinstance(value, list) or not all([isinstance(name, str) for name in value]):
-            self.bad(f"`{key}` must be a list of names", (*at, key), f'write `{key} = ["..", ..]`')
+            self.report(f"`{key}` must be a list of names", (*keys, key), f'write `{key} = ["..", ..]`')
             return frozenset()
         return frozenset(value)
 
-    def _texts_by_name(self, value: Any, at: tuple[str, ...]) -> dict[str, str]:
-        entries = self._table(value, at)
-        found = {key: self._text(entries, key, at) for key in entries}
-        return {key: text for key, text in found.items() if text is not None}
+    def _texts_by_name(self, value: Any, keys: Keys) -> dict[str, str]:
+        fields = self._table(value, keys)
+        texts = {key: self._text(fields, key, keys) for key in fields}
+        return {key: text for key, text in texts.items() if text is not None}

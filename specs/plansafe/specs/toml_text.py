@@ -1,4 +1,4 @@
-"""Tables that people edit, in TOML: reading them with bounded work, and finding the line that a value stands on."""
+"""Read TOML tables that people edit, with bounded work, and find the lines of their keys."""
 
 from __future__ import annotations
 
@@ -6,50 +6,82 @@ import re
 import tomllib
 from typing import Any
 
-from plansafe.grammar.diagnostics import Diagnostic, Label, Span
+from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
 MAX_CHARACTERS = 1_000_000
 MAX_LINE = 10_000
 MAX_DEPTH = 100
-_WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+Keys = tuple[str, ...]
+"""The keys that lead to a value in a table; numbers count rows from 1."""
 
 
 def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
-    """The table as data; a diagnostic with this code if it is too large or no TOML."""
-    refusal = _too_much(table.text)
+    """The parsed table; a diagnostic with this code if it is too large or not TOML."""
+    refusal = _refusal(table.text)
     if refusal is not None:
         return Diagnostic(code, refusal, (Label(table.name, Span(0, min(1, len(table.text))), "in this table"),))
     try:
         return tomllib.loads(table.text)
     except tomllib.TOMLDecodeError as error:
-        return _not_toml(table, code, str(error))
+        return _syntax_error(table, code, str(error))
 
 
-def key_span(table: Source, at: tuple[str, ...]) -> Span:
-    """The line on which a key stands; ``at`` are the keys that lead there, and numbers count rows from 1.
+class TableReader:
+    """Collects the mistakes in the values of a table, as diagnostics with one code."""
 
-    TOML's reader gives no places, so the line is looked for.
+    def __init__(self, table: Source, code: str) -> None:
+        self.table = table
+        self.code = code
+        self.diagnostics: list[Diagnostic] = []
+
+    def read_data(self) -> dict[str, Any] | None:
+        """The parsed table; ``None`` if it is not TOML, which is reported."""
+        data = read_toml(self.table, self.code)
+        if isinstance(data, Diagnostic):
+            self.diagnostics.append(data)
+            return None
+        return data
+
+    def report(
+        self,
+        message: str,
+        keys: Keys = (),
+        help: str | None = None,
+        code: str | None = None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        """Report a mistake in the value of a key."""
+        text = f"in `{'.'.join(keys)}`" if keys else "in this table"
+        label = Label(self.table.name, key_span(self.table, keys), text)
+        self.diagnostics.append(Diagnostic(code or self.code, message, (label,), help=help, severity=severity))
+
+
+def key_span(table: Source, keys: Keys) -> Span:
+    """The line of a key.
+
+    TOML's reader does not return places, so the line is searched in the text.
     """
     text, start = table.text, 0
-    for depth, key in enumerate(at):
+    for depth, key in enumerate(keys):
         if key.isdecimal():
             continue
-        times = int(at[depth + 1]) if depth + 1 < len(at) and at[depth + 1].isdecimal() else 1
-        path = r"\.".join([rf"\"?{re.escape(k)}\"?" for k in at[: depth + 1] if not k.isdecimal()])
+        row = int(keys[depth + 1]) if depth + 1 < len(keys) and keys[depth + 1].isdecimal() else 1
+        path = r"\.".join([rf"\"?{re.escape(k)}\"?" for k in keys[: depth + 1] if not k.isdecimal()])
         header = re.compile(rf"^[ \t]*\[\[?{path}\]\]?", re.MULTILINE)
         entry = re.compile(rf"(?:^|[{{,])[ \t]*\"?{re.escape(key)}\"?[ \t]*=", re.MULTILINE)
-        found = list(header.finditer(text)) or list(entry.finditer(text, start))
-        if not found:
+        matches = list(header.finditer(text)) or list(entry.finditer(text, start))
+        if not matches:
             continue
-        start = found[min(times, len(found)) - 1].start()
+        start = matches[min(row, len(matches)) - 1].start()
     start += len(text[start:]) - len(text[start:].lstrip(" \t\n{,"))
     end = text.find("\n", start)
     return Span(start, end if end >= 0 else len(text))
 
 
-def _too_much(text: str) -> str | None:
-    """What TOML's reader is not to be asked: it takes quadratic time for long keys, and recurses into values."""
+def _refusal(text: str) -> str | None:
+    """Why a text is refused: TOML's reader takes quadratic time for long keys, and recurses into values."""
     if len(text) > MAX_CHARACTERS:
         return f"the table has more than {MAX_CHARACTERS} characters"
     if max(map(len, text.split("\n"))) > MAX_LINE:
@@ -62,12 +94,12 @@ def _too_much(text: str) -> str | None:
     return None
 
 
-def _not_toml(table: Source, code: str, message: str) -> Diagnostic:
-    found = _WHERE.search(message)
-    at = len(table.text)
-    if found is not None:
+def _syntax_error(table: Source, code: str, message: str) -> Diagnostic:
+    place = _PLACE.search(message)
+    offset = len(table.text)
+    if place is not None:
         lines = table.text.split("\n")
-        at = sum([len(line) + 1 for line in lines[: int(found[1]) - 1]]) + int(found[2]) - 1
-    label = Label(table.name, Span(at, min(at + 1, len(table.text))), "here")
-    said = _WHERE.sub("", message)
-    return Diagnostic(code, f"this is not TOML: {said[:1].lower()}{said[1:]}", (label,))
+        offset = sum([len(line) + 1 for line in lines[: int(place[1]) - 1]]) + int(place[2]) - 1
+    label = Label(table.name, Span(offset, min(offset + 1, len(table.text))), "here")
+    reason = _PLACE.sub("", message)
+    return Diagnostic(code, f"this is not TOML: {reason[:1].lower()}{reason[1:]}", (label,))

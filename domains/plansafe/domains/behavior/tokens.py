@@ -44,7 +44,7 @@ class LinePlaces(Places):
         super().__init__(source, [])
         self.spans: dict[int, Span] = {}
 
-    def knows(self, node: list[Node]) -> bool:
+    def contains(self, node: list[Node]) -> bool:
         """Whether the list was made from this source."""
         return id(node) in self.spans
 

@@ -16,7 +16,7 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.operations import atoms_in
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
 
 _CONCERNED = 0.7
 """How often a walk takes a step that changes what a rule reads, where there is one."""

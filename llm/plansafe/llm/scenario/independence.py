@@ -5,7 +5,8 @@ from __future__ import annotations
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, find_interference
-from plansafe.verifier.repair.effects import EffectIndex, step_key
+from plansafe.verifier.repair.effect_index import EffectIndex
+from plansafe.verifier.repair.ground_effects import step_key
 
 Step = tuple[str, tuple[int, ...]]
 NormalForm = tuple[frozenset[Step], ...]
@@ -49,5 +50,7 @@ class Independence:
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = self._footprints.of_action(step.action, step.binding)
-            found.deletes.difference_update([fact for fact, added in self._effects.of(step).sets.items() if added])
+            found.deletes.difference_update(
+                [fact for fact, added in self._effects.effects_of(step).certain_facts.items() if added]
+            )
         return found

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.verifier.elaborate.context import is_variable
-from plansafe.verifier.elaborate.symbols import COMPARISONS, RESERVED, parse_number
+from plansafe.verifier.elaborate.symbols import COMPARISONS, RESERVED
 
 ROOT = "object"
 CONNECTIVES = frozenset(("and", "or", "not", "imply", "when", "oneof"))

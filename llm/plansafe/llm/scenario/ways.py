@@ -16,7 +16,7 @@ from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
 
 MAX_STATES = 30_000
 MAX_FORMS = 50_000

@@ -1,1 +1,1 @@
-"""The linter: what is wrong with a specification before any plan is judged (docs/safety-rules.md)."""
+"""The linter: mistakes in a specification, found before any plan is checked (docs/safety-rules.md)."""

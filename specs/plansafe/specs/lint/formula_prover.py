@@ -134,7 +134,7 @@ class FormulaProver:
                 question.require(statement)
         if question.solve() is Possibility.IMPOSSIBLE:
             return Possibility.IMPOSSIBLE
-        # An instance of a rule has objects for what it declares; a ``forall`` in it may range over no objects.
+        # An instance of a rule has objects for its declared parameters; a ``forall`` may range over an empty domain.
         parts = [(n, part) for n, part in parts if part.parameters == self.rules[n].declared or part.mode == "always"]
         invariants = [part for _, part in parts if part.mode == "always"]
         trace_parts = [(n, part) for n, part in parts if part.mode == "whole"]
@@ -163,14 +163,16 @@ class FormulaProver:
         if any([part.mode == "whole" for part in parts]):
             return related
         for part in parts:  # most rules are not implied by any rule, nor by all others together
-            if not self._excludes_violation(part, [(n, other) for n in related for other in self.rules[n].parts]):
+            if not self._excludes_violation(
+                part, [(n, related_part) for n in related for related_part in self.rules[n].parts]
+            ):
                 return []
         return related
 
     def _is_part_implied(self, part: RulePart, implying: tuple[RulePart, ...]) -> bool:
         if part.mode != "whole":
-            return self._excludes_violation(part, [(None, other) for other in implying])
-        invariants = [other for other in implying if other.mode == "always"]
+            return self._excludes_violation(part, [(None, implying_part) for implying_part in implying])
+        invariants = [invariant for invariant in implying if invariant.mode == "always"]
         if self._find_sequence([RequiredValue(part, False)], invariants) is Possibility.IMPOSSIBLE:
             return True
         for second in implying:

@@ -1,8 +1,8 @@
 """Encode formulas about a letter, and about the letter after it, as literals of a circuit over few objects.
 
 ``refuting``: the literal of a formula is true for some choice of the elements that an ``exists`` names, wherever the
-formula has the required value. So if the constraints have no model, there is no such state, however many objects there
-are. A formula about all objects is encoded for the known elements. Otherwise (*exact*) the elements are all objects.
+formula has the required value. So if the constraints have no model, the formulas exclude each other for any number of
+objects. A formula about all objects is encoded for the known elements. In exact mode, the elements are all objects.
 
 A comparison of an undefined number may have either value: a formula that is true (false) in three-valued logic is true
 (false) for all values of its undefined parts.
@@ -124,7 +124,7 @@ class Grounder:
         """The elements of arguments."""
         return tuple([self.universe.element_of(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
-    def every(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
+    def for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
         """Encode a condition for all elements of the variables' domains."""
         circuit, member = self.circuit, self.universe.member
         instances = []
@@ -139,12 +139,12 @@ class Grounder:
                 instances.append(circuit.disjunction([*outside, encode(bind(variables, elements))]))
         return circuit.conjunction(instances)
 
-    def some(
+    def for_some(
         self, variables: tuple[Variable, ...], key: tuple[object, ...], encode: Callable[[Binding], Literal]
     ) -> Literal:
         """Encode a condition for some elements; when refuting, for new ones (the same for equal keys)."""
         if not self.refuting:
-            return self.every(variables, lambda binding: encode(binding) ^ 1) ^ 1
+            return self.for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
         return encode({v.slot: self._skolem((*key, v.slot), v) for v in variables})
 
     def _skolem(self, key: tuple[object, ...], variable: Variable) -> int:
@@ -161,9 +161,9 @@ class Grounder:
             return self.truth(formula.body, {**binding, **variables}, letter, positive)
 
         if formula.universal == positive:
-            return self.every(formula.variables, body)
+            return self.for_all(formula.variables, body)
         self._alive.append(formula)
-        return self.some(formula.variables, (id(formula), letter, positive, *sorted(binding.items())), body)
+        return self.for_some(formula.variables, (id(formula), letter, positive, *sorted(binding.items())), body)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -181,16 +181,16 @@ class Grounder:
 
     def _action_atom(self, letter: int, predicate: int, elements: tuple[int, ...]) -> Literal:
         key = self.index.action_predicates[predicate]
-        taken = self.action if letter == 0 else None
-        is_taken = taken is not None and (taken.kind, taken.action.name) == key
-        if not self.index.temporal and letter == 0 and (self.is_last or taken is not None or not self.refuting):
-            return self.same(elements, taken.arguments) if taken is not None and is_taken else FALSE
+        action = self.action if letter == 0 else None
+        is_taken = action is not None and (action.kind, action.action.name) == key
+        if not self.index.temporal and letter == 0 and (self.is_last or action is not None or not self.refuting):
+            return self.same(elements, action.arguments) if action is not None and is_taken else FALSE
         if letter and not self.refuting:
             return FALSE  # the letter after the step is the last one of the model
         self.abstracted = True
         fact = self._fact((letter, predicate, elements))
-        if taken is not None and is_taken:
-            return self.circuit.either(fact, self.same(elements, taken.arguments))
+        if action is not None and is_taken:
+            return self.circuit.either(fact, self.same(elements, action.arguments))
         return fact
 
     def same(self, a: tuple[int, ...], b: tuple[int, ...]) -> Literal:

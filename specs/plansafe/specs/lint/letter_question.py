@@ -62,14 +62,14 @@ class LetterQuestion:
     def take_action(self, kind: str, name: str, elements: tuple[int, ...]) -> None:
         """Require that this action is taken at letter 0, and is executable."""
         action = self.index.actions[name]
-        self.grounder.action = taken = LetterAction(kind, action, elements)
+        self.grounder.action = letter_action = LetterAction(kind, action, elements)
         snap = self.index.snap_at_letter(kind, action)
 
         def is_executable(grounder: Grounder) -> Literal:
             typed = () if self.index.lenient else zip(elements, action.parameters, strict=True)
             conditions = [self.universe.member(e, v.domain) for e, v in typed]
             if snap is not None:
-                conditions += [grounder.truth(part, taken.binding(), 0, True) for part in snap.condition]
+                conditions += [grounder.truth(part, letter_action.binding(), 0, True) for part in snap.condition]
             return self.circuit.conjunction(conditions)
 
         self.require(is_executable)

@@ -1,7 +1,7 @@
 """Whether some sequence of letters violates, or satisfies, formulas over the trace, by automata over possible letters.
 
-Each letter is possible by itself, according to the formulas; whether one leads to the next is not checked. So if there
-is no such sequence, there is no such trace. Plans have no times here.
+Each letter is possible by itself, according to the formulas; whether one leads to the next is not checked. So if
+such a sequence does not exist, such a trace does not exist either. Plans have no times here.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class OpenQuestion(NamedTuple):
 class LintResult(NamedTuple):
     """The result for one specification.
 
-    ``diagnostics`` are those of the reader; if there is an error among them, ``usable`` is false and the rules were not
+    ``diagnostics`` come from the reader; if there is an error among them, ``usable`` is false and the rules were not
     checked. ``rules`` and ``not_applicable`` count the checked rules, and the rules that are not applicable.
     """
 

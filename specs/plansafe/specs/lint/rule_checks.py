@@ -301,6 +301,6 @@ def open_formula_text(task: Task, formula: Formula, variables: tuple[Variable, .
     if not variables:
         return f"`{formula_text(task, formula, {})}`"
     names = shown_names([v.name for v in variables])
-    named = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
-    text = formula_text(task, Quantified(False, named, formula), {})
+    renamed = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
+    text = formula_text(task, Quantified(False, renamed, formula), {})
     return f"`{text[len('(exists (') + len(' '.join(names)) + len(') ') : -1]}`"

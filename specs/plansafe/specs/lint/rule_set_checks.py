@@ -15,7 +15,7 @@ MAX_PAIRS = 3_000
 
 
 class RuleSetCheck:
-    """Checks sets of rules of which each can be violated and satisfied alone."""
+    """Checks sets of rules that can be violated and satisfied alone."""
 
     def __init__(self, run: LintRun) -> None:
         self.run = run

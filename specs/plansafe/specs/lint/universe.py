@@ -44,7 +44,7 @@ class Universe:
         """The domain for which an element was created."""
         self._tested_domains: dict[int, list[int]] = {}
         """The domains of the membership tests of each element."""
-        self._named: dict[int, int] = {}
+        self._object_elements: dict[int, int] = {}
         self._undecided_domains: dict[int, dict[int, frozenset[int]]] = {}
         """For each element, the domains that it may or may not be in, with their types."""
         self._type_literals: dict[int, dict[Literal, int]] = {}
@@ -61,9 +61,9 @@ class Universe:
 
     def element_of(self, number: int) -> int:
         """The element of an object of the task."""
-        element = self._named.get(number)
+        element = self._object_elements.get(number)
         if element is None:
-            element = self._named[number] = len(self.elements)
+            element = self._object_elements[number] = len(self.elements)
             self.elements.append(Element(self.task.objects[number], number, self.task.object_types[number]))
         return element
 
@@ -97,7 +97,7 @@ class Universe:
     def _type_constraints(self, element: int) -> list[Literal]:
         """An element has exactly one declared type, which decides its domains.
 
-        Types that are in the same of the tested domains form one group.
+        Types that the tested domains do not distinguish form one group.
         """
         circuit, domains = self.circuit, self._undecided_domains[element]
         groups: dict[tuple[int, ...], list[int]] = {}
@@ -142,8 +142,8 @@ class Universe:
             return self.index.domains_overlap(self._own_domains[a], self._own_domains[b])
         if a not in self._own_domains and b not in self._own_domains:
             return False
-        named, unnamed = (b, a) if a in self._own_domains else (a, b)
-        return self.member(named, self._own_domains[unnamed]) != FALSE
+        object_element, free_element = (b, a) if a in self._own_domains else (a, b)
+        return self.member(object_element, self._own_domains[free_element]) != FALSE
 
     def _has_object_of_several_types(self, pair: tuple[int, int]) -> bool:
         return any([self.elements[e].object is not None and len(self.elements[e].types) > 1 for e in pair])

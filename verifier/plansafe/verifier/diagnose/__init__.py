@@ -1,1 +1,1 @@
-"""What is wrong with a plan, where and why: classes of error, labels, localisation, causes (docs/diagnose.md)."""
+"""Diagnosis of a plan: classes of error, published labels, localisation, causes, regrets (docs/diagnose.md)."""

@@ -16,7 +16,7 @@ from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported_plan_reason
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
@@ -28,10 +28,10 @@ _EDIT_CLASSES = {
     EditKind.DELETE.value: ErrorClass.ADDITIONAL,
     EditKind.SUBSTITUTE.value: ErrorClass.SUBSTITUTE,
 }
-_PASSING = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
-_FINAL = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
+_TRACE_CLASSES = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
+_FINAL_CLASSES = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
 MAX_MATCHES = 100_000
-"""Bindings of one action, or one effect, beyond which no step is called impossible."""
+"""Bindings of an action or effect beyond which no step is reported as impossible."""
 
 
 def diagnose(
@@ -40,9 +40,9 @@ def diagnose(
     options: RepairOptions = RepairOptions(),  # noqa: B008
     progress: ProgressCallback | None = None,
 ) -> Diagnosis:
-    """What is wrong with ``plan``. ``checker`` must be ``ok``; raises ``ValueError`` otherwise.
+    """Return the error classes of a plan with witnesses and repairs. Takes as long as a repair.
 
-    The cost is that of :func:`plansafe.verifier.repair.api.repair`.
+    Raises ``ValueError`` if the checker has errors.
     """
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
@@ -50,19 +50,23 @@ def diagnose(
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
     read = checker.read(plan)
-    problem = unsupported_plan_reason(checker, read)
-    if problem:
-        result = RepairResult(RepairStatus.NOT_FOUND, detail=problem)
-        witnesses = (_unknown(problem),)
+    reason = unsupported_plan_reason(checker, read)
+    if reason:
+        result = RepairResult(RepairStatus.NOT_FOUND, detail=reason)
+        witness = _not_found_witness(reason)
         if report.headline is None:
-            witnesses = (Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read"),)
-        return Diagnosis(plan.name, report, (*witnesses, *_flags(report, checker.options.criteria)), result)
+            witness = Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read")
+        flags = _flag_witnesses(report, checker.options.criteria)
+        return Diagnosis(plan.name, report, (witness, *flags), result)
     repairer = Repairer(checker, plan, read.steps, options, progress)
     result = repairer.run()
-    return Diagnosis(plan.name, report, tuple(_Classes(checker, report, repairer, result).witnesses()), result)
+    witnesses = _WitnessFinder(checker, report, repairer, result).find_witnesses()
+    return Diagnosis(plan.name, report, tuple(witnesses), result)
 
 
-class _Classes:
+class _WitnessFinder:
+    """Finds the witnesses of all error classes of a plan."""
+
     def __init__(self, checker: Checker, report: Report, repairer: Repairer, result: RepairResult) -> None:
         self.checker = checker
         self.report = report
@@ -71,98 +75,93 @@ class _Classes:
         self.steps = repairer.steps
         self.impossible: dict[int, Witness] = {}
 
-    def witnesses(self) -> Iterator[Witness]:
-        """All classes with their witnesses, in order."""
-        self._find_impossible()
-        found = (
-            list(self.impossible.values())
-            + list(self._edits())
-            + list(_flags(self.report, self.checker.options.criteria))
-        )
-        found += self._no_repair()
+    def find_witnesses(self) -> list[Witness]:
+        """Return all witnesses, in the order of the classes."""
+        self._find_impossible_steps()
+        flags = _flag_witnesses(self.report, self.checker.options.criteria)
+        witnesses = [*self.impossible.values(), *self._edit_witnesses(), *flags, *self._repair_failure_witnesses()]
         order = list(ErrorClass)
-        yield from sorted(found, key=lambda witness: order.index(witness.error))
+        return sorted(witnesses, key=lambda witness: order.index(witness.error))
 
-    def _find_impossible(self) -> None:
-        """Steps that are no steps, and steps that no object affords."""
-        afforded = {step_key(step) for ties in self.repairer.ties for step in ties.steps}
+    def _find_impossible_steps(self) -> None:
+        """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
+        possible = {step_key(step) for repair in self.repairer.ties for step in repair.steps}
         doubtful: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
                 self.impossible[number] = Witness(error, (number,), step.message)
-            elif step_key(step) not in afforded:
+            elif step_key(step) not in possible:
                 doubtful.append((number, step))
         if not doubtful or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
             openings = self.checker.compiled.openings
-            relaxed = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
+            relaxation = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
         for number, step in doubtful:
-            if relaxed.may_hold(And(step.action.start.condition), step.binding):
+            if relaxation.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
-            obstacle = next((part for part in parts if not relaxed.may_hold(part, step.binding)), None)
-            what = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
-            text = f"{what} can never hold in `{step_text(step, engine.task.objects)}`"
+            obstacle = next((part for part in parts if not relaxation.may_hold(part, step.binding)), None)
+            condition = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
+            text = f"{condition} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
 
-    def _edits(self) -> Iterator[Witness]:
+    def _edit_witnesses(self) -> Iterator[Witness]:
         """The four classes of edits, and compound: each with its best repair."""
-        seen: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
-        for aligned in self.repairer.ties:
-            kinds = self._kinds(aligned)
+        yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
+        for alignment in self.repairer.ties:
+            kinds = self._edit_kinds(alignment)
             if not kinds:
                 continue
             single = len(set(kinds)) == 1
             error = _EDIT_CLASSES[kinds[0]] if single else ErrorClass.COMPOUND
             vector = tuple(sorted(Counter(kinds).items()))
-            key = (error, () if single else vector)
-            if key in seen:
+            identity = (error, () if single else vector)
+            if identity in yielded:
                 continue
-            seen.add(key)
-            edits = self.repairer.edits(aligned)
-            concerned = tuple(sorted({edit.step for edit in edits if edit.step}))
-            yield Witness(error, concerned, "; ".join([edit_text(edit) for edit in edits]), None, vector)
+            yielded.add(identity)
+            edits = self.repairer.describer.describe(alignment)
+            edited_steps = tuple(sorted({edit.step for edit in edits if edit.step}))
+            yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, vector)
 
-    def _kinds(self, aligned: Alignment) -> list[str]:
-        """The kinds of the edits of a repair, without those that only take out what is impossible."""
-        kinds = list(aligned.kinds)
-        for position in aligned.substituted:
-            if aligned.origin[position] in self.impossible:
+    def _edit_kinds(self, alignment: Alignment) -> list[str]:
+        """Return the kinds of a repair's edits, except those that only remove impossible steps."""
+        kinds = list(alignment.kinds)
+        for position in alignment.substituted:
+            if alignment.origin[position] in self.impossible:
                 kinds.remove(EditKind.SUBSTITUTE.value)
-        for step in aligned.deleted:
+        for step in alignment.deleted:
             if step in self.impossible:
                 kinds.remove(EditKind.DELETE.value)
         return kinds
 
-    def _no_repair(self) -> list[Witness]:
+    def _repair_failure_witnesses(self) -> list[Witness]:
         if self.result.status is RepairStatus.NOT_FOUND:
-            return [_unknown(self.result.detail, self.result.bound)]
+            return [_not_found_witness(self.result.detail, self.result.bound)]
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
-        out = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
+        witnesses = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
         if self.repairer.unsafe_goal:
-            but = " (apart from exemptions)" if self.checker.options.exemptions else ""
-            text = f"PROVED: a plan reaches the goal, but no plan that satisfies the rules does{but}"
-            out.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
-        return out
+            exceptions = " (apart from exemptions)" if self.checker.options.exemptions else ""
+            text = f"PROVED: a plan reaches the goal, but no plan that satisfies the rules does{exceptions}"
+            witnesses.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))
+        return witnesses
 
 
-def _unknown(detail: str, bound: Number = 0) -> Witness:
-    """A search that ended at a limit says nothing about whether the plan can be repaired."""
+def _not_found_witness(detail: str, bound: Number = 0) -> Witness:
+    """Return the witness of a search that ended at a limit: whether a repair exists is unknown."""
     reason = f": {detail}" if detail else ""
-    ruled_out = (
-        f"only repairs that cost less than {float(bound):g} are ruled out" if bound else "no repair is ruled out"
-    )
+    cheaper = f"only repairs that cost less than {float(bound):g} are ruled out"
+    ruled_out = cheaper if bound else "no repair is ruled out"
     return Witness(ErrorClass.UNKNOWN, (), f"NOT FOUND: no repair within the limits, and {ruled_out}{reason}")
 
 
 def edit_text(edit: Edit) -> str:
-    """An edit in words."""
+    """Describe an edit."""
     reason = f" ({edit.reason})" if edit.reason else ""
     match edit.kind:
         case EditKind.INSERT:
@@ -175,20 +174,20 @@ def edit_text(edit: Edit) -> str:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
-def _flags(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
-    """What stands beside the classes of edits: the goal, and broken rules that decide, in the reading *halt*."""
-    seen: set[tuple[ErrorClass, str | None]] = set()
+def _flag_witnesses(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
+    """The witnesses of an unmet goal, and of the rules whose violations decide in the reading *halt*."""
+    yielded: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:
             error = ErrorClass.UNMET_GOAL
         elif "halt" not in finding.readings or not finding.decides(criteria):
             continue
-        elif finding.finding_class in _PASSING:
+        elif finding.finding_class in _TRACE_CLASSES:
             error = ErrorClass.PROCESS_HAZARD
-        elif finding.finding_class in _FINAL:
+        elif finding.finding_class in _FINAL_CLASSES:
             error = ErrorClass.TERMINATION_HAZARD
         else:
             continue
-        if (error, finding.rule) not in seen:
-            seen.add((error, finding.rule))
+        if (error, finding.rule) not in yielded:
+            yielded.add((error, finding.rule))
             yield Witness(error, (finding.step,) if finding.step else (), finding.message, finding.rule)

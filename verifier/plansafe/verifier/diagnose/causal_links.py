@@ -145,7 +145,7 @@ class CausalLinker:
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def link_all(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
-        """Find all links, including those of violated rules."""
+        """Find all links, also of violated rules."""
         for violation in violations:
             self._add_violation(violation, step_of_letter)
         state, logs = self.run.state, self.run.logs
@@ -297,10 +297,8 @@ class CausalLinker:
         """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
         base = len(self.task.predicates)
-        operands = [
-            (base + f.function, self.task.code_of(f.arguments, effect.binding))
-            for f in expression_fluents(assignment.value)
-        ]
+        fluents = expression_fluents(assignment.value)
+        operands = [(base + f.function, self.task.code_of(f.arguments, effect.binding)) for f in fluents]
         if assignment.operator != "assign":
             operands.append(fluent)
         for index, code in dict.fromkeys(operands):

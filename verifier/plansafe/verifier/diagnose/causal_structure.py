@@ -44,10 +44,8 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     full = _ReducedRun(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, run)
     criteria = checker.options.criteria
-    linker.link_all(
-        [v for v in full.outcome.violations if checker.engine.decides(v, criteria)],
-        full.step_of_letter,
-    )
+    deciding = [v for v in full.outcome.violations if checker.engine.decides(v, criteria)]
+    linker.link_all(deciding, full.step_of_letter)
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
     objects = checker.engine.task.objects
     return CausalStructure(

@@ -4,7 +4,7 @@ Follows its evaluators of action sequencing, applied to the preconditions of any
 and which of its known errors are kept.
 
 Omitted: hallucination of ``PLUGIN`` and ``PLUGOUT``, which are absent from that evaluator's list of actions; goals with
-several edges, of which it reads the first match; plans equal to the gold plan, which it does not count as correct; two
+several edges (it reads the first match); plans equal to the gold plan, which it does not count as correct; two
 executors that call an unplugged or a running appliance "satisfied"; the search of a closed container's ``OPEN`` on the
 object in it; size and occupancy, nearness of hands and doors, and "already so", unless the domain has them as
 preconditions.

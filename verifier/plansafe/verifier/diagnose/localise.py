@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from time import monotonic
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.walk import Walk
-from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.execution.execution import Execution
+from plansafe.verifier.execution.monitors.finding import TooManyInstances
+from plansafe.verifier.execution.purpose import ResolvedSteps
+from plansafe.verifier.execution.state import NumberTooLarge
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningStatus
 from plansafe.verifier.planning.planner_chain import default_planners
 from plansafe.verifier.reporting.report import FindingClass
-
-__all__ = ["Localisation", "default_planners", "localise"]
-
 
 _FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 _VIOLATED = (
@@ -30,15 +30,14 @@ _VIOLATED = (
 
 
 class Localisation(NamedTuple):
-    """The indices of one plan; steps count from 1, 0 is the initial state.
+    """The indices of one plan; steps count from 1, 0 is the initial state. ``None`` without such a step.
 
-    ``violated`` is the first violated rule's step (at the end of a plan that does not stop before, the last),
-    ``inexecutable`` the first step that is ill-formed or cannot be taken, ``divergence`` the first step that differs
-    from the reference (the length + 1 if the plan ends too early);
-    ``None`` where there is none. ``point_of_no_return`` is the closed interval in which it lies: one number twice
-    where the planners answered all that they were asked. ``regret[i - 1]`` is that of step i, ``None`` where it is
-    undefined or not proved; the whole is ``None`` unless asked for. ``planner_calls`` are those for the point of no
-    return, ``regret_calls`` those for the regret. ``detail`` says in words what was left open.
+    ``violated``: the first step that violates a rule (the last step, if only the end does and no step fails).
+    ``inexecutable``: the first step that is ill-formed or cannot be taken. ``divergence``: the first step that differs
+    from the reference (the length + 1 if the plan ends too early). ``point_of_no_return``: the closed interval that
+    contains it; a single number unless a planner did not answer. ``regret[i - 1]`` is the regret of step i, ``None`` if
+    it is undefined or not proved; the whole is ``None`` if it was not requested. ``planner_calls`` counts the calls for
+    the point of no return, ``regret_calls`` those for the regret. ``detail`` lists the unanswered calls.
     """
 
     steps: int
@@ -60,9 +59,51 @@ class Localisation(NamedTuple):
 
     @property
     def fatal(self) -> int | None:
-        """The step past the point of no return, if that is known and the plan goes on past it."""
+        """The step after the point of no return, if it is known and the plan has such a step."""
         exact = self.last_safe
         return None if exact is None or exact == self.steps else exact + 1
+
+
+class PrefixRun:
+    """A run of an untimed plan in the reading *halt*; steps count from 1, 0 is the initial state.
+
+    ``executed``: the steps that could be taken. ``last``: the length of the longest executable prefix without a
+    violation, ``accepted``: the length of the longest such prefix that is a safe plan; -1 if there is none.
+    ``violated``: the first step that violates a rule, ``inexecutable``: the first that cannot be taken. ``visit`` is
+    called with the execution after each prefix up to ``last``.
+    """
+
+    def __init__(
+        self, checker: Checker, steps: ResolvedSteps, visit: Callable[[Execution], None] | None = None
+    ) -> None:
+        execution = Execution.initial(checker.engine, True, checker.options.criteria)
+        self.executed: list[GroundAction] = []
+        self.inexecutable: int | None = None
+        self.last = self.accepted = -1
+        is_safe = True
+        for number in range(len(steps) + 1):
+            is_safe = is_safe and not execution.broken
+            if is_safe:
+                self.last = number
+                if execution.accepted:
+                    self.accepted = number
+                if visit is not None:
+                    visit(execution)
+            if number == len(steps):
+                break
+            step = steps[number]
+            if isinstance(step, IllFormed) or step.action.end is not None or not _try_step(execution, step):
+                self.inexecutable = number + 1
+                break
+            self.executed.append(step)
+        self.violated = execution.first_violated_step(self.inexecutable is None)
+
+
+def _try_step(execution: Execution, step: GroundAction) -> bool:
+    try:
+        return execution.take(step)
+    except (NumberTooLarge, TooManyInstances):
+        return False
 
 
 def localise(
@@ -73,67 +114,70 @@ def localise(
     regret: bool = False,
     time_limit_s: float = 30.0,
 ) -> Localisation:
-    """The indices of a plan; at most ceil(log2(n + 2)) calls of the planner for the point of no return.
+    """Return the indices of a plan, with at most ceil(log2(n + 2)) planner calls for the point of no return.
 
-    ``time_limit_s`` is for all calls together, once for the point of no return and once for the regret. Timed plans
-    are not searched: the interval is all that could be. Raises ``ValueError`` if the checker or a text has errors,
-    or leaves something open.
+    ``time_limit_s`` limits all calls together, once for the point of no return and once for the regret. For timed plans
+    the interval is as wide as possible, without a search. Raises ``ValueError`` if the checker or a text has errors, or
+    leaves something open.
     """
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
-        # That violations count by their blame is an option of the checker that no other planner knows.
+        # Only ForwardSearch knows the option that violations count by their blame.
         planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
     read = checker.read(plan)
     if read.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
     checker.compiled.require_one_world("localisation", read)
-    steps = read.steps
-    divergence = _divergence(checker, plan, reference)
+    divergence = _find_divergence(checker, plan, reference)
     if read.timed is not None:
-        findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
-        failed = [f.step for f in findings if f.finding_class in _FAILED]
-        asked = checker.options.criteria
-        wrong = [f for f in findings if f.finding_class in _VIOLATED and f.decides(asked)]
-        broken = [f.step for f in wrong if not (failed and f.at_end)]
-        where = (min(broken, default=None), min(failed, default=None), divergence)
-        return Localisation(len(steps), *where, (-1, len(steps)), detail="timed plans are not continued by a planner")
-    walk = Walk(checker, steps)
-    where = (walk.violated, walk.inexecutable, divergence)
-    if walk.accepted == len(steps):
-        located = Localisation(len(steps), *where, (len(steps), len(steps)))
-    else:
-        search = _Bisection(checker, walk, len(steps), planner, time_limit_s)
-        interval = search.run()
-        names = tuple(dict.fromkeys(search.planners))
-        located = Localisation(
-            len(steps), *where, interval, None, search.calls, 0, names, "; ".join(dict.fromkeys(search.details))
+        return _localise_timed(checker, plan, len(read.steps), divergence)
+    run = PrefixRun(checker, read.steps)
+    length = len(read.steps)
+    location = Localisation(length, run.violated, run.inexecutable, divergence, (length, length))
+    if run.accepted != length:
+        search = _Bisection(checker, run, length, planner, time_limit_s)
+        location = location._replace(
+            point_of_no_return=search.run(),
+            planner_calls=search.calls,
+            planners=tuple(dict.fromkeys(search.planners)),
+            detail="; ".join(dict.fromkeys(search.details)),
         )
-    return _with_regret(checker, walk, located, planner, time_limit_s) if regret else located
+    return _with_regret(checker, run, location, planner, time_limit_s) if regret else location
 
 
-def _divergence(checker: Checker, plan: Source, reference: Source | None) -> int | None:
+def _localise_timed(checker: Checker, plan: Source, length: int, divergence: int | None) -> Localisation:
+    findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
+    failed = [f.step for f in findings if f.finding_class in _FAILED]
+    criteria = checker.options.criteria
+    violations = [f for f in findings if f.finding_class in _VIOLATED and f.decides(criteria)]
+    violated = min([f.step for f in violations if not (failed and f.at_end)], default=None)
+    detail = "timed plans are not continued by a planner"
+    return Localisation(length, violated, min(failed, default=None), divergence, (-1, length), detail=detail)
+
+
+def _find_divergence(checker: Checker, plan: Source, reference: Source | None) -> int | None:
     if reference is None:
         return None
-    other = checker.read(reference)
-    if other.text.diagnostics:
-        raise ValueError(f"the reference plan cannot be read: {other.text.diagnostics[0].message}")
-    checker.compiled.require_one_world("the comparison with a reference plan", other)
-    ours = [step.tokens for step in checker.read(plan).text.steps]
-    theirs = [step.tokens for step in other.text.steps]
-    for number, (mine, wanted) in enumerate(zip(ours, theirs, strict=False), 1):
-        if mine != wanted:
+    read = checker.read(reference)
+    if read.text.diagnostics:
+        raise ValueError(f"the reference plan cannot be read: {read.text.diagnostics[0].message}")
+    checker.compiled.require_one_world("the comparison with a reference plan", read)
+    steps = [step.tokens for step in checker.read(plan).text.steps]
+    reference_steps = [step.tokens for step in read.text.steps]
+    for number, (step, reference_step) in enumerate(zip(steps, reference_steps, strict=False), 1):
+        if step != reference_step:
             return number
-    return None if len(ours) == len(theirs) else min(len(ours), len(theirs)) + 1
+    return None if len(steps) == len(reference_steps) else min(len(steps), len(reference_steps)) + 1
 
 
 class _Bisection:
-    """The search for the longest prefix with a safe continuation, where an answer may also be "not found"."""
+    """Binary search for the longest prefix with a safe continuation, where a planner may not find an answer."""
 
-    def __init__(self, checker: Checker, walk: Walk, steps: int, planner: Planner, time_limit_s: float) -> None:
+    def __init__(self, checker: Checker, run: PrefixRun, length: int, planner: Planner, time_limit_s: float) -> None:
         self.checker = checker
-        self.walk = walk
-        self.budget = calls_at_most(steps + 2)
+        self.prefixes = run
+        self.max_calls = calls_at_most(length + 2)
         self.planner = planner
         self.deadline = monotonic() + time_limit_s
         self.calls = 0
@@ -141,89 +185,91 @@ class _Bisection:
         self.details: list[str] = []
 
     def run(self) -> tuple[int, int]:
-        """The interval in which the point of no return lies."""
-        low, high = self.walk.accepted, self.walk.last
-        unknown: set[int] = set()
-        while self.budget > self.calls:
-            middle = _middle(low, high, unknown)
+        """Return the interval that contains the point of no return."""
+        low, high = self.prefixes.accepted, self.prefixes.last
+        unanswered: set[int] = set()
+        while self.max_calls > self.calls:
+            middle = _next_length(low, high, unanswered)
             if middle is None:
                 break
-            if self.calls == 0 and calls_at_most(high - low) < self.budget:
-                middle = high  # most plans can be saved up to the step that fails; the rest is within the budget still
-            prefix = self.walk.taken[:middle]
+            if self.calls == 0 and calls_at_most(high - low) < self.max_calls:
+                middle = high  # most plans can be continued up to the failing step; enough calls remain otherwise
             self.calls += 1
-            left = max(self.deadline - monotonic(), 0.0) / (self.budget - self.calls + 1)
-            found = self.planner.solve(PlanningQuery(self.checker, prefix, time_limit_s=left))
-            self.planners.append(found.planner)
-            if found.status is PlanningStatus.SOLVED:
-                # Where the continuation goes on like the plan, longer prefixes have one, too.
-                ahead = self.walk.taken[middle : self.walk.last]
-                low = max(low, middle + _common(found.steps, ahead))
-            elif found.status is PlanningStatus.UNSOLVABLE:
+            time_left = max(self.deadline - monotonic(), 0.0) / (self.max_calls - self.calls + 1)
+            query = PlanningQuery(self.checker, self.prefixes.executed[:middle], time_limit_s=time_left)
+            answer = self.planner.solve(query)
+            self.planners.append(answer.planner)
+            if answer.status is PlanningStatus.SOLVED:
+                # If the continuation starts with the plan's next steps, longer prefixes also have one.
+                next_steps = self.prefixes.executed[middle : self.prefixes.last]
+                low = max(low, middle + _common_length(answer.steps, next_steps))
+            elif answer.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1
             else:
-                unknown.add(middle)
-                self.details.append(f"{found.planner}: {found.detail}" if found.detail else found.planner)
+                unanswered.add(middle)
+                self.details.append(f"{answer.planner}: {answer.detail}" if answer.detail else answer.planner)
         return low, high
 
 
 def calls_at_most(candidates: int) -> int:
-    """How many yes-no questions tell so many candidates apart."""
+    """Return how many yes-no questions identify one of some candidates."""
     return max(candidates - 1, 0).bit_length()
 
 
-def _middle(low: int, high: int, unknown: set[int]) -> int | None:
-    """The next prefix to ask about: the middle of the widest gap between what was asked; ``None`` if there is none.
+def _next_length(low: int, high: int, unanswered: set[int]) -> int | None:
+    """Return the length of the next prefix to query: the middle of the widest gap between queried lengths.
 
-    Without unknown answers this is binary search: ``low`` has a continuation, ``high + 1`` has none.
+    ``None`` if all were queried. If all queries were answered, this is binary search: ``low`` has a continuation,
+    ``high + 1`` has none.
     """
-    marks = sorted({low, high + 1, *[n for n in unknown if low < n <= high]})
+    marks = sorted({low, high + 1, *[n for n in unanswered if low < n <= high]})
     gaps = [(above - below, -below) for below, above in pairwise(marks)]
     width, below = max(gaps, default=(0, 0))
     return None if width < 2 else -below + width // 2
 
 
-def _common(one: Sequence[GroundAction], other: Sequence[GroundAction]) -> int:
-    count = 0
-    for mine, theirs in zip(one, other, strict=False):
-        if (mine.action.name, mine.objects) != (theirs.action.name, theirs.objects):
+def _common_length(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
+    """Return the length of the common prefix."""
+    length = 0
+    for step, plan_step in zip(steps, plan, strict=False):
+        if (step.action.name, step.objects) != (plan_step.action.name, plan_step.objects):
             break
-        count += 1
-    return count
+        length += 1
+    return length
 
 
 # ---- regret ---------------------------------------------------------------------------------------------------------
 
 
 def _with_regret(
-    checker: Checker, walk: Walk, located: Localisation, planner: Planner, time_limit_s: float
+    checker: Checker, run: PrefixRun, location: Localisation, planner: Planner, time_limit_s: float
 ) -> Localisation:
-    """The same with r(i) = 1 + h*(i) - h*(i - 1) for the steps up to the point of no return."""
-    low = located.point_of_no_return[0]
+    """Add r(i) = 1 + h*(i) - h*(i - 1) for the steps up to the point of no return."""
+    low = location.point_of_no_return[0]
     deadline = monotonic() + time_limit_s
     costs: list[int | None] = []
     calls = 0
-    names = list(located.planners)
-    known: list[int] = []  # costs that follow from the last answer
+    planners = list(location.planners)
+    implied_costs: list[int] = []  # costs that follow from the last answer
     for length in range(low + 1):
-        if known:
-            costs.append(known.pop())
+        if implied_costs:
+            costs.append(implied_costs.pop())
             continue
-        left = max(deadline - monotonic(), 0.0) / (low + 1 - length)
+        time_left = max(deadline - monotonic(), 0.0) / (low + 1 - length)
         calls += 1
-        found = planner.solve(PlanningQuery(checker, walk.taken[:length], shortest=True, time_limit_s=left))
-        names.append(found.planner)
-        proved = found.status is PlanningStatus.SOLVED and found.optimal
-        costs.append(len(found.steps) if proved else None)
+        answer = planner.solve(PlanningQuery(checker, run.executed[:length], shortest=True, time_limit_s=time_left))
+        planners.append(answer.planner)
+        proved = answer.status is PlanningStatus.SOLVED and answer.optimal
+        costs.append(len(answer.steps) if proved else None)
         if proved:
             # Along an optimal continuation the cost falls by one with each step.
-            same = _common(found.steps, walk.taken[length:low])
-            known = [len(found.steps) - done for done in range(same, 0, -1)]
-    regrets = tuple(_regrets(costs, located.steps))
-    return located._replace(regret=regrets, regret_calls=calls, planners=tuple(dict.fromkeys(names)))
+            common = _common_length(answer.steps, run.executed[length:low])
+            implied_costs = [len(answer.steps) - steps for steps in range(common, 0, -1)]
+    regrets = tuple(_compute_regrets(costs, location.steps))
+    return location._replace(regret=regrets, regret_calls=calls, planners=tuple(dict.fromkeys(planners)))
 
 
-def _regrets(costs: Sequence[int | None], steps: int) -> Iterator[int | None]:
+def _compute_regrets(costs: Sequence[int | None], steps: int) -> Iterator[int | None]:
     for number in range(1, steps + 1):
         before, after = (costs[number - 1], costs[number]) if number < len(costs) else (None, None)
         yield None if before is None or after is None else 1 + after - before

@@ -1,4 +1,4 @@
-"""What a diagnosis says. Data only; definitions in docs/diagnose.md."""
+"""The data of a diagnosis; definitions in docs/diagnose.md."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class ErrorClass(Enum):
 FLAGS = frozenset(
     (ErrorClass.UNMET_GOAL, ErrorClass.PROCESS_HAZARD, ErrorClass.TERMINATION_HAZARD, ErrorClass.UNSAFE_GOAL)
 )
-"""Classes that stand beside the others and say nothing about the fault's kind."""
+"""Classes in addition to the others, which do not describe the kind of fault."""
 
 
 class Witness(NamedTuple):
-    """Why a class holds: the original steps concerned (from 1), what was edited, and a sentence.
+    """Why a class holds: the affected steps of the original plan (from 1), and a sentence.
 
     ``vector`` counts the edits by kind, for *compound*: ``(("insert", 1), ("move", 1))``.
     """
@@ -47,7 +47,7 @@ class Witness(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """All that is said about one plan."""
+    """The report, error classes and repairs of one plan."""
 
     plan: str
     report: Report
@@ -56,6 +56,6 @@ class Diagnosis(NamedTuple):
 
     @property
     def classes(self) -> tuple[ErrorClass, ...]:
-        """The set of classes, each once, in order."""
-        found = {witness.error for witness in self.witnesses}
-        return tuple([error for error in ErrorClass if error in found])
+        """The classes with a witness, in order."""
+        errors = {witness.error for witness in self.witnesses}
+        return tuple([error for error in ErrorClass if error in errors])

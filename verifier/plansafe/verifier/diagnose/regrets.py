@@ -1,10 +1,10 @@
 """Regret for many plans of one task: how many steps longer each step made the shortest safe completion.
 
-    found = RegretCalculator(checker).compute([chosen, rejected], Grade.FOUND)
+    regrets = RegretCalculator(checker).compute([chosen, rejected], Grade.FOUND)
 
-As :func:`~plansafe.verifier.diagnose.localise.localise` defines it, r(i) = 1 + h(i) - h(i - 1), but by the grade that
-is asked for (docs/alignment.md): h proved least, the length of a continuation that was found, or an estimate. What
-is known of a moment is kept, so that what plans share is asked once: bounds of h, or that there is no way.
+As in :func:`~plansafe.verifier.diagnose.localise.localise`, r(i) = 1 + h(i) - h(i - 1), but by the requested grade
+(docs/alignment.md): h is proved least, the length of a continuation that was found, or an estimate. The results for a
+reached state are kept, so that they are computed once for all plans that reach it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.walk import Walk
+from plansafe.verifier.diagnose.localise import PrefixRun
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -30,13 +30,13 @@ from plansafe.verifier.planning.visited_states import state_hash_change
 FIRST_NODES = 2_000
 """States that the search for any continuation may visit."""
 BEGIN_NODES, BETTER_NODES = 300, 150
-"""States that the search for a shorter one may visit, at the beginning and behind a step. No bound is a time."""
-MOST_MOMENTS = 20_000
-"""Moments that are remembered; beyond these all are forgotten."""
+"""States that the search for a shorter continuation may visit, from the initial state and after a step."""
+MAX_STATES = 20_000
+"""Reached states that are kept; beyond this number all are dropped."""
 
 
 class Grade(Enum):
-    """How a regret is known. ``UNKNOWN``: it is undefined (past the point of no return), or nothing was found."""
+    """How a regret is known. ``UNKNOWN``: it is undefined (after the point of no return), or nothing was found."""
 
     PROVED = "proved"
     FOUND = "found"
@@ -48,7 +48,7 @@ class PlanRegrets(NamedTuple):
     """The regrets of a plan's steps, each with its grade; ``None`` where it is unknown.
 
     ``point_of_no_return``, ``violated`` and ``inexecutable`` as in
-    :class:`~plansafe.verifier.diagnose.localise.Localisation`. ``detail`` says why nothing is known, if so.
+    :class:`~plansafe.verifier.diagnose.localise.Localisation`. ``detail`` is the reason if nothing is known.
     """
 
     regret: tuple[int | None, ...]
@@ -59,33 +59,36 @@ class PlanRegrets(NamedTuple):
     detail: str = ""
 
 
-class _Moment:
-    """What is known of where an execution stands. ``low`` and ``high`` bound h; ``high`` is that of a known way."""
+class _ReachedState:
+    """The results for a state of an execution: bounds of h, and an estimate.
 
-    __slots__ = ("dead", "estimate", "execution", "high", "key", "looked", "low", "searched", "sum")
+    ``high`` is the length of a known continuation. ``is_dead_end``: it is proved that there is none.
+    """
 
-    def __init__(self, execution: Execution, key: object, sum_: int) -> None:
+    __slots__ = ("estimate", "estimated", "execution", "high", "is_dead_end", "key", "low", "searched", "state_hash")
+
+    def __init__(self, execution: Execution, key: object, state_hash: int) -> None:
         self.execution = execution
         self.key = key
-        self.sum = sum_
+        self.state_hash = state_hash
         self.low = 0
         self.high: int | None = None
-        self.dead = False
-        """Whether there is no safe continuation, proved."""
-        self.looked = self.searched = False
+        self.is_dead_end = False
+        self.estimated = self.searched = False
         self.estimate: int | None = None
 
     @property
-    def exact(self) -> bool:
-        """Whether nothing is left to ask."""
-        return self.dead or self.low == self.high
+    def is_settled(self) -> bool:
+        """Whether h is known exactly, or the state is a dead end."""
+        return self.is_dead_end or self.low == self.high
 
 
 class RegretCalculator:
-    """Answers for plans of one task, one batch after the other.
+    """Computes regrets for plans of one task, one batch after the other.
 
-    Raises ``ValueError`` if the task has errors or leaves something open. Of tasks and plans that the search does not
-    take (:func:`~plansafe.verifier.planning.forward_search.unsupported_task_reason`, timed plans) nothing is known.
+    Raises ``ValueError`` if the task has errors or leaves something open. The regrets are unknown for timed plans, and
+    for tasks that :func:`~plansafe.verifier.planning.forward_search.unsupported_task_reason` excludes. ``searches``
+    counts the calls of the search.
     """
 
     def __init__(self, checker: Checker, planner: ForwardSearch | None = None) -> None:
@@ -94,210 +97,218 @@ class RegretCalculator:
         self.checker = checker
         self.planner = planner or ForwardSearch()
         self.searches = 0
-        """How many questions were put to the search."""
         self.unsupported = unsupported_task_reason(checker.compiled, True)
-        self._sound = not checker.engine.resolver.lenient
-        """Whether the search sees every step that can be taken: else it proves nothing."""
+        self._proves = not checker.engine.resolver.lenient
+        """Whether the search considers every possible step: otherwise it proves nothing."""
         self._deadline = 0.0
-        self._forget()
+        self._drop_results()
 
-    def _forget(self) -> None:
-        self._moments: dict[object, _Moment] = {}
-        self._ways = KnownContinuations()
-        self._known: EstimateCache | None = None
+    def _drop_results(self) -> None:
+        self._states: dict[object, _ReachedState] = {}
+        self._continuations = KnownContinuations()
+        self._estimates: EstimateCache | None = None
 
     def compute(
         self, plans: Iterable[Source], grade: Grade = Grade.FOUND, time_limit_s: float = 30.0
     ) -> list[PlanRegrets]:
-        """The regrets of plans by the best grade that is asked for; steps whose h is not known so have a lower one.
+        """Return the regrets of plans by the requested grade; steps without it have a lower grade.
 
-        ``time_limit_s`` is for each plan; but for it the answers are the same on every machine. What was found for one
-        plan is known for those behind it. Raises ``ValueError`` for a plan that cannot be read.
+        ``time_limit_s`` is for each plan; unless it is reached, the results are the same on every machine. Results for
+        one plan are used for the next ones. Raises ``ValueError`` for a plan that cannot be read.
         """
-        return [self._plan(plan, grade, time_limit_s) for plan in plans]
+        return [self._compute_plan(plan, grade, time_limit_s) for plan in plans]
 
-    def _plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
+    def _compute_plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
         read = self.checker.read(plan)
         if read.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
         self.checker.compiled.require_one_world("regret", read)
         size = len(read.steps)
-        why = "timed plans are not continued by a planner" if read.timed is not None else self.unsupported
-        if why:
-            return PlanRegrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=why)
-        if len(self._moments) > MOST_MOMENTS:
-            self._forget()
+        reason = "timed plans are not continued by a planner" if read.timed is not None else self.unsupported
+        if reason:
+            return PlanRegrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=reason)
+        if len(self._states) > MAX_STATES:
+            self._drop_results()
         self._deadline = monotonic() + time_limit_s
-        path: list[_Moment] = []
-        walk = Walk(self.checker, read.steps, lambda now: path.append(self._moment(now, path)))
-        taken = walk.taken[: walk.last] if path else []
+        path: list[_ReachedState] = []
+        run = PrefixRun(self.checker, read.steps, lambda execution: path.append(self._state_of(execution, path)))
+        steps = run.executed[: run.last] if path else []
         if path:
             try:
-                self._ask(path, taken, walk.accepted, grade)
+                self._evaluate_path(path, steps, run.accepted, grade)
             except LimitReached as limit:
                 if limit.kind is not LimitKind.TIME:
                     raise
-            _agree(path)
-        return _regrets(path, size, walk, grade)
+            _propagate_bounds(path)
+        return _plan_regrets(path, size, run, grade)
 
-    def _moment(self, now: Execution, path: Sequence[_Moment]) -> _Moment:
-        key = now.key()
-        found = self._moments.get(key)
-        if found is None:
-            sum_ = path[-1].sum ^ state_hash_change(now.engine, now.state, now.changed) if path else 0
-            found = self._moments[key] = _Moment(now.fork(), key, sum_)
-        return found
+    def _state_of(self, execution: Execution, path: Sequence[_ReachedState]) -> _ReachedState:
+        key = execution.key()
+        state = self._states.get(key)
+        if state is None:
+            state_hash = 0
+            if path:
+                change = state_hash_change(execution.engine, execution.state, execution.changed)
+                state_hash = path[-1].state_hash ^ change
+            state = self._states[key] = _ReachedState(execution.fork(), key, state_hash)
+        return state
 
-    # -- questions ----------------------------------------------------------------------------------------------------
+    # -- bounds of h --------------------------------------------------------------------------------------------------
 
-    def _ask(self, path: Sequence[_Moment], taken: Sequence[GroundAction], accepted: int, grade: Grade) -> None:
+    def _evaluate_path(
+        self, path: Sequence[_ReachedState], steps: Sequence[GroundAction], accepted: int, grade: Grade
+    ) -> None:
+        """Bound h in all states of a plan, as well as the grade requires."""
         if accepted >= 0:
-            self._ways.add(path[0].execution, path[0].sum, tuple(taken[:accepted]))
-        for moment in path:
-            self._look(moment, grade is not Grade.ESTIMATE)
-        _agree(path)
+            self._continuations.add(path[0].execution, path[0].state_hash, tuple(steps[:accepted]))
+        for state in path:
+            self._estimate(state, grade is not Grade.ESTIMATE)
+        _propagate_bounds(path)
         if grade is Grade.ESTIMATE:
             return
-        for number, moment in enumerate(path):
-            self._find(moment, path[number - 1] if number else None, taken[number - 1] if number else None)
-            if moment.dead:
+        for number, state in enumerate(path):
+            self._find_continuation(state, path[number - 1] if number else None, steps[number - 1] if number else None)
+            if state.is_dead_end:
                 break
-            _agree(path[: number + 1])
-        _agree(path)
+            _propagate_bounds(path[: number + 1])
+        _propagate_bounds(path)
         if grade is Grade.PROVED:
-            for number, moment in enumerate(path):
-                self._prove(moment, len(path) - number)
-                _agree(path)
+            for number, state in enumerate(path):
+                self._prove(state, len(path) - number)
+                _propagate_bounds(path)
 
-    def _look(self, moment: _Moment, bound: bool) -> None:
-        """What the relaxation says: an estimate, a lower ``bound``, or that there is no way."""
-        known = self._grounded()
-        way = self._ways.lookup(moment.key, None)
-        if way is not None:
-            self._reached(moment, way.steps)
-        if moment.dead or (moment.looked and not bound):
+    def _estimate(self, state: _ReachedState, with_lower_bound: bool) -> None:
+        """Estimate h by the relaxation, which can also give a lower bound, or prove a dead end."""
+        estimates = self._load_estimates()
+        self._use_known_continuation(state)
+        if state.is_dead_end or (state.estimated and not with_lower_bound):
             return
-        now = moment.execution
-        if now.accepted:
-            moment.high = moment.estimate = 0
-        elif known.relaxation is None:
-            moment.estimate = known.estimate_backwards(now).distance
+        execution = state.execution
+        if execution.accepted:
+            state.high = state.estimate = 0
+        elif estimates.relaxation is None:
+            state.estimate = estimates.estimate_backwards(execution).distance
         else:
-            moment.estimate = known.estimate(now, moment.key, False).distance
-            moment.dead = self._sound and moment.estimate is None
-            if bound and self._sound and not moment.exact:
-                moment.low = max(moment.low, known.estimate(now, moment.key, True).distance or 0)
-        moment.looked = True
+            state.estimate = estimates.estimate(execution, state.key, False).distance
+            state.is_dead_end = self._proves and state.estimate is None
+            if with_lower_bound and self._proves and not state.is_settled:
+                state.low = max(state.low, estimates.estimate(execution, state.key, True).distance or 0)
+        state.estimated = True
 
-    def _grounded(self) -> EstimateCache:
-        known = self._known
-        if known is None:
+    def _load_estimates(self) -> EstimateCache:
+        estimates = self._estimates
+        if estimates is None:
             engine, criteria = self.checker.engine, self.checker.options.criteria
-            known = EstimateCache(Execution.initial(engine, True, criteria))
-            known.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check)
-            self._known = known
-        return known
+            estimates = EstimateCache(Execution.initial(engine, True, criteria))
+            estimates.ground(self.planner.lifted_relaxation(engine, True, criteria), self._check_time)
+            self._estimates = estimates
+        return estimates
 
-    def _check(self) -> None:
+    def _check_time(self) -> None:
         if monotonic() > self._deadline:
             raise LimitReached(LimitKind.TIME)
 
-    def _find(self, moment: _Moment, before: _Moment | None, step: GroundAction | None) -> None:
-        """A continuation, and a shorter one where the step before it seems to have cost something."""
-        if moment.exact:
+    def _find_continuation(self, state: _ReachedState, before: _ReachedState | None, step: GroundAction | None) -> None:
+        """Find a continuation, and a shorter one if the step before the state seems to have a regret."""
+        if state.is_settled:
             return
-        kept = None if before is None else self._ways.lookup(before.key, None)
-        if kept is not None and step is not None:
-            # Also made where one is known: what a step back and the way from before cost is an upper bound.
-            self._ways.derive(moment.execution, moment.sum, kept.steps, step, None)
-            way = self._ways.lookup(moment.key, None)
-            if way is not None:
-                self._reached(moment, way.steps)
-        if moment.high is None or (before is None and not moment.searched):
-            moment.searched = True
-            self._search(moment, None, FIRST_NODES)
+        previous = None if before is None else self._continuations.lookup(before.key, None)
+        if previous is not None and step is not None:
+            # Even if a continuation is known: undoing the step and continuing from before gives an upper bound.
+            self._continuations.derive(state.execution, state.state_hash, previous.steps, step, None)
+            self._use_known_continuation(state)
+        if state.high is None or (before is None and not state.searched):
+            state.searched = True
+            self._search(state, None, FIRST_NODES)
         if before is None or before.high is None:
-            while not moment.exact and moment.high and self._search(moment, moment.high - 1, BEGIN_NODES):
+            while not state.is_settled and state.high and self._search(state, state.high - 1, BEGIN_NODES):
                 pass
             return
-        # Without regret the way is one shorter than before, with one of 1 as long.
-        for within in (before.high - 1, before.high, before.high + 1):
-            if moment.exact or moment.high is None or moment.high <= within:
+        # Without regret the continuation is one shorter than before, with regret 1 equally long.
+        for max_length in (before.high - 1, before.high, before.high + 1):
+            if state.is_settled or state.high is None or state.high <= max_length:
                 return
-            if within >= moment.low and self._search(moment, within, BETTER_NODES):
+            if max_length >= state.low and self._search(state, max_length, BETTER_NODES):
                 return
 
-    def _search(self, moment: _Moment, within: int | None, nodes: int) -> bool:
-        """Ask for a way of at most so many steps; whether one was found. What is proved is kept."""
-        self._check()
+    def _search(self, state: _ReachedState, max_length: int | None, max_nodes: int) -> bool:
+        """Search for a continuation of limited length; return whether one was found. Proofs are kept."""
+        self._check_time()
         self.searches += 1
-        left = self._deadline - monotonic()
-        found = self.planner.solve_from(
-            moment.execution.fork(), within=within, time_limit_s=left, max_nodes=nodes, cache=self._known
+        time_left = self._deadline - monotonic()
+        answer = self.planner.solve_from(
+            state.execution.fork(),
+            within=max_length,
+            time_limit_s=time_left,
+            max_nodes=max_nodes,
+            cache=self._estimates,
         )
-        if found.status is PlanningStatus.SOLVED:
-            self._ways.add(moment.execution, moment.sum, found.steps)
-            self._reached(moment, found.steps)
+        if answer.status is PlanningStatus.SOLVED:
+            self._continuations.add(state.execution, state.state_hash, answer.steps)
+            _lower_high(state, answer.steps)
             return True
-        if found.status is PlanningStatus.UNSOLVABLE:
-            if within is None:
-                moment.dead = True
+        if answer.status is PlanningStatus.UNSOLVABLE:
+            if max_length is None:
+                state.is_dead_end = True
             else:
-                moment.low = max(moment.low, within + 1)
+                state.low = max(state.low, max_length + 1)
         return False
 
-    def _prove(self, moment: _Moment, moments: int) -> None:
-        """The shortest way, by its share of the time that is left for so many moments."""
-        if moment.exact:
+    def _prove(self, state: _ReachedState, states_left: int) -> None:
+        """Find a shortest continuation, in the state's share of the remaining time."""
+        if state.is_settled:
             return
         self.searches += 1
-        left = max(self._deadline - monotonic(), 0.0) / moments
-        found = self.planner.solve_from(moment.execution.fork(), shortest=True, time_limit_s=left, cache=self._known)
-        if found.status is PlanningStatus.SOLVED:
-            self._ways.add(moment.execution, moment.sum, found.steps)
-            self._reached(moment, found.steps)
-            if self._sound:
-                moment.low = len(found.steps)
-        elif found.status is PlanningStatus.UNSOLVABLE:
-            moment.dead = True
+        time_left = max(self._deadline - monotonic(), 0.0) / states_left
+        execution = state.execution.fork()
+        answer = self.planner.solve_from(execution, shortest=True, time_limit_s=time_left, cache=self._estimates)
+        if answer.status is PlanningStatus.SOLVED:
+            self._continuations.add(state.execution, state.state_hash, answer.steps)
+            _lower_high(state, answer.steps)
+            if self._proves:
+                state.low = len(answer.steps)
+        elif answer.status is PlanningStatus.UNSOLVABLE:
+            state.is_dead_end = True
 
-    def _reached(self, moment: _Moment, steps: Steps) -> None:
-        if moment.high is None or len(steps) < moment.high:
-            moment.high = len(steps)
+    def _use_known_continuation(self, state: _ReachedState) -> None:
+        continuation = self._continuations.lookup(state.key, None)
+        if continuation is not None:
+            _lower_high(state, continuation.steps)
 
 
-def _agree(path: Sequence[_Moment]) -> None:
-    """A step is part of a way: h falls by at most one with each, and behind what is lost all is lost."""
+def _lower_high(state: _ReachedState, continuation: Steps) -> None:
+    if state.high is None or len(continuation) < state.high:
+        state.high = len(continuation)
+
+
+def _propagate_bounds(path: Sequence[_ReachedState]) -> None:
+    """H falls by at most one with each step, and all states after a dead end are dead ends."""
     for before, after in pairwise(path):
         after.low = max(after.low, before.low - 1)
-        after.dead = after.dead or before.dead
+        after.is_dead_end = after.is_dead_end or before.is_dead_end
     for after, before in pairwise(reversed(path)):
         if after.high is not None and (before.high is None or before.high > after.high + 1):
             before.high = after.high + 1
 
 
-def _regrets(path: Sequence[_Moment], size: int, walk: Walk, grade: Grade) -> PlanRegrets:
-    told = [_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
-    told += [(None, Grade.UNKNOWN)] * (size - len(told))
-    low = max([number for number, moment in enumerate(path) if moment.high is not None], default=-1)
-    high = max([number for number, moment in enumerate(path) if not moment.dead], default=-1)
-    interval = (size, size) if walk.accepted == size else (low, high)
-    return PlanRegrets(
-        tuple([regret for regret, _ in told]),
-        tuple([grade for _, grade in told]),
-        interval,
-        walk.violated,
-        walk.inexecutable,
-    )
+def _plan_regrets(path: Sequence[_ReachedState], size: int, run: PrefixRun, grade: Grade) -> PlanRegrets:
+    graded = [_step_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
+    graded += [(None, Grade.UNKNOWN)] * (size - len(graded))
+    low = max([number for number, state in enumerate(path) if state.high is not None], default=-1)
+    high = max([number for number, state in enumerate(path) if not state.is_dead_end], default=-1)
+    interval = (size, size) if run.accepted == size else (low, high)
+    regrets, grades = tuple([regret for regret, _ in graded]), tuple([step_grade for _, step_grade in graded])
+    return PlanRegrets(regrets, grades, interval, run.violated, run.inexecutable)
 
 
-def _regret(before: _Moment, after: _Moment, estimate: bool) -> tuple[int | None, Grade]:
-    if before.dead or after.dead:
+def _step_regret(before: _ReachedState, after: _ReachedState, estimate: bool) -> tuple[int | None, Grade]:
+    if before.is_dead_end or after.is_dead_end:
         return None, Grade.UNKNOWN
-    found = before.high is not None and after.high is not None
-    proved = found and before.low == before.high and after.low == after.high
-    # Where nothing was searched, a way that is known is the plan's own: by that no step ever cost anything.
-    if not proved and (estimate or not found) and before.estimate is not None and after.estimate is not None:
+    has_continuations = before.high is not None and after.high is not None
+    proved = has_continuations and before.low == before.high and after.low == after.high
+    # Without a search, the only known continuation is the plan's own, by which every step has regret 0.
+    use_estimate = not proved and (estimate or not has_continuations)
+    if use_estimate and before.estimate is not None and after.estimate is not None:
         return max(1 + after.estimate - before.estimate, 0), Grade.ESTIMATE
     if before.high is None or after.high is None:
         return None, Grade.UNKNOWN

@@ -182,7 +182,7 @@ class SupportFinder:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]
         literals = []
         for text, literal in missing.items():
-            assumed = {other_text: other.value for other_text, other in missing.items() if other_text != text}
+            assumed = {key: rival.value for key, rival in missing.items() if key != text}
             evaluator = _AssumingEvaluator(self.task, self.state.facts, self.state.fluents, assumed)
             literals.append(literal._replace(necessary=evaluator.holds(formula, binding) is not True))
         return literals

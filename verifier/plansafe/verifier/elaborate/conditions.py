@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import Place, did_you_mean, is_name, is_object_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import (
     ACTION_ATOMS,
@@ -17,7 +17,6 @@ from plansafe.verifier.elaborate.symbols import (
     is_at_end,
     is_temporal_or_action,
     operand_counts,
-    parse_number,
 )
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model import nodes as model
@@ -52,8 +51,8 @@ MAX_FLATTENED = 64  # longer ones stay nested: flattening every level of a deep 
 class ConditionReader:
     """Elaborates conditions in one scope.
 
-    ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators). ``operators`` are what an unknown
-    predicate may be a misspelling of.
+    ``temporal``: ``none``, ``constraints`` (PDDL3) or ``rules`` (all operators). ``metric``: the preferences that a
+    metric may name; ``None`` outside a metric. ``operators``: suggestions for an unknown predicate.
     """
 
     def __init__(
@@ -71,166 +70,135 @@ class ConditionReader:
         self.metric = metric
         self.operators = operators
         self.preferences: list[model.Preference] | None = None
-        self._around: tuple[Variable, ...] = ()
-        self._depth = 0
+        """The preferences that were read; ``None`` where no preference is allowed."""
+        self._outer_variables: tuple[Variable, ...] = ()
+        self._quantifier_depth = 0
 
     # -- variables and terms ------------------------------------------------------------------------------------------
 
-    def bind(self, node: Node, at: Place, start: int = 0) -> list[Variable]:
+    def bind_variables(self, at: Place, start: int = 0) -> list[Variable]:
         """Bind the typed variables of a parameter list, from child ``start`` on."""
+        node = at.subtree
         if not isinstance(node, list):
-            self.context.error(SC.STRUCTURE, "expected a list of typed variables", at, "expected `(?x - type ..)`")
+            self.context.malformed("expected a list of typed variables", at, "expected `(?x - type ..)`")
             return []
-        out: list[Variable] = []
-        seen: dict[str, Place] = {}
+        variables: list[Variable] = []
+        declared: dict[str, Place] = {}
         for entry in parse_typed_list(self.context, node, start, is_variable, "a variable"):
-            if entry.name in seen:
-                self.context.error(
-                    SC.DECLARED_TWICE,
-                    f"variable `{entry.name}` is declared twice",
-                    entry.at,
-                    "again here",
-                    other=(seen[entry.name], "first here"),
-                )
+            if entry.name in declared:
+                self.context.declared_twice(f"variable `{entry.name}`", entry.at, declared[entry.name])
                 continue
-            seen[entry.name] = entry.at
+            declared[entry.name] = entry.at
             types = self.symbols.types.resolve(entry.types, entry.types_at)
-            out.append(self.scope.bind(entry, types, self.symbols.types.domain(types)))
-        return out
+            variables.append(self.scope.bind(entry, types, self.symbols.types.domain(types)))
+        return variables
 
-    def term(self, node: list[Node], child: int) -> tuple[int, tuple[int, ...]] | None:
+    def read_term(self, node: list[Node], child: int) -> tuple[int, tuple[int, ...]] | None:
         """An argument and its types, or ``None`` after a diagnostic."""
-        token = node[child]
+        token, at = node[child], Place(node, child)
+        context, symbols, visible = self.context, self.symbols, self.scope.visible
         if not isinstance(token, str):
-            self.context.error(
-                SC.UNSUPPORTED,
-                "object fluents are not supported",
-                Place(node, child),
-                "expected a variable or an object",
-            )
+            context.unsupported("object fluents", at, "expected a variable or an object")
             return None
         if token[0] == "?":
-            found = self.scope.visible.get(token)
-            if found is None:
-                help = did_you_mean(token, self.scope.visible) or "bind it in `:parameters` or by a quantifier"
-                self.context.error(
-                    SC.UNBOUND_VARIABLE,
-                    f"variable `{token}` is not bound",
-                    Place(node, child),
-                    "not bound here",
-                    help=help,
-                )
+            variable = visible.get(token)
+            if variable is None:
+                help = did_you_mean(token, visible) or "bind it in `:parameters` or by a quantifier"
+                context.error(SC.UNBOUND_VARIABLE, f"variable `{token}` is not bound", at, "not bound here", help=help)
                 return None
-            return -1 - found[0], found[1]
-        number = self.symbols.object_index.get(token)
+            return -1 - variable.slot, variable.types
+        number = symbols.object_index.get(token)
         if number is None:
             if not is_object_name(token):
-                self.context.error(
-                    SC.STRUCTURE,
-                    f"`{token}` is neither a variable nor an object",
-                    Place(node, child),
-                    "expected a variable or an object",
-                )
+                message = f"`{token}` is neither a variable nor an object"
+                context.malformed(message, at, "expected a variable or an object")
                 return None
-            near = did_you_mean(token, self.symbols.object_index)
-            if near is None and "?" + token in self.scope.visible:
-                near = f"did you mean `?{token}`?"
-            self.context.error(
-                SC.UNKNOWN_OBJECT, f"unknown object `{token}`", Place(node, child), "not declared", help=near
-            )
+            suggestion = did_you_mean(token, symbols.object_index)
+            if suggestion is None and "?" + token in visible:
+                suggestion = f"did you mean `?{token}`?"
+            context.error(SC.UNKNOWN_OBJECT, f"unknown object `{token}`", at, "not declared", help=suggestion)
             return None
-        if number >= self.symbols.constants:
+        if number >= symbols.nameable_objects:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            self.context.dialect("objects", message, Place(node, child), "read as a constant", help=help, name=token)
-        return number, self.symbols.object_types[number]
+            context.dialect("objects", message, at, "read as a constant", help=help, name=token)
+        return number, symbols.object_types[number]
 
-    def arguments(self, node: list[Node], declared: model.Predicate, what: str) -> tuple[int, ...] | None:
-        """The arguments of an atom or fluent, checked for number and type."""
-        wanted = declared.types
-        types = self.symbols.types
-        if len(node) - 1 != len(wanted):
-            plural = "" if len(wanted) == 1 else "s"
-            other = (Place(declared.node), "declared here") if isinstance(declared.node, list) else None
-            self.context.error(
-                SC.ARITY,
-                f"{what} `{declared.name}` takes {len(wanted)} argument{plural}, not {len(node) - 1}",
-                Place(node),
-                f"{len(node) - 1} given",
-                other=other,
-            )
+    def read_arguments(self, node: list[Node], declared: model.Predicate, kind: str) -> tuple[int, ...] | None:
+        """The arguments of an atom or fluent, checked for number and type. ``kind``: ``predicate`` or ``function``."""
+        types, wanted_types = self.symbols.types, declared.types
+        name, given = f"{kind} `{declared.name}`", len(node) - 1
+        if given != len(wanted_types):
+            plural = "" if len(wanted_types) == 1 else "s"
+            self.context.wrong_arity(name, declared.node, len(wanted_types), Place(node), given, plural)
             for child in range(1, len(node)):
-                self.term(node, child)
+                self.read_term(node, child)
             return None
-        out = []
-        for child in range(1, len(node)):
-            term = self.term(node, child)
+        arguments = []
+        for child, wanted in enumerate(wanted_types, 1):
+            term = self.read_term(node, child)
             if term is None:
-                out.append(0)
+                arguments.append(0)
                 continue
             argument, own = term
-            out.append(argument)
-            expected = wanted[child - 1]
-            fits = types.object_fits(own, expected) if argument >= 0 else types.variable_fits(own, expected)
-            if not fits:
+            arguments.append(argument)
+            if not (types.object_fits(own, wanted) if argument >= 0 else types.variable_fits(own, wanted)):
+                own_text, wanted_text = types.text(own), types.text(wanted)
                 other = (
-                    (Place(declared.node), f"argument {child} is a `{types.text(expected)}`")
+                    (Place(declared.node), f"argument {child} is a `{wanted_text}`")
                     if isinstance(declared.node, list)
                     else None
                 )
-                given, asked = types.text(own), types.text(expected)
-                message = f"`{node[child]}` is a `{given}`, but {what} `{declared.name}` takes a `{asked}` here"
-                self.context.type_error(message, Place(node, child), f"a `{types.text(own)}`", other=other)
-        return tuple(out)
+                message = f"`{node[child]}` is a `{own_text}`, but {name} takes a `{wanted_text}` here"
+                self.context.type_error(message, Place(node, child), f"a `{own_text}`", other=other)
+        return tuple(arguments)
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def formula(self, node: Node, at: Place) -> Formula:
+    def read_formula(self, at: Place) -> Formula:
         """A condition. After a diagnostic the result is an arbitrary formula; the context counts the errors."""
+        node = at.subtree
         if isinstance(node, str):
             help = f"write `({node})`" if node in self.symbols.predicate_index else None
-            self.context.error(
-                SC.STRUCTURE,
-                f"expected a condition, found `{node}`",
-                at,
-                "expected a condition in parentheses",
-                help=help,
-            )
+            message = f"expected a condition, found `{node}`"
+            self.context.malformed(message, at, "expected a condition in parentheses", help=help)
             return TRUE
         if not node:
             return TRUE
         head = node[0]
         if not isinstance(head, str):
-            self.context.error(
-                SC.STRUCTURE,
-                "expected a condition, found a list of lists",
-                Place(node),
-                "expected a predicate or an operator first",
-            )
+            message = "expected a condition, found a list of lists"
+            self.context.malformed(message, Place(node), "expected a predicate or an operator first")
             return TRUE
         index = self.symbols.predicate_index.get(head)
         if index is not None and not (self.temporal != "none" and is_temporal_or_action(node)):
-            arguments = self.arguments(node, self.symbols.predicates[index], "predicate")
+            arguments = self.read_arguments(node, self.symbols.predicates[index], "predicate")
             return TRUE if arguments is None else Atom(index, arguments)
         if head == "and":
-            return self._junction(node, True)
+            return self._read_junction(node, True)
         if head == "forall":
-            return self._quantified(node, True)
+            return self._read_quantified(node, True)
         if head == "preference":
-            return self._preference(node)
-        noted, self.preferences = self.preferences, None
-        formula = self._hard(node, head)
-        self.preferences = noted
+            return self._read_preference(node)
+        outer_preferences, self.preferences = self.preferences, None
+        formula = self._read_operator(node, head)
+        self.preferences = outer_preferences
         return formula
 
-    def _junction(self, node: list[Node], conjunction: bool) -> Formula:
+    def read_without_preferences(self, at: Place) -> Formula:
+        """A formula in which no preference is allowed."""
+        outer_preferences, self.preferences = self.preferences, None
+        formula = self.read_formula(at)
+        self.preferences = outer_preferences
+        return formula
+
+    def _read_junction(self, node: list[Node], conjunction: bool) -> Formula:
         parts: list[Formula] = []
-        literal = self.symbols.ground_literal
+        ground_literal = self.symbols.ground_literal
         for child in range(1, len(node)):
-            item = node[child]
-            part = literal(item) or self.formula(item, Place(node, child))
+            part = ground_literal(node[child]) or self.read_formula(Place(node, child))
             if part is TRUE and conjunction:
-                continue  # `()`, which is what `(and)` is
+                continue  # `()`, the same as `(and)`
             if isinstance(part, And if conjunction else Or) and len(part.parts) <= MAX_FLATTENED:
                 parts += part.parts
             else:
@@ -239,51 +207,40 @@ class ConditionReader:
             return parts[0]
         return And(tuple(parts)) if conjunction else Or(tuple(parts))
 
-    def _hard(self, node: list[Node], head: str) -> Formula:
-        """Operators below which no preference may stand."""
+    def _read_operator(self, node: list[Node], head: str) -> Formula:
+        """A formula whose operator allows no preference in its operands."""
         if head == "or":
-            return self._junction(node, False)
+            return self._read_junction(node, False)
         if head == "not":
-            if not self._operands(node, 1):
+            if not self._check_operands(node, 1):
                 return TRUE
-            body = self.formula(node[1], Place(node, 1))
-            return body.body if isinstance(body, Not) else Not(body)
+            return _negation(self.read_formula(Place(node, 1)))
         if head == "imply":
-            if not self._operands(node, 2):
+            if not self._check_operands(node, 2):
                 return TRUE
-            premise = self.formula(node[1], Place(node, 1))
-            conclusion = self.formula(node[2], Place(node, 2))
-            negated = premise.body if isinstance(premise, Not) else Not(premise)
-            return Or((negated, conclusion))
+            premise, conclusion = self.read_formula(Place(node, 1)), self.read_formula(Place(node, 2))
+            return Or((_negation(premise), conclusion))
         if head == "exists":
-            return self._quantified(node, False)
+            return self._read_quantified(node, False)
         if head in COMPARISONS:
-            return self._comparison(node, head)
-        if self.temporal != "none":
-            found = self._temporal(node, head)
-            if found is not None:
-                return found
-        return self._unknown(node, head)
+            return self._read_comparison(node, head)
+        temporal = self._read_temporal(node, head) if self.temporal != "none" else None
+        return self._report_unknown(node, head) if temporal is None else temporal
 
-    def _unknown(self, node: list[Node], head: str) -> Formula:
-        where = Place(node, 0)
-        if head in OPERATORS or head in ACTION_ATOMS or (head == "at" and len(node) > 1 and node[1] == "end"):
-            place = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
-            self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {place}")
-        elif (head == "at" and len(node) > 1 and node[1] == "start") or head == "over":
-            self.context.error(
-                SC.MISPLACED_OPERATOR,
-                f"`{head}` is not allowed here",
-                where,
-                "allowed in a durative action's `:condition` and `:effect`",
-            )
+    def _report_unknown(self, node: list[Node], head: str) -> Formula:
+        context, at = self.context, Place(node, 0)
+        second = node[1] if len(node) > 1 else None
+        allowed = None
+        if head in OPERATORS or head in ACTION_ATOMS or (head == "at" and second == "end"):
+            allowed = "in a `:constraints` section or a safety rule" if self.temporal == "none" else "in a safety rule"
+        elif (head == "at" and second == "start") or head == "over":
+            allowed = "in a durative action's `:condition` and `:effect`"
         elif head in ("unknown", "oneof"):
-            places = "in `:init`" if head == "unknown" else "in `:init` and in effects"
-            self.context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", where, f"allowed {places}")
+            allowed = "in `:init`" if head == "unknown" else "in `:init` and in effects"
+        if allowed is not None:
+            context.error(SC.MISPLACED_OPERATOR, f"`{head}` is not allowed here", at, f"allowed {allowed}")
         elif not is_name(head):
-            self.context.error(
-                SC.STRUCTURE, f"expected a predicate or an operator, found `{head}`", where, "not a name"
-            )
+            context.malformed(f"expected a predicate or an operator, found `{head}`", at, "not a name")
         else:
             help = (
                 _SYNONYMS.get(head)
@@ -291,283 +248,223 @@ class ConditionReader:
                 or did_you_mean(head, self.operators)
                 or "declare it in `:predicates`"
             )
-            self.context.error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{head}`", where, "not declared", help=help)
+            context.error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{head}`", at, "not declared", help=help)
         return TRUE
 
-    def _operands(self, node: list[Node], count: int, bounds: int = 0) -> bool:
-        if len(node) - 1 == count + bounds:
+    def _check_operands(self, node: list[Node], formulas: int, bounds: int = 0) -> bool:
+        given = len(node) - 1
+        if given == formulas + bounds:
             return True
-        takes = f"{count} formula{'' if count == 1 else 's'}"
+        takes = _counted(formulas, "formula")
         if bounds:
-            takes = f"{bounds} number{'' if bounds == 1 else 's'} and {takes}"
-        self.context.error(
-            SC.STRUCTURE,
-            f"`{node[0]}` takes {takes}, not {len(node) - 1} operand{'' if len(node) == 2 else 's'}",
-            Place(node),
-            f"expected {takes}",
-        )
+            takes = f"{_counted(bounds, 'number')} and {takes}"
+        message = f"`{node[0]}` takes {takes}, not {_counted(given, 'operand')}"
+        self.context.malformed(message, Place(node), f"expected {takes}")
         return False
 
-    def _quantified(self, node: list[Node], universal: bool) -> Formula:
+    def _read_quantified(self, node: list[Node], universal: bool) -> Formula:
         if len(node) != 3:
-            self.context.error(
-                SC.STRUCTURE,
-                f"`{node[0]}` takes typed variables and one formula",
-                Place(node),
-                "expected `(?x - type ..)` and a formula",
-            )
+            message = f"`{node[0]}` takes typed variables and one formula"
+            self.context.malformed(message, Place(node), "expected `(?x - type ..)` and a formula")
             return TRUE
-        if self._depth >= MAX_QUANTIFIERS:
+        if self._quantifier_depth >= MAX_QUANTIFIERS:
             message = f"quantifiers nested deeper than {MAX_QUANTIFIERS}"
             self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return TRUE
-        mark, around = self.scope.mark(), self._around
-        variables = tuple(self.bind(node[1], Place(node, 1)))
+        mark, outer_variables = self.scope.mark(), self._outer_variables
+        variables = tuple(self.bind_variables(Place(node, 1)))
         if universal and self.preferences is not None:
-            self._around = (*around, *variables)
-        self._depth += 1
-        body = self.formula(node[2], Place(node, 2))
-        self._depth -= 1
+            self._outer_variables = (*outer_variables, *variables)
+        self._quantifier_depth += 1
+        body = self.read_formula(Place(node, 2))
+        self._quantifier_depth -= 1
         self.scope.restore(mark)
-        self._around = around
-        if not variables:
-            return body
-        return Quantified(universal, variables, body)
+        self._outer_variables = outer_variables
+        return Quantified(universal, variables, body) if variables else body
 
-    def _comparison(self, node: list[Node], operator: str) -> Formula:
+    def _read_comparison(self, node: list[Node], operator: str) -> Formula:
         if len(node) != 3:
-            self.context.error(
-                SC.STRUCTURE,
-                f"`{operator}` compares two things, not {len(node) - 1}",
-                Place(node),
-                "expected two operands",
-            )
+            message = f"`{operator}` compares two things, not {len(node) - 1}"
+            self.context.malformed(message, Place(node), "expected two operands")
             return TRUE
         if operator == "=" and self._is_term(node[1]) and self._is_term(node[2]):
-            left, right = self.term(node, 1), self.term(node, 2)
+            left, right = self.read_term(node, 1), self.read_term(node, 2)
             if left is None or right is None:
                 return TRUE
             return model.Equal(left[0], right[0])
-        return Compare(operator, self.expression(node, 1), self.expression(node, 2))
+        return Compare(operator, self.read_expression(node, 1), self.read_expression(node, 2))
 
     def _is_term(self, node: Node) -> bool:
         if not isinstance(node, str):
             return False
         if node in self.symbols.object_index:
             return True
-        return (
-            parse_number(node) is None
-            and node != "?duration"
-            and node not in self.symbols.function_index
-            and node not in ("total-time",)
-        )
+        number = parse_number(node) is not None or node in ("?duration", "total-time")
+        return not number and node not in self.symbols.function_index
 
-    def hard(self, node: Node, at: Place) -> Formula:
-        """A formula in which no preference may stand."""
-        noted, self.preferences = self.preferences, None
-        formula = self.formula(node, at)
-        self.preferences = noted
-        return formula
-
-    def _preference(self, node: list[Node]) -> Formula:
-        """``(preference [name] body)``: noted, and true as a condition."""
-        if self.preferences is None:
-            self.context.error(
-                SC.MISPLACED_OPERATOR,
-                "`preference` is not allowed here",
-                Place(node, 0),
-                "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone",
-            )
+    def _read_preference(self, node: list[Node]) -> Formula:
+        """``(preference [name] body)``: recorded, and true as a condition."""
+        preferences = self.preferences
+        if preferences is None:
+            allowed = "allowed at the top of goals, preconditions and constraints, below `and` and `forall` alone"
+            message = "`preference` is not allowed here"
+            self.context.error(SC.MISPLACED_OPERATOR, message, Place(node, 0), allowed)
             return TRUE
-        named = len(node) == 3
-        if len(node) not in (2, 3) or (named and not is_object_name(node[1])):
-            self.context.error(
-                SC.STRUCTURE,
-                "a preference is `(preference [name] formula)`",
-                Place(node),
-                "expected a name and a formula",
-            )
+        name = preference_name(node)
+        if name is None:
+            message = "a preference is `(preference [name] formula)`"
+            self.context.malformed(message, Place(node), "expected a name and a formula")
             return TRUE
-        noted = self.preferences
-        body = self.hard(node[-1], Place(node, len(node) - 1))
-        name = token_text(node[1]) if named else "preference"
-        noted.append(model.Preference(name, self._around, body))
+        body = self.read_without_preferences(Place(node, len(node) - 1))
+        preferences.append(model.Preference(name, self._outer_variables, body))
         return TRUE
 
     # -- temporal operators -------------------------------------------------------------------------------------------
 
-    def _temporal(self, node: list[Node], head: str) -> Formula | None:
-        rules = self.temporal == "rules"
+    def _read_temporal(self, node: list[Node], head: str) -> Formula | None:
+        in_rule = self.temporal == "rules"
         if is_at_end(node):
-            return Temporal("at-end", (self.formula(node[2], Place(node, 2)),))
+            return Temporal("at-end", (self.read_formula(Place(node, 2)),))
         operator = OPERATORS.get(head)
-        if operator is not None and operator != "at-end" and (rules or operator in PDDL3):
-            return self._operator(node, operator)
-        if rules and head in ACTION_ATOMS:
-            if not self._operands(node, 1):
+        if operator is not None and operator != "at-end" and (in_rule or operator in PDDL3):
+            return self._read_temporal_operator(node, operator)
+        if in_rule and head in ACTION_ATOMS:
+            if not self._check_operands(node, 1):
                 return TRUE
-            return self.action_atom(node[1], Place(node, 1), ACTION_ATOMS[head])
+            return self.read_action_atom(Place(node, 1), ACTION_ATOMS[head])
         return None
 
-    def _operator(self, node: list[Node], operator: Operator) -> Formula:
-        count, bounds = operand_counts(operator)
-        if not self._operands(node, count, bounds):
+    def _read_temporal_operator(self, node: list[Node], operator: Operator) -> Formula:
+        formulas, bounds = operand_counts(operator)
+        if not self._check_operands(node, formulas, bounds):
             return TRUE
         numbers = []
         for child in range(1, bounds + 1):
             number = parse_number(node[child])
             if number is None:
-                self.context.error(
-                    SC.STRUCTURE, f"`{operator}` takes a number here", Place(node, child), "expected a number"
-                )
+                self.context.malformed(f"`{operator}` takes a number here", Place(node, child), "expected a number")
                 number = 0
             elif number < 0:
-                self.context.error(SC.STRUCTURE, f"`{operator}` takes a time", Place(node, child), "negative")
+                self.context.malformed(f"`{operator}` takes a time", Place(node, child), "negative")
             numbers.append(number)
-        outer, saved_preferences = self.temporal, self.preferences
-        self.preferences = None
-        if outer == "constraints":
+        outer_temporal = self.temporal
+        if outer_temporal == "constraints":
             self.temporal = "none"
-        operands = tuple([self.formula(node[child], Place(node, child)) for child in range(bounds + 1, len(node))])
-        self.temporal, self.preferences = outer, saved_preferences
+        operands = tuple([self.read_formula(Place(node, child)) for child in range(bounds + 1, len(node))])
+        self.temporal = outer_temporal
         return Temporal(operator, operands, tuple(numbers))
 
-    def action_atom(self, node: Node, at: Place, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
+    def read_action_atom(self, at: Place, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
         """``(name t ..)``, with ``_`` for any object, as an atom over the action's predicate.
 
         Variables in ``implicit`` have their types from such steps and fit by definition.
         """
+        node, context, symbols = at.subtree, self.context, self.symbols
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            self.context.error(
-                SC.STRUCTURE, "expected an action with its arguments", at, "expected `(name argument ..)`"
-            )
+            context.malformed("expected an action with its arguments", at, "expected `(name argument ..)`")
             return FALSE
-        action = self.symbols.actions.get(node[0])
+        action, name_at = symbols.actions.get(node[0]), Place(node, 0)
         if action is None:
-            help = did_you_mean(node[0], self.symbols.actions)
-            self.context.error(
-                SC.UNKNOWN_ACTION_IN_RULE,
-                f"unknown action `{node[0]}`",
-                Place(node, 0),
-                "not declared in the domain",
-                help=help,
-            )
+            message, help = f"unknown action `{node[0]}`", did_you_mean(node[0], symbols.actions)
+            context.error(SC.UNKNOWN_ACTION_IN_RULE, message, name_at, "not declared in the domain", help=help)
             return FALSE
         if kind != "start" and action.end is None:
-            self.context.error(
-                SC.MISPLACED_OPERATOR,
-                f"action `{action.name}` is not durative",
-                Place(node, 0),
-                "only durative actions have an end",
-            )
+            message = f"action `{action.name}` is not durative"
+            context.error(SC.MISPLACED_OPERATOR, message, name_at, "only durative actions have an end")
             return FALSE
-        predicate = self.symbols.action_predicate(kind, action)
-        types = self.symbols.parameter_types[action.name]
-        if len(node) - 1 != len(types):
-            other = (Place(action.node), "declared here") if isinstance(action.node, list) else None
-            self.context.error(
-                SC.ARITY,
-                f"action `{action.name}` takes {len(types)} arguments, not {len(node) - 1}",
-                Place(node),
-                f"{len(node) - 1} given",
-                other=other,
-            )
+        predicate = symbols.action_predicate(kind, action)
+        types, wanted_types = symbols.types, symbols.parameter_types[action.name]
+        if len(node) - 1 != len(wanted_types):
+            name = f"action `{action.name}`"
+            context.wrong_arity(name, action.node, len(wanted_types), Place(node), len(node) - 1)
             return FALSE
         arguments: list[int] = []
-        wild: list[Variable] = []
-        for child in range(1, len(node)):
+        unnamed: list[Variable] = []
+        for child, wanted in enumerate(wanted_types, 1):
             if node[child] == "_":
-                bound = Variable(len(self.scope.slots), action.parameters[child - 1].domain, "_")
-                self.scope.slots.append(bound)
-                wild.append(bound)
-                arguments.append(-1 - bound.slot)
+                variable = Variable(len(self.scope.slots), action.parameters[child - 1].domain, "_")
+                self.scope.slots.append(variable)
+                unnamed.append(variable)
+                arguments.append(-1 - variable.slot)
                 continue
-            term = self.term(node, child)
+            term = self.read_term(node, child)
             if term is None:
                 return FALSE
             argument, own = term
-            expected = types[child - 1]
-            table = self.symbols.types
-            fits = table.object_fits(own, expected) if argument >= 0 else table.variable_meets(own, expected)
-            fits = fits or node[child] in implicit
-            if not fits:
-                text = self.symbols.types.text
-                self.context.type_error(
-                    f"`{node[child]}` is a `{text(own)}`, but action `{action.name}` takes a `{text(expected)}` here",
-                    Place(node, child),
-                    f"a `{text(own)}`",
-                )
+            fits = types.object_fits(own, wanted) if argument >= 0 else types.variable_meets(own, wanted)
+            if not (fits or node[child] in implicit):
+                own_text, wanted_text = types.text(own), types.text(wanted)
+                message = f"`{node[child]}` is a `{own_text}`, but action `{action.name}` takes a `{wanted_text}` here"
+                context.type_error(message, Place(node, child), f"a `{own_text}`")
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
-        return Quantified(False, tuple(wild), atom) if wild else atom
+        return Quantified(False, tuple(unnamed), atom) if unnamed else atom
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
-    def expression(self, node: list[Node], child: int) -> Expression:
+    def read_expression(self, node: list[Node], child: int) -> Expression:
         """The numeric expression that is child ``child`` of ``node``."""
-        item = node[child]
+        item, at, functions = node[child], Place(node, child), self.symbols.function_index
         if isinstance(item, str):
-            number = parse_number(item)
-            if number is not None:
-                return model.Constant(number)
-            if item == "?duration" and self.scope.duration:
-                return model.Duration()
-            if item == "total-time" and self.metric is not None:
-                return model.TotalTime()
-            function = self.symbols.function_index.get(item)
-            if function is not None and not self.symbols.functions[function].types:
-                return model.Fluent(function, ())
-            if item == "#t":
-                self.context.error(
-                    SC.UNSUPPORTED, "continuous effects (`#t`) are not supported", Place(node, child), "not supported"
-                )
-            else:
-                self.context.error(
-                    SC.STRUCTURE,
-                    f"expected a number, found `{item}`",
-                    Place(node, child),
-                    "expected a numeric expression",
-                )
-            return model.Constant(0)
+            return self._read_number_token(item, at)
         if not item or not isinstance(item[0], str):
-            self.context.error(
-                SC.STRUCTURE, "expected a numeric expression", Place(node, child), "expected a fluent or an operator"
-            )
+            self.context.malformed("expected a numeric expression", at, "expected a fluent or an operator")
             return model.Constant(0)
         head = item[0]
-        function = self.symbols.function_index.get(head)
+        function = functions.get(head)
         if function is not None:
-            arguments = self.arguments(item, self.symbols.functions[function], "function")
+            arguments = self.read_arguments(item, self.symbols.functions[function], "function")
             return model.Constant(0) if arguments is None else model.Fluent(function, arguments)
         if head in ARITHMETIC:
             if len(item) < 2 or (len(item) == 2 and head != "-"):
-                self.context.error(
-                    SC.STRUCTURE,
-                    f"`{head}` needs {'one or more operands' if head == '-' else 'two or more operands'}",
-                    Place(item),
-                    "operands missing",
-                )
+                needed = "one or more operands" if head == "-" else "two or more operands"
+                self.context.malformed(f"`{head}` needs {needed}", Place(item), "operands missing")
                 return model.Constant(0)
-            return model.Arithmetic(head, tuple([self.expression(item, c) for c in range(1, len(item))]))
+            return model.Arithmetic(head, tuple([self.read_expression(item, c) for c in range(1, len(item))]))
         if self.metric is not None and head == "total-time" and len(item) == 1:
             return model.TotalTime()
         if self.metric is not None and head == "is-violated" and len(item) == 2 and isinstance(item[1], str):
             if item[1] not in self.metric:
-                self.context.error(
-                    SC.UNKNOWN_RULE_NAME,
-                    f"unknown preference `{item[1]}`",
-                    Place(item, 1),
-                    "no preference has this name",
-                    help=did_you_mean(item[1], self.metric),
-                )
+                message, help = f"unknown preference `{item[1]}`", did_you_mean(item[1], self.metric)
+                label = "no preference has this name"
+                self.context.error(SC.UNKNOWN_RULE_NAME, message, Place(item, 1), label, help=help)
             return model.IsViolated(item[1])
+        message, label, help = f"unknown function `{head}`", "not declared", None
         if head in self.symbols.predicate_index:
-            self.context.error(
-                SC.UNKNOWN_FUNCTION, f"`{head}` is a predicate, not a function", Place(item, 0), "has no numeric value"
-            )
+            message, label = f"`{head}` is a predicate, not a function", "has no numeric value"
         else:
-            help = did_you_mean(head, self.symbols.function_index) or "declare it in `:functions`"
-            self.context.error(
-                SC.UNKNOWN_FUNCTION, f"unknown function `{head}`", Place(item, 0), "not declared", help=help
-            )
+            help = did_you_mean(head, functions) or "declare it in `:functions`"
+        self.context.error(SC.UNKNOWN_FUNCTION, message, Place(item, 0), label, help=help)
         return model.Constant(0)
+
+    def _read_number_token(self, token: str, at: Place) -> Expression:
+        number = parse_number(token)
+        if number is not None:
+            return model.Constant(number)
+        if token == "?duration" and self.scope.has_duration:
+            return model.Duration()
+        if token == "total-time" and self.metric is not None:
+            return model.TotalTime()
+        function = self.symbols.function_index.get(token)
+        if function is not None and not self.symbols.functions[function].types:
+            return model.Fluent(function, ())
+        if token == "#t":
+            self.context.unsupported("continuous effects (`#t`)", at)
+        else:
+            self.context.malformed(f"expected a number, found `{token}`", at, "expected a numeric expression")
+        return model.Constant(0)
+
+
+def preference_name(node: list[Node]) -> str | None:
+    """The name in ``(preference [name] body)``, ``preference`` by default; ``None`` if the form is wrong."""
+    if len(node) == 2:
+        return "preference"
+    return token_text(node[1]) if len(node) == 3 and is_object_name(node[1]) else None
+
+
+def _negation(formula: Formula) -> Formula:
+    return formula.body if isinstance(formula, Not) else Not(formula)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What every step of the elaboration shares: the sources, the diagnostics found so far, and the table of types."""
+"""Shared by all steps of the elaboration: sources and diagnostics, and tests of tokens."""
 
 from __future__ import annotations
 
@@ -14,18 +14,23 @@ from plansafe.grammar.sexpr import Node
 MAX_DIAGNOSTICS = 200
 MAX_COMPARED = 60
 MAX_CANDIDATES = 500
-_NUMBERED = re.compile(r"(\?[^\s()`~]+)(?:~\d+)+")
+_MACRO_NUMBER = re.compile(r"(\?[^\s()`~]+)(?:~\d+)+")
 
 
 class Place(NamedTuple):
-    """A place in a tree: a list, or one of its children."""
+    """A list of a syntax tree, or one of its children."""
 
     node: list[Node]
     child: int | None = None
 
+    @property
+    def subtree(self) -> Node:
+        """The list, or the child."""
+        return self.node if self.child is None else self.node[self.child]
+
 
 class Context:
-    """Collects diagnostics and finds the places of nodes. One per check; nothing global."""
+    """The sources, the diagnostics so far, and the origin of generated nodes. One per check; nothing global."""
 
     def __init__(self, lenient_types: bool = False) -> None:
         self.lenient_types = lenient_types
@@ -33,20 +38,20 @@ class Context:
         self.origin: dict[int, Place] = {}
         """Source of a generated list: ``Place(node)`` of the same shape, or ``Place(node, child)``, the whole node."""
         self.replaced: dict[tuple[int, int], Place] = {}
-        """What a child of a list that was made stands for, where it is not the child of the same number."""
-        self._alive: list[list[Node]] = []  # an identity that came up again would lead to a wrong place
+        """Source of a child of a generated list, if it is not the child of the same number in ``origin``."""
+        self._generated: list[list[Node]] = []  # kept alive: a reused identity would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
         self._dialects: set[tuple[str, str]] = set()
 
-    def made(self, made: list[Node], origin: Place) -> list[Node]:
-        """Note what a list that was made stands for, as in ``origin``; it lives as long as places are asked for."""
-        self.origin[id(made)] = origin
-        self._alive.append(made)
-        return made
+    def record_origin(self, generated: list[Node], origin: Place) -> list[Node]:
+        """Record the source of a generated list, as in ``origin``, and keep the list alive."""
+        self.origin[id(generated)] = origin
+        self._generated.append(generated)
+        return generated
 
     def label(self, at: Place, text: str = "", primary: bool = True) -> Label:
-        """A label for a node. Nodes made by templates and macros are traced back to what they were made from."""
+        """A label for a node. Nodes that templates and macros generate are traced back to their source."""
         while id(at.node) in self.origin:
             if at.child is not None and (id(at.node), at.child) in self.replaced:
                 at = self.replaced[id(at.node), at.child]
@@ -54,7 +59,7 @@ class Context:
             origin = self.origin[id(at.node)]
             at = Place(origin.node, at.child) if origin.child is None else origin
         for places in self.places:
-            if places.knows(at.node):
+            if places.contains(at.node):
                 return Label(places.source.name, places.span(at.node, at.child), text, primary)
         return Label("", Span(0, 0), text, primary)
 
@@ -68,9 +73,33 @@ class Context:
         other: tuple[Place, str] | None = None,
         help: str | None = None,
     ) -> None:
-        """Report a mistake; ``other`` is the second place where two disagree."""
+        """Report a mistake. ``other``: a second place that contradicts the first, and its label."""
         self.errors += 1
         self._report(Severity.ERROR, code, message, at, text, other, help)
+
+    def malformed(self, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
+        """Report a node of the wrong structure."""
+        self.error(SC.STRUCTURE, message, at, text, help=help)
+
+    def unsupported(self, construct: str, at: Place, text: str = "not supported") -> None:
+        """Report PDDL that is not supported; ``construct`` is plural."""
+        self.error(SC.UNSUPPORTED, f"{construct} are not supported", at, text)
+
+    def declared_twice(self, name: str, at: Place, first: Place | None) -> None:
+        """Report a second declaration; ``name`` with its kind, as in "action `take`"."""
+        message = f"{name} is declared twice"
+        other = None if first is None else (first, "first here")
+        self.error(SC.DECLARED_TWICE, message, at, "again here", other=other)
+
+    def occurs_twice(self, name: str, at: Place, first: Place) -> None:
+        """Report a second section or field."""
+        self.error(SC.DECLARED_TWICE, f"{name} occurs twice", at, "again here", other=(first, "first here"))
+
+    def wrong_arity(self, name: str, declared: object, wanted: int, at: Place, given: int, plural: str = "s") -> None:
+        """Report a wrong number of arguments; ``declared`` is the node of the declaration, if it is in a text."""
+        other = (Place(declared), "declared here") if isinstance(declared, list) else None
+        message = f"{name} takes {wanted} argument{plural}, not {given}"
+        self.error(SC.ARITY, message, at, f"{given} given", other=other)
 
     def warning(
         self,
@@ -96,29 +125,21 @@ class Context:
         other: tuple[Place, str] | None = None,
         name: str = "",
     ) -> None:
-        """Say, once for each feature (and name), that something is read as a dialect means it; ``text`` is as what."""
+        """Report, once for each feature (and name), that a node is read as a dialect; ``text`` is its meaning."""
         if (feature, name) not in self._dialects:
             self._dialects.add((feature, name))
             self.warning(SC.DIALECT, f"{message}: {text}", at, "dialect", other=other, help=help)
 
     def note(self, code: str, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
-        """Report something that is as it should be, and that a reader may not expect."""
+        """Report something correct that a reader may not expect."""
         self._report(Severity.NOTE, code, message, at, text, None, help)
 
-    def type_error(
-        self,
-        message: str,
-        at: Place,
-        text: str = "",
-        *,
-        other: tuple[Place, str] | None = None,
-        help: str | None = None,
-    ) -> None:
-        """A type mismatch: an error, or a warning when types are lenient."""
+    def type_error(self, message: str, at: Place, text: str = "", *, other: tuple[Place, str] | None = None) -> None:
+        """Report a type mismatch: an error, or a warning when types are lenient."""
         if self.lenient_types:
-            self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, other=other, help=help)
+            self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, other=other)
         else:
-            self.error(SC.TYPE_MISMATCH, message, at, text, other=other, help=help)
+            self.error(SC.TYPE_MISMATCH, message, at, text, other=other)
 
     def _report(
         self,
@@ -132,48 +153,49 @@ class Context:
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
-        labels = [self.label(at, as_written(text))]
+        labels = [self.label(at, without_macro_numbers(text))]
         if other is not None:
-            labels.append(self.label(other[0], as_written(other[1]), primary=False))
-        help = help and as_written(help)
-        self.diagnostics.append(Diagnostic(code, as_written(message), tuple(labels), help=help, severity=severity))
+            labels.append(self.label(other[0], without_macro_numbers(other[1]), primary=False))
+        help = help and without_macro_numbers(help)
+        message = without_macro_numbers(message)
+        self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))
 
 
-def as_written(text: str) -> str:
-    """A text about variables, without the numbers that macros give to their own (``?x~2``)."""
-    return _NUMBERED.sub(r"\1", text) if "~" in text else text
+def without_macro_numbers(text: str) -> str:
+    """A text without the numbers that macros append to the names of their variables (``?x~2``)."""
+    return _MACRO_NUMBER.sub(r"\1", text) if "~" in text else text
 
 
 def token_text(node: object) -> str:
-    """A token as it is, anything else as ``(..)``: lists may nest too deep to be printed."""
+    """A token as it is; ``(..)`` for a list, which may nest too deep to be printed."""
     return node if isinstance(node, str) else "(..)"
 
 
 def all_tokens(node: Node) -> frozenset[str]:
     """All tokens of a node, at any depth."""
-    found: set[str] = set()
+    tokens: set[str] = set()
     stack = [node]
     while stack:
         part = stack.pop()
         if isinstance(part, str):
-            found.add(part)
+            tokens.add(part)
         else:
             stack += part
-    return frozenset(found)
+    return frozenset(tokens)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A help text with the nearest known name, if one is near."""
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A help text with the nearest candidate, if one is near."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     letters = set(name)
     if len(name) > MAX_COMPARED:
         return None
-    candidates = [k for k in known if abs(len(k) - len(name)) <= 4 and 2 * len(letters & set(k)) >= len(letters)]
-    if len(candidates) > MAX_CANDIDATES:
-        candidates = [k for k in candidates if k[0] == name[0] or k[-1] == name[-1]][:MAX_CANDIDATES]
-    near = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else None
+    alike = [c for c in candidates if abs(len(c) - len(name)) <= 4 and 2 * len(letters & set(c)) >= len(letters)]
+    if len(alike) > MAX_CANDIDATES:
+        alike = [c for c in alike if c[0] == name[0] or c[-1] == name[-1]][:MAX_CANDIDATES]
+    nearest = difflib.get_close_matches(name, alike, n=1, cutoff=0.6)
+    return f"did you mean `{nearest[0]}`?" if nearest else None
 
 
 def is_name(token: object) -> bool:
@@ -182,7 +204,7 @@ def is_name(token: object) -> bool:
 
 
 def is_object_name(token: object) -> bool:
-    """Whether a token may name an object: also one that begins with a digit."""
+    """Whether a token may name an object; unlike other names it may begin with a digit."""
     return isinstance(token, str) and (token[0].isalnum() or token[0] == "_" or token[0] > "\x7f") and "?" not in token
 
 

@@ -4,113 +4,91 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import (
-    Context,
-    Place,
-    did_you_mean,
-    token_text,
-)
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
-from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import Atom, Axiom, Formula
 from plansafe.verifier.model.operations import signed_subformulas
 
 
-def find_derived_predicates(symbols: Symbols, many: list[tuple[str, Place]]) -> frozenset[int]:
-    """The predicates that some ``:derived`` rule defines."""
-    out = set()
-    for kind, at in many:
+def find_derived_predicates(symbols: Symbols, sections: list[tuple[str, Place]]) -> frozenset[int]:
+    """The predicates that some ``:derived`` section defines."""
+    derived = set()
+    for kind, at in sections:
         if kind == ":derived" and len(at.node) == 3 and isinstance(at.node[1], list) and at.node[1]:
             head = at.node[1][0]
             if isinstance(head, str) and head in symbols.predicate_index:
-                out.add(symbols.predicate_index[head])
-    return frozenset(out)
+                derived.add(symbols.predicate_index[head])
+    return frozenset(derived)
 
 
-def read_axiom(symbols: Symbols, at: Place) -> model.Axiom | None:
-    """One ``(:derived (p ?x - t ..) body)``."""
-    node, context = at.node, symbols.context
+def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
+    """One ``(:derived (p ?x - t ..) body)``; ``None`` after a diagnostic."""
+    node, context, types = at.node, symbols.context, symbols.types
     if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
-        context.error(SC.STRUCTURE, "expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
+        context.malformed("expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
         return None
-    head = node[1]
-    index = symbols.predicate_index.get(token_text(head[0]))
+    head, name = node[1], node[1][0]
+    index = symbols.predicate_index.get(name)
     if index is None:
-        context.error(
-            SC.UNKNOWN_PREDICATE,
-            f"unknown predicate `{head[0]}`",
-            Place(head, 0),
-            "not declared",
-            help=did_you_mean(token_text(head[0]), symbols.predicate_index),
-        )
+        message, help = f"unknown predicate `{name}`", did_you_mean(name, symbols.predicate_index)
+        context.error(SC.UNKNOWN_PREDICATE, message, Place(head, 0), "not declared", help=help)
         return None
     scope = Scope()
     conditions = ConditionReader(symbols, scope)
     declared = symbols.predicates[index]
-    parameters = conditions.bind(head, Place(head), 1)
-    if len(parameters) != len(declared.types):
-        other = (Place(declared.node), "declared here") if isinstance(declared.node, list) else None
-        context.error(
-            SC.ARITY,
-            f"predicate `{declared.name}` takes {len(declared.types)} arguments, not {len(parameters)}",
-            Place(head),
-            f"{len(parameters)} given",
-            other=other,
-        )
+    variables = conditions.bind_variables(Place(head), 1)
+    if len(variables) != len(declared.types):
+        name = f"predicate `{declared.name}`"
+        context.wrong_arity(name, declared.node, len(declared.types), Place(head), len(variables))
         return None
-    narrowed = []
-    untyped = "-" not in head
-    for parameter, domain, types in zip(parameters, declared.domains, declared.types, strict=True):
-        if untyped:
-            scope.visible[parameter.name] = (parameter.slot, types, scope.visible[parameter.name][2])
-            parameter = parameter._replace(domain=domain)
-        elif not symbols.types.variable_fits(scope.visible[parameter.name][1], types):
-            context.type_error(
-                f"`{parameter.name}` does not have the declared type `{symbols.types.text(types)}`",
-                Place(head),
-                "another type",
-            )
-        narrowed.append(parameter)
-    body = conditions.formula(node[2], Place(node, 2))
-    return model.Axiom(index, tuple(narrowed), body)
+    parameters = []
+    for variable, domain, declared_types in zip(variables, declared.domains, declared.types, strict=True):
+        in_scope = scope.visible[variable.name]
+        if "-" not in head:  # without types, the declared ones apply
+            scope.visible[variable.name] = in_scope._replace(types=declared_types)
+            variable = variable._replace(domain=domain)
+        elif not types.variable_fits(in_scope.types, declared_types):
+            message = f"`{variable.name}` does not have the declared type `{types.text(declared_types)}`"
+            context.type_error(message, Place(head), "another type")
+        parameters.append(variable)
+    return Axiom(index, tuple(parameters), conditions.read_formula(Place(node, 2)))
 
 
 def stratify(
-    context: Context, symbols: Symbols, axioms: list[model.Axiom], where: list[Place]
-) -> tuple[tuple[model.Axiom, ...], ...]:
-    """Group axioms so that each group reads, negatively, only groups before it. Reports recursion through negation.
+    context: Context, symbols: Symbols, axioms: list[Axiom], places: list[Place]
+) -> tuple[tuple[Axiom, ...], ...]:
+    """Group axioms so that each group negates only predicates of earlier groups (PDDL 2.2, section 3).
 
-    Levels are raised until nothing changes: at most as often as there are derived predicates, squared.
+    Reports recursion through negation. Levels are raised until nothing changes: at most as often as there are derived
+    predicates, squared.
     """
     derived = {axiom.predicate for axiom in axioms}
     level = dict.fromkeys(derived, 0)
-    reads = [_reads(axiom.body, derived) for axiom in axioms]
+    dependencies = [_dependencies(axiom.body, derived) for axiom in axioms]
     changed = True
     while changed:
         changed = False
-        for axiom, read, at in zip(axioms, reads, where, strict=True):
-            for predicate, negative in read:
-                wanted = level[predicate] + negative
-                if level[axiom.predicate] < wanted:
-                    if wanted > len(derived):
+        for axiom, dependency, at in zip(axioms, dependencies, places, strict=True):
+            for predicate, is_negative in dependency:
+                least = level[predicate] + is_negative
+                if level[axiom.predicate] < least:
+                    if least > len(derived):
                         name = symbols.predicates[axiom.predicate].name
-                        context.error(
-                            SC.NOT_STRATIFIED,
-                            f"derived predicate `{name}` depends on its own negation",
-                            at,
-                            "recursion through `not`",
-                        )
+                        message = f"derived predicate `{name}` depends on its own negation"
+                        context.error(SC.NOT_STRATIFIED, message, at, "recursion through `not`")
                         return ()
-                    level[axiom.predicate] = wanted
+                    level[axiom.predicate] = least
                     changed = True
-    groups: dict[int, list[model.Axiom]] = {}
+    groups: dict[int, list[Axiom]] = {}
     for axiom in axioms:
         groups.setdefault(level[axiom.predicate], []).append(axiom)
     return tuple([tuple(groups[key]) for key in sorted(groups)])
 
 
-def _reads(formula: model.Formula, derived: set[int]) -> set[tuple[int, bool]]:
+def _dependencies(formula: Formula, derived: set[int]) -> set[tuple[int, bool]]:
+    """The derived predicates that a formula reads, each with whether it is negated."""
     return {
         (part.predicate, not positive)
         for part, positive in signed_subformulas(formula)
-        if isinstance(part, model.Atom) and part.predicate in derived
+        if isinstance(part, Atom) and part.predicate in derived
     }

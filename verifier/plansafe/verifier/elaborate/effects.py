@@ -8,20 +8,19 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, all_tokens, token_text
-from plansafe.verifier.elaborate.symbols import RESERVED
+from plansafe.verifier.elaborate.symbols import ASSIGNMENTS, RESERVED
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Assignment, Atom, Choice, Effect, Formula, Variable
 
-ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
-OPERATORS = RESERVED | {"oneof"}
+EFFECT_OPERATORS = RESERVED | {"oneof"}
 MAX_CHOICES = 200
 _MOMENTS = frozenset(("start", "end"))
 Guard = tuple["str | None", Formula]
-"""When a condition is read (``None``: with its effect), and the condition."""
+"""The moment at which a condition is read (``None``: with its effect), and the condition."""
 
 
 class EffectContext(NamedTuple):
-    """What lies around an effect: quantifiers, conditions, alternatives of ``oneof``, and when it happens."""
+    """The quantifiers, conditions and ``oneof`` alternatives around an effect, and when it happens."""
 
     variables: tuple[Variable, ...]
     guards: tuple[Guard, ...]
@@ -29,12 +28,11 @@ class EffectContext(NamedTuple):
     moment: str | None
 
 
-class _Group:
+class _EffectGroup:
     """Primitive effects under the same quantifiers, conditions and choices."""
 
-    def __init__(self, around: EffectContext, condition: Formula, at_start: Formula) -> None:
-        self.variables = around.variables
-        self.choices = around.choices
+    def __init__(self, context: EffectContext, condition: Formula, at_start: Formula) -> None:
+        self.context = context
         self.condition = condition
         self.at_start = at_start
         self.adds: list[Atom] = []
@@ -42,215 +40,176 @@ class _Group:
         self.assignments: list[Assignment] = []
 
     def effect(self) -> Effect:
-        return Effect(
-            self.variables,
-            self.condition,
-            tuple(self.adds),
-            tuple(self.deletes),
-            tuple(self.assignments),
-            self.at_start,
-            self.choices,
-        )
+        adds, deletes, assignments = tuple(self.adds), tuple(self.deletes), tuple(self.assignments)
+        variables, choices = self.context.variables, self.context.choices
+        return Effect(variables, self.condition, adds, deletes, assignments, self.at_start, choices)
+
+
+_Groups = dict[str, _EffectGroup]
+"""The groups of one effect context, by the moment at which their effects happen."""
 
 
 class EffectReader:
-    """Reads one action's effects; ``derived`` predicates may not be changed."""
+    """Reads one action's effects."""
 
-    def __init__(self, conditions: ConditionReader, derived: frozenset[int], durative: bool = False) -> None:
+    def __init__(self, conditions: ConditionReader, durative: bool = False) -> None:
         self.conditions = conditions
         self.context = conditions.context
-        self.derived = derived
         self.durative = durative
-        self.groups: dict[str, list[_Group]] = {"start": [], "end": []}
-        self.choices: list[int] = []
+        self.groups: dict[str, list[_EffectGroup]] = {"start": [], "end": []}
+        self.alternative_counts: list[int] = []
         """The number of alternatives of each ``oneof``, in the order of the text."""
 
-    def read(self, node: Node, at: Place, around: EffectContext | None = None) -> None:
-        """Read an effect expression, with what lies ``around`` it."""
-        self.conditions.operators = OPERATORS
-        self._effect(node, at, around or EffectContext((), (), (), None if self.durative else "start"), {})
+    def read(self, at: Place, around: EffectContext | None = None) -> None:
+        """Read an effect expression; ``around``: an additional context."""
+        self.conditions.operators = EFFECT_OPERATORS
+        self._read_effect(at, around or EffectContext((), (), (), None if self.durative else "start"), {})
         self.conditions.operators = RESERVED
 
-    def result(self, moment: str = "start") -> tuple[Effect, ...]:
-        """The effects of one moment."""
-        return tuple(
-            [group.effect() for group in self.groups[moment] if group.adds or group.deletes or group.assignments]
-        )
+    def effects_at(self, moment: str = "start") -> tuple[Effect, ...]:
+        """The effects that happen at one moment."""
+        groups = self.groups[moment]
+        return tuple([group.effect() for group in groups if group.adds or group.deletes or group.assignments])
 
-    def _group(self, around: EffectContext, moment: str, own: dict[str, _Group]) -> _Group:
-        if moment not in own:
-            now = tuple([guard for when, guard in around.guards if when in (None, moment)])
-            earlier = tuple([guard for when, guard in around.guards if when not in (None, moment)])
-            own[moment] = _Group(around, _all(now), _all(earlier))
-            self.groups[moment].append(own[moment])
-        return own[moment]
+    def _group(self, around: EffectContext, moment: str, groups: _Groups) -> _EffectGroup:
+        if moment not in groups:
+            condition = _conjunction(tuple([guard for when, guard in around.guards if when in (None, moment)]))
+            at_start = _conjunction(tuple([guard for when, guard in around.guards if when not in (None, moment)]))
+            groups[moment] = _EffectGroup(around, condition, at_start)
+            self.groups[moment].append(groups[moment])
+        return groups[moment]
 
-    def _effect(self, node: Node, at: Place, around: EffectContext, own: dict[str, _Group]) -> None:
-        context, moment = self.context, around.moment
+    def _read_effect(self, at: Place, around: EffectContext, groups: _Groups) -> None:
+        context, moment, node = self.context, around.moment, at.subtree
         if not isinstance(node, list):
-            context.error(SC.STRUCTURE, f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
+            context.malformed(f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
             return
         if not node:
             return
-        head = node[0]
+        head, operands = node[0], len(node) - 1
         if not isinstance(head, str):
-            context.error(
-                SC.STRUCTURE,
-                "expected an effect, found a list of lists",
-                at,
-                "expected a predicate or an operator first",
-            )
-            return
-        if (
+            message = "expected an effect, found a list of lists"
+            context.malformed(message, at, "expected a predicate or an operator first")
+        elif (
             self.durative
             and head == "at"
-            and len(node) == 3
+            and operands == 2
             and token_text(node[1]) in _MOMENTS
             and isinstance(node[2], list)
         ):
             if moment is not None:
-                context.error(SC.STRUCTURE, "`at start` or `at end` inside another", Place(node), "nested")
-            self._effect(node[2], Place(node, 2), around._replace(moment=token_text(node[1])), own)
+                context.malformed("`at start` or `at end` inside another", Place(node), "nested")
+            self._read_effect(Place(node, 2), around._replace(moment=token_text(node[1])), groups)
         elif head == "and":
             for child in range(1, len(node)):
-                self._effect(node[child], Place(node, child), around, own)
-        elif head == "forall" and len(node) == 3:
+                self._read_effect(Place(node, child), around, groups)
+        elif head == "forall" and operands == 2:
             scope = self.conditions.scope
             mark = scope.mark()
-            bound = tuple(self.conditions.bind(node[1], Place(node, 1)))
-            inner = EffectContext((*around.variables, *bound), around.guards, around.choices, moment)
-            self._effect(node[2], Place(node, 2), inner, {})
+            variables = (*around.variables, *self.conditions.bind_variables(Place(node, 1)))
+            self._read_effect(Place(node, 2), around._replace(variables=variables), {})
             scope.restore(mark)
-        elif head == "when" and len(node) == 3:
-            self._when(node, around)
+        elif head == "when" and operands == 2:
+            guards = list(around.guards)
+            self._read_guards(Place(node, 1), moment, guards)
+            self._read_effect(Place(node, 2), around._replace(guards=tuple(guards)), {})
         elif head == "oneof" and self._is_choice(node):
-            self._choice(node, around)
+            self._read_choice(node, around)
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
-            context.error(SC.STRUCTURE, f"`{head}` takes {needs}", Place(node), f"expected {needs}")
+            context.malformed(f"`{head}` takes {needs}", Place(node), f"expected {needs}")
         elif moment is None and head in ASSIGNMENTS and "#t" in all_tokens(node):
-            message = "continuous effects (`#t`) are not supported"
-            context.error(SC.UNSUPPORTED, message, Place(node), "changes while the action runs")
+            context.unsupported("continuous effects (`#t`)", Place(node), "changes while the action runs")
         elif moment is None:
-            context.error(
-                SC.STRUCTURE,
-                "an effect of a durative action needs `at start` or `at end`",
-                Place(node),
-                "when does it happen?",
-            )
-        elif head == "not" and len(node) == 2:
-            atom = self._atom(node[1], Place(node, 1))
+            message = "an effect of a durative action needs `at start` or `at end`"
+            context.malformed(message, Place(node), "when does it happen?")
+        elif head == "not" and operands == 1:
+            atom = self._read_atom(Place(node, 1))
             if atom is not None:
-                self._group(around, moment, own).deletes.append(atom)
+                self._group(around, moment, groups).deletes.append(atom)
         elif head in ASSIGNMENTS:
-            assignment = self._assignment(node, head)
+            assignment = self._read_assignment(node, head)
             if assignment is not None:
-                self._group(around, moment, own).assignments.append(assignment)
-        elif head in ("or", "not", "imply", "exists", "probabilistic"):
-            code = SC.UNSUPPORTED if head == "probabilistic" else SC.STRUCTURE
-            context.error(
-                code,
-                f"`{head}` is not an effect"
-                if code == SC.STRUCTURE
-                else "probabilities (`probabilistic`) are not supported",
-                Place(node, 0),
-                "not supported in an effect" if code == SC.UNSUPPORTED else "not allowed in an effect",
-            )
+                self._group(around, moment, groups).assignments.append(assignment)
+        elif head == "probabilistic":
+            context.unsupported("probabilities (`probabilistic`)", Place(node, 0), "not supported in an effect")
+        elif head in ("or", "not", "imply", "exists"):
+            context.malformed(f"`{head}` is not an effect", Place(node, 0), "not allowed in an effect")
         else:
-            atom = self._atom(node, at)
+            atom = self._read_atom(at)
             if atom is not None:
-                self._group(around, moment, own).adds.append(atom)
-
-    def _when(self, node: list[Node], around: EffectContext) -> None:
-        found: list[Guard] = []
-        self._guards(node[1], Place(node, 1), around.moment, found)
-        inner = EffectContext(around.variables, (*around.guards, *found), around.choices, around.moment)
-        self._effect(node[2], Place(node, 2), inner, {})
+                self._group(around, moment, groups).adds.append(atom)
 
     def _is_choice(self, node: list[Node]) -> bool:
-        """Whether ``(oneof ..)`` is a choice: if a predicate has this name, then before lists alone."""
+        """True if ``(oneof ..)`` is a choice: if a predicate has this name, only if all operands are lists."""
         if "oneof" not in self.conditions.symbols.predicate_index:
             return True
         return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
 
-    def _choice(self, node: list[Node], around: EffectContext) -> None:
-        count = len(node) - 1
-        number = len(self.choices)
-        self.choices.append(count)
+    def _read_choice(self, node: list[Node], around: EffectContext) -> None:
+        alternatives, number = len(node) - 1, len(self.alternative_counts)
+        self.alternative_counts.append(alternatives)
         if len(around.choices) >= MAX_CHOICES:
             message = f"`oneof` nested deeper than {MAX_CHOICES}"
             self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return
-        if count == 0:
-            self.context.error(
-                SC.STRUCTURE, "`oneof` without alternatives", Place(node), "expected effects to choose from"
-            )
+        if alternatives == 0:
+            self.context.malformed("`oneof` without alternatives", Place(node), "expected effects to choose from")
         for child in range(1, len(node)):
-            choice = Choice(number, child - 1, count, around.variables)
-            inner = around._replace(choices=(*around.choices, choice))
-            self._effect(node[child], Place(node, child), inner, {})
+            choice = Choice(number, child - 1, alternatives, around.variables)
+            self._read_effect(Place(node, child), around._replace(choices=(*around.choices, choice)), {})
 
-    def _guards(self, node: Node, at: Place, moment: str | None, found: list[Guard]) -> None:
-        """A condition of ``when``; in durative actions its conjuncts may say when they are read."""
-        timed = self.durative and isinstance(node, list) and len(node) == 3 and isinstance(node[2], list)
-        if timed and isinstance(node, list) and node[0] == "at" and token_text(node[1]) in _MOMENTS:
-            if moment == "start" and node[1] == "end":
-                self.context.error(
-                    SC.UNSUPPORTED,
-                    "an effect at the start cannot depend on the end",
-                    Place(node),
-                    "read after the effect",
-                )
-            found.append((token_text(node[1]), self.conditions.formula(node[2], Place(node, 2))))
-        elif timed and isinstance(node, list) and node[0] == "over" and node[1] == "all":
-            self.context.error(
-                SC.UNSUPPORTED,
-                "`over all` in the condition of an effect is not supported",
-                Place(node),
-                "not supported",
-            )
-        elif self.durative and isinstance(node, list) and node and node[0] == "and":
-            for child in range(1, len(node)):
-                self._guards(node[child], Place(node, child), moment, found)
-        else:
-            found.append((None, self.conditions.formula(node, at)))
+    def _read_guards(self, at: Place, moment: str | None, guards: list[Guard]) -> None:
+        """Add the condition of a ``when``; in durative actions its conjuncts may say when they are read."""
+        context, node = self.context, at.subtree
+        if self.durative and isinstance(node, list) and node:
+            timed = len(node) == 3 and isinstance(node[2], list)
+            if timed and node[0] == "at" and token_text(node[1]) in _MOMENTS:
+                if moment == "start" and node[1] == "end":
+                    message = "an effect at the start cannot depend on the end"
+                    context.error(SC.UNSUPPORTED, message, Place(node), "read after the effect")
+                guards.append((token_text(node[1]), self.conditions.read_formula(Place(node, 2))))
+                return
+            if timed and node[0] == "over" and node[1] == "all":
+                message = "`over all` in the condition of an effect is not supported"
+                context.error(SC.UNSUPPORTED, message, Place(node), "not supported")
+                return
+            if node[0] == "and":
+                for child in range(1, len(node)):
+                    self._read_guards(Place(node, child), moment, guards)
+                return
+        guards.append((None, self.conditions.read_formula(at)))
 
-    def _atom(self, node: Node, at: Place) -> Atom | None:
-        context = self.context
-        symbols = self.conditions.symbols
+    def _read_atom(self, at: Place) -> Atom | None:
+        context, symbols, node = self.context, self.conditions.symbols, at.subtree
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate argument ..)`")
+            context.malformed("expected a fact", at, "expected `(predicate argument ..)`")
             return None
         errors = context.errors
-        formula = symbols.ground_atom(node) or self.conditions.formula(node, at)
+        formula = symbols.ground_atom(node) or self.conditions.read_formula(at)
         if not isinstance(formula, Atom) or node[0] not in symbols.predicate_index:
             if context.errors == errors:
-                context.error(SC.STRUCTURE, f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
+                context.malformed(f"`{node[0]}` is not a fact", at, "expected `(predicate argument ..)`")
             return None
-        if formula.predicate in self.derived:
-            context.error(
-                SC.STRUCTURE,
-                f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect",
-                at,
-                "changed by an action, but derived",
-            )
+        if formula.predicate in symbols.derived:
+            message = f"derived predicate `{symbols.predicates[formula.predicate].name}` cannot be an effect"
+            context.malformed(message, at, "changed by an action, but derived")
             return None
         return formula
 
-    def _assignment(self, node: list[Node], head: str) -> Assignment | None:
+    def _read_assignment(self, node: list[Node], operator: str) -> Assignment | None:
         context = self.context
         if len(node) != 3:
-            context.error(SC.STRUCTURE, f"`{head}` takes a fluent and a value", Place(node), "expected two operands")
+            context.malformed(f"`{operator}` takes a fluent and a value", Place(node), "expected two operands")
             return None
         errors = context.errors
-        target = self.conditions.expression(node, 1)
-        value = self.conditions.expression(node, 2)
+        target, value = self.conditions.read_expression(node, 1), self.conditions.read_expression(node, 2)
         if not isinstance(target, model.Fluent):
             if context.errors == errors:
-                context.error(SC.STRUCTURE, f"`{head}` needs a fluent to change", Place(node, 1), "not a fluent")
+                context.malformed(f"`{operator}` needs a fluent to change", Place(node, 1), "not a fluent")
             return None
-        return Assignment(head, target.function, target.arguments, value)
+        return Assignment(operator, target.function, target.arguments, value)
 
 
-def _all(parts: tuple[Formula, ...]) -> Formula:
+def _conjunction(parts: tuple[Formula, ...]) -> Formula:
     return TRUE if not parts else parts[0] if len(parts) == 1 else And(parts)

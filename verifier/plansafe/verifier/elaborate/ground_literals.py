@@ -1,75 +1,67 @@
-"""Ground facts and values of fluents in ``:init``: how they are read, and what has been given so far."""
+"""Ground facts and values of fluents in ``:init``."""
 
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.elaborate.symbols import RESERVED, Scope, Symbols, parse_number
-from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.elaborate.symbols import RESERVED, Scope, Symbols
+from plansafe.verifier.model.nodes import ArgumentTuple, Atom, Fluent, Number
 
 STATEMENTS = frozenset(("unknown", "oneof"))
 """Heads of statements that may also name a predicate."""
+_NOT_PREDICATES = frozenset(("and", "or", "not", "forall", "exists", "imply", "="))
 
 
 class GroundLiterals:
-    """The facts that are given and denied, the values of fluents, and where they stand."""
+    """The asserted and denied facts and the values of fluents, with their places."""
 
-    def __init__(self, symbols: Symbols, derived: frozenset[int]) -> None:
+    def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.context = symbols.context
-        self.derived = derived
         self.facts: list[set[int]] = [set() for _ in symbols.predicates]
         self.fluents: list[dict[int, Number]] = [{} for _ in symbols.functions]
         self.denied: dict[tuple[int, int], Place] = {}
         self.fluent_at: dict[tuple[int, int], Place] = {}
         self.conditions = ConditionReader(symbols, Scope(), operators=RESERVED | STATEMENTS)
 
-    def atom(self, node: Node, at: Place) -> tuple[int, int] | None:
+    def read_fact(self, at: Place) -> tuple[int, int] | None:
         """The predicate and code of a ground fact; ``None`` after a diagnostic."""
-        if (
-            not isinstance(node, list)
-            or not node
-            or not isinstance(node[0], str)
-            or node[0] in ("and", "or", "not", "forall", "exists", "imply", "=")
-        ):
-            self.context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
+        context, node = self.context, at.subtree
+        if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in _NOT_PREDICATES:
+            context.malformed("expected a fact", at, "expected `(predicate object ..)`")
             return None
-        errors = self.context.errors
-        formula = self.conditions.formula(node, at)
-        if self.context.errors == errors and not (
-            isinstance(formula, model.Atom) and node[0] in self.symbols.predicate_index
-        ):
-            self.context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
-        if self.context.errors > errors or not isinstance(formula, model.Atom):
+        errors = context.errors
+        formula = self.conditions.read_formula(at)
+        if context.errors > errors:
             return None
-        if formula.predicate in self.derived:
-            self.context.error(
-                SC.STRUCTURE, f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given"
-            )
+        if not isinstance(formula, Atom) or node[0] not in self.symbols.predicate_index:
+            context.malformed("expected a fact", at, "expected `(predicate object ..)`")
+            return None
+        if formula.predicate in self.symbols.derived:
+            context.malformed(f"derived predicate `{node[0]}` cannot be in `:init`", at, "derived, not given")
             return None
         return formula.predicate, self.encode(formula.arguments)
 
-    def encode(self, arguments: tuple[int, ...]) -> int:
-        """The code of a tuple of objects, as of :meth:`model.Task.encode`."""
+    def encode(self, arguments: ArgumentTuple) -> int:
+        """The code of a tuple of objects, as in :meth:`Task.encode`."""
         code = 0
         for argument in arguments:
             code = code * max(len(self.symbols.objects), 1) + argument
         return code
 
-    def value(self, node: list[Node]) -> tuple[model.Fluent, Number] | None:
+    def read_value(self, node: list[Node]) -> tuple[Fluent, Number] | None:
         """``(= fluent number)``; ``None`` after a diagnostic."""
-        errors = self.context.errors
-        target = self.conditions.expression(node, 1)
-        value = parse_number(node[2])
+        context, errors = self.context, self.context.errors
+        target, value = self.conditions.read_expression(node, 1), parse_number(node[2])
         if value is None:
             code = SC.UNSUPPORTED if isinstance(node[2], list) or node[2] in self.symbols.object_index else SC.STRUCTURE
-            self.context.error(code, "expected a number", Place(node, 2), "only numbers may be assigned in `:init`")
+            context.error(code, "expected a number", Place(node, 2), "only numbers may be assigned in `:init`")
             return None
-        if not isinstance(target, model.Fluent):
-            if self.context.errors == errors:
-                self.context.error(SC.STRUCTURE, "expected a fluent to give a value to", Place(node, 1), "not a fluent")
+        if context.errors > errors:
             return None
-        return None if self.context.errors > errors else (target, value)
+        if not isinstance(target, Fluent):
+            context.malformed("expected a fluent to give a value to", Place(node, 1), "not a fluent")
+            return None
+        return target, value

@@ -1,37 +1,36 @@
-"""Problems: the initial state, the goal, the metric."""
+"""The initial state and the metric of a problem."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, did_you_mean, token_text
 from plansafe.verifier.elaborate.ground_literals import GroundLiterals
-from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.unknowns import UnknownStatements
-from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.model.nodes import Metric, Number, TimedLiteral, Unknowns
 
 PROBLEM_SECTIONS = frozenset(
-    [":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length"]
+    (":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric", ":length")
 )
 
 
 class InitialStateReader(GroundLiterals):
-    """Reads ``:init``: facts, fluents, timed literals, and what is left open.
+    """Reads ``:init``: facts, fluents, timed literals, and unknown facts.
 
-    Right facts take a short path (about a microsecond each); everything else is looked at closely.
+    Correct facts take a fast path (about a microsecond each).
     """
 
-    def __init__(self, symbols: Symbols, derived: frozenset[int], tops: tuple[list[Node], list[Node]]) -> None:
-        super().__init__(symbols, derived)
+    def __init__(self, symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> None:
+        super().__init__(symbols)
         self._tops = tops
-        self.timed: list[model.TimedLiteral] = []
+        self.timed: list[TimedLiteral] = []
         self._timed_at: list[Place] = []
-        self.unknowns: model.Unknowns | None = None
+        self.unknowns: Unknowns | None = None
         self._statements = UnknownStatements(self)
 
     def read(self, node: list[Node]) -> None:
@@ -40,78 +39,77 @@ class InitialStateReader(GroundLiterals):
         predicates, objects = symbols.predicate_index, symbols.object_index
         declared, sets = symbols.predicates, symbols.types.domain_sets
         size = max(len(symbols.objects), 1)
-        derived, facts = self.derived, self.facts
+        derived, facts = symbols.derived, self.facts
         for child in range(1, len(node)):
             fact = node[child]
             try:
                 if isinstance(fact, str):
                     raise KeyError
-                index = predicates[fact[0]]  # type: ignore[index] # a list here raises what is caught below
+                index = predicates[fact[0]]  # type: ignore[index] # a list here raises a TypeError
                 domains = declared[index].domains
                 if len(fact) - 1 != len(domains) or index in derived:
                     raise KeyError
                 code = 0
                 position = 1
                 for domain in domains:
-                    number = objects[fact[position]]  # type: ignore[index] # a list here raises what is caught below
+                    number = objects[fact[position]]  # type: ignore[index] # a list here raises a TypeError
                     if number not in sets[domain]:
                         raise KeyError
                     code = code * size + number
                     position += 1
             except (KeyError, IndexError, TypeError):
-                self._closely(fact, Place(node, child))
+                self._read_statement(Place(node, child))
                 continue
             facts[index].add(code)
-        self._contradictions()
+        self._merge_timed_literals()
         for (predicate, code), at in self.denied.items():
             if code in facts[predicate]:
-                self.context.error(
-                    SC.CONTRADICTORY_INIT,
-                    "a fact is both asserted and denied",
-                    at,
-                    "denied here, asserted elsewhere in `:init`",
-                )
-        self.unknowns = self._statements.result(node)
+                message, label = "a fact is both asserted and denied", "denied here, asserted elsewhere in `:init`"
+                self.context.error(SC.CONTRADICTORY_INIT, message, at, label)
+        self.unknowns = self._statements.collect_unknowns(node)
 
-    def _contradictions(self) -> None:
-        """Timed literals of one time must agree; those that say the same are one."""
-        seen: dict[tuple[object, ...], tuple[model.TimedLiteral, Place]] = {}
+    def _merge_timed_literals(self) -> None:
+        """Drop repeated timed literals; report those of one time that contradict each other."""
+        first_of: dict[tuple[object, ...], tuple[TimedLiteral, Place]] = {}
         for literal, at in zip(self.timed, self._timed_at, strict=True):
             key = (literal.time, literal.fluent, literal.predicate, literal.arguments)
-            first, where = seen.setdefault(key, (literal, at))
+            first, first_at = first_of.setdefault(key, (literal, at))
             if first.value != literal.value:
                 message = f"two timed literals of time {literal.time} contradict each other"
-                self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", other=(where, "this one"))
-        self.timed = [literal for literal, _ in seen.values()]
+                self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", other=(first_at, "this one"))
+        self.timed = [literal for literal, _ in first_of.values()]
 
-    def _closely(self, fact: Node, at: Place) -> None:
-        context = self.context
+    def _read_statement(self, at: Place) -> None:
+        """Read one element of ``:init`` that the fast path does not accept."""
+        fact = at.subtree
         if not isinstance(fact, list) or not fact or not isinstance(fact[0], str):
-            context.error(SC.STRUCTURE, "expected a fact", at, "expected `(predicate object ..)`")
+            self.context.malformed("expected a fact", at, "expected `(predicate object ..)`")
             return
         head = fact[0]
         if head == "=" and len(fact) == 3:
             if not self._is_unread(fact):
-                self._fluent(fact, None)
+                self._read_fluent(fact, None)
         elif head == "not" and len(fact) == 2:
-            found = self.atom(fact[1], Place(fact, 1))
-            if found is not None:
-                self.denied[found] = at
+            denied = self.read_fact(Place(fact, 1))
+            if denied is not None:
+                self.denied[denied] = at
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
-            self._timed(fact)
+            self._read_timed(fact)
         elif head == "and":
-            self._conjunction(fact)
+            help = "list the facts one by one"
+            self.context.dialect("init-and", "`and` in `:init`", Place(fact, 0), "read as a list of facts", help=help)
+            self._read_conjunction(fact)
         elif self._statements.is_statement(fact):
             self._statements.read(fact)
         else:
-            found = self.atom(fact, at)
-            if found is not None:
-                self.facts[found[0]].add(found[1])
+            asserted = self.read_fact(at)
+            if asserted is not None:
+                self.facts[asserted[0]].add(asserted[1])
 
     def _is_unread(self, fact: list[Node]) -> bool:
-        """Whether this gives a value to a function that is not declared, and that nothing else names."""
-        name = dialects.valued(fact)
-        if name is None or name in self.symbols.function_index or name not in self._unread:
+        """Whether this gives a value to an undeclared function that both texts name nowhere else."""
+        name = dialects.assigned_function(fact)
+        if name is None or name in self.symbols.function_index or name not in self._unread_functions:
             return False
         message = f"function `{name}` is not declared"
         help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
@@ -120,77 +118,67 @@ class InitialStateReader(GroundLiterals):
         return True
 
     @cached_property
-    def _unread(self) -> frozenset[str]:
+    def _unread_functions(self) -> frozenset[str]:
         return dialects.unread_functions(self.symbols, self._tops)
 
-    def _conjunction(self, node: list[Node]) -> None:
-        """``(and ..)``, also below another: what is in it, one by one."""
-        help = "list the facts one by one"
-        self.context.dialect("init-and", "`and` in `:init`", Place(node, 0), "read as a list of facts", help=help)
+    def _read_conjunction(self, node: list[Node]) -> None:
+        """Read the facts of ``(and ..)`` and of conjunctions in it, in order, without recursion."""
         stack = [Place(node, child) for child in range(len(node) - 1, 0, -1)]
         while stack:
             at = stack.pop()
-            assert at.child is not None
-            item = at.node[at.child]
-            if isinstance(item, list) and item[:1] == ["and"]:
-                stack += [Place(item, child) for child in range(len(item) - 1, 0, -1)]
+            fact = at.subtree
+            if isinstance(fact, list) and fact[:1] == ["and"]:
+                stack += [Place(fact, child) for child in range(len(fact) - 1, 0, -1)]
             else:
-                self._closely(item, at)
+                self._read_statement(at)
 
-    def _fluent(self, node: list[Node], time: Number | None) -> None:
-        found = self.value(node)
-        if found is None:
+    def _read_fluent(self, node: list[Node], time: Number | None) -> None:
+        """Read ``(= fluent number)``, for the initial state or (with ``time``) as a timed literal."""
+        fluent_value = self.read_value(node)
+        if fluent_value is None:
             return
-        target, value = found
+        (function, arguments), value = fluent_value
         if time is not None:
-            self.timed.append(model.TimedLiteral(time, target.function, target.arguments, value, True))
+            self.timed.append(TimedLiteral(time, function, arguments, value, True))
             self._timed_at.append(Place(node))
             return
-        key = (target.function, self.encode(target.arguments))
-        if key in self.fluent_at and self.fluents[key[0]][key[1]] != value:
-            self.context.error(
-                SC.CONTRADICTORY_INIT,
-                "a fluent has two initial values",
-                Place(node),
-                "again here",
-                other=(self.fluent_at[key], "first here"),
-            )
+        key = (function, self.encode(arguments))
+        if key in self.fluent_at and self.fluents[function][key[1]] != value:
+            message, other = "a fluent has two initial values", (self.fluent_at[key], "first here")
+            self.context.error(SC.CONTRADICTORY_INIT, message, Place(node), "again here", other=other)
         self.fluent_at[key] = Place(node)
-        self.fluents[key[0]][key[1]] = value
+        self.fluents[function][key[1]] = value
 
-    def _timed(self, node: list[Node]) -> None:
-        time = parse_number(node[1])
-        literal = node[2]
+    def _read_timed(self, node: list[Node]) -> None:
+        """Read ``(at time literal)``."""
+        time, literal = parse_number(node[1]), node[2]
         assert time is not None
         assert isinstance(literal, list)
         if time < 0:
-            self.context.error(SC.STRUCTURE, "a timed literal before time 0", Place(node, 1), "negative")
+            self.context.malformed("a timed literal before time 0", Place(node, 1), "negative")
             return
         if literal and literal[0] == "=" and len(literal) == 3:
-            self._fluent(literal, time)
+            self._read_fluent(literal, time)
             return
-        value = not (len(literal) == 2 and literal[0] == "not")
-        found = self.atom(literal if value else literal[1], Place(node, 2) if value else Place(literal, 1))
-        if found is not None:
-            arity = len(self.symbols.predicates[found[0]].types)
-            code, arguments = found[1], [0] * arity
-            for position in range(arity - 1, -1, -1):
+        is_negated = len(literal) == 2 and literal[0] == "not"
+        fact = self.read_fact(Place(literal, 1) if is_negated else Place(node, 2))
+        if fact is not None:
+            predicate, code = fact
+            arguments = [0] * len(self.symbols.predicates[predicate].types)
+            for position in range(len(arguments) - 1, -1, -1):
                 code, arguments[position] = divmod(code, max(len(self.symbols.objects), 1))
-            self.timed.append(model.TimedLiteral(time, found[0], tuple(arguments), value, False))
+            self.timed.append(TimedLiteral(time, predicate, tuple(arguments), not is_negated, False))
             self._timed_at.append(Place(node))
 
 
-def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> model.Metric | None:
-    """``(:metric minimize expression)``."""
+def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> Metric | None:
+    """``(:metric minimize expression)``; ``preferences`` are the names that ``is-violated`` may use."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
         help = did_you_mean(token_text(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
-        symbols.context.error(
-            SC.STRUCTURE,
+        message, label = (
             "expected `(:metric minimize expression)`",
-            Place(node),
             "expected `minimize` or `maximize` and an expression",
-            help=help,
         )
+        symbols.context.malformed(message, Place(node), label, help=help)
         return None
-    expression = ConditionReader(symbols, Scope(), metric=preferences).expression(node, 2)
-    return model.Metric(node[1] == "minimize", expression)
+    return Metric(node[1] == "minimize", ConditionReader(symbols, Scope(), metric=preferences).read_expression(node, 2))

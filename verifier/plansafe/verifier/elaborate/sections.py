@@ -7,50 +7,17 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.context import (
-    Context,
-    Place,
-    did_you_mean,
-    is_object_name,
-    token_text,
-)
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 
-REQUIREMENTS = frozenset(
-    [
-        ":strips",
-        ":typing",
-        ":negative-preconditions",
-        ":disjunctive-preconditions",
-        ":equality",
-        ":existential-preconditions",
-        ":universal-preconditions",
-        ":quantified-preconditions",
-        ":conditional-effects",
-        ":fluents",
-        ":numeric-fluents",
-        ":adl",
-        ":durative-actions",
-        ":duration-inequalities",
-        ":derived-predicates",
-        ":timed-initial-literals",
-        ":preferences",
-        ":constraints",
-        ":action-costs",
-        ":continuous-effects",
-        ":object-fluents",
-        ":time",
-        ":goal-utilities",
-        ":domain-axioms",
-        ":typed-objects",
-        ":timed-effects",
-        ":multi-agent",
-        ":unfactored-privacy",
-        ":factored-privacy",
-        ":non-deterministic",
-        ":contingent",
-    ]
-)
-
+_CLASSICAL = (":strips", ":typing", ":typed-objects", ":equality", ":conditional-effects", ":adl", ":domain-axioms")
+_PRECONDITIONS = ("negative", "disjunctive", "existential", "universal", "quantified")
+_NUMERIC = (":fluents", ":numeric-fluents", ":object-fluents", ":action-costs", ":goal-utilities")
+_TEMPORAL = (":durative-actions", ":duration-inequalities", ":continuous-effects", ":time", ":timed-effects")
+_LATER = (":derived-predicates", ":timed-initial-literals", ":preferences", ":constraints")
+_AGENTS = (":multi-agent", ":unfactored-privacy", ":factored-privacy", ":non-deterministic", ":contingent")
+REQUIREMENTS = frozenset((*_CLASSICAL, *_NUMERIC, *_TEMPORAL, *_LATER, *_AGENTS)) | {
+    f":{kind}-preconditions" for kind in _PRECONDITIONS
+}
 UNSUPPORTED_SECTIONS = {
     ":process": "processes (PDDL+)",
     ":event": "events (PDDL+)",
@@ -87,7 +54,7 @@ class Sections(NamedTuple):
 
     name: str
     single: dict[str, Place]
-    many: list[tuple[str, Place]]
+    repeated: list[tuple[str, Place]]
 
 
 def split_sections(
@@ -95,147 +62,97 @@ def split_sections(
     top: list[Node],
     kind: str,
     single: frozenset[str],
-    many: frozenset[str],
+    repeated: frozenset[str],
     unsupported: dict[str, str],
 ) -> Sections | None:
-    """Split a definition into its sections; ``None`` if there is nothing to work with."""
+    """Split a definition into its sections; ``None`` if its head is wrong."""
     if not top:
-        context.error(SC.STRUCTURE, f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
+        context.malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
         return None
     form = top[0]
     if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
-        context.error(SC.STRUCTURE, f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
+        context.malformed(f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
         return None
     if len(top) > 1:
-        context.error(
-            SC.STRUCTURE, f"text after the end of the {kind}", Place(top, 1), "a file contains one definition"
-        )
+        context.malformed(f"text after the end of the {kind}", Place(top, 1), "a file contains one definition")
     header = form[1]
     if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
-        context.error(
-            SC.STRUCTURE,
-            f"expected `({kind} name)`",
-            Place(form, 1),
-            f"not the head of a {kind}",
-            help=_swapped(header, kind),
-        )
+        help = _swapped_files(header, kind)
+        context.malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
         if not header or header[0] != kind:
             return None
-    found = Sections(token_text(header[1]) if len(header) > 1 else kind, {}, [])
+    sections = Sections(token_text(header[1]) if len(header) > 1 else kind, {}, [])
     for child in range(2, len(form)):
         section = form[child]
-        where = Place(form, child)
         head = section[0] if isinstance(section, list) and section else section
         if not isinstance(section, list) or not isinstance(head, str) or not head.startswith(":"):
-            context.error(SC.STRUCTURE, "expected a section such as `(:init ..)`", where, "not a section")
+            context.malformed("expected a section such as `(:init ..)`", Place(form, child), "not a section")
             continue
         if head == ":constraint" and ":constraints" in single:
-            help = "write `:constraints`"
-            context.dialect(
-                "constraint", "section `:constraint`", Place(section, 0), "read as `:constraints`", help=help
-            )
+            message, help = "section `:constraint`", "write `:constraints`"
+            context.dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
             head = ":constraints"
-        if head in many:
-            found.many.append((head, Place(section)))
+        if head in repeated:
+            sections.repeated.append((head, Place(section)))
         elif head in single:
-            if head in found.single and head == ":objects":
-                found.single[head] = dialects.united(context, found.single[head], Place(section))
-            elif head in found.single:
-                context.error(
-                    SC.DECLARED_TWICE,
-                    f"section `{head}` occurs twice",
-                    Place(section, 0),
-                    "again here",
-                    other=(Place(found.single[head].node, 0), "first here"),
-                )
+            first = sections.single.get(head)
+            if first is None:
+                sections.single[head] = Place(section)
+            elif head == ":objects":
+                sections.single[head] = dialects.merge_sections(context, first, Place(section))
             else:
-                found.single[head] = Place(section)
+                context.occurs_twice(f"section `{head}`", Place(section, 0), Place(first.node, 0))
+        elif head == ":axiom" and head in unsupported:
+            context.error(SC.UNSUPPORTED, unsupported[head], Place(section, 0), "not supported")
         elif head in unsupported:
-            context.error(
-                SC.UNSUPPORTED,
-                f"{unsupported[head]} are not supported" if head != ":axiom" else unsupported[head],
-                Place(section, 0),
-                "not supported",
-            )
+            context.unsupported(unsupported[head], Place(section, 0))
         else:
-            context.error(
-                SC.STRUCTURE,
-                f"unknown section `{head}`",
-                Place(section, 0),
-                "not a section of a " + kind,
-                help=did_you_mean(head, single | many),
-            )
-    return found
+            help = did_you_mean(head, single | repeated)
+            context.malformed(f"unknown section `{head}`", Place(section, 0), f"not a section of a {kind}", help=help)
+    return sections
 
 
-def _swapped(header: list[Node], kind: str) -> str | None:
-    """Help for somebody who gave a domain for a problem, or another kind of file."""
+def _swapped_files(header: list[Node], kind: str) -> str | None:
+    """Help if the file is of another kind, such as a domain in place of a problem."""
     given = header[0] if header else None
     if given in ("domain", "problem", "plan", "safety", "mapping") and given != kind:
         return f"this is a {given}: were the files swapped?"
     return None
 
 
-def check_requirements(context: Context, found: Sections) -> None:
+def check_requirements(context: Context, sections: Sections) -> None:
     """Warn of unknown requirement flags."""
-    at = found.single.get(":requirements")
-    for child in range(1, len(at.node) if at else 0):
-        assert at is not None
-        flag = at.node[child]
-        if not isinstance(flag, str) or flag not in REQUIREMENTS:
-            if isinstance(flag, str):
-                context.warning(
-                    SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", Place(at.node, child), "ignored"
-                )
-            else:
-                context.error(
-                    SC.STRUCTURE, "expected a requirement such as `:strips`", Place(at.node, child), "not a requirement"
-                )
+    flags = sections.single[":requirements"].node if ":requirements" in sections.single else []
+    for child in range(1, len(flags)):
+        flag, at = flags[child], Place(flags, child)
+        if not isinstance(flag, str):
+            context.malformed("expected a requirement such as `:strips`", at, "not a requirement")
+        elif flag not in REQUIREMENTS:
+            context.warning(SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", at, "ignored")
 
 
-def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], what: str) -> dict[str, Place]:
-    """``:key value`` pairs of an action."""
-    found: dict[str, Place] = {}
+def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], kind: str) -> dict[str, Place]:
+    """The values of the fields ``:key value`` from child ``start`` on; ``kind`` names the node, as in "an action"."""
+    fields: dict[str, Place] = {}
     child = start
     while child < len(node):
-        key = node[child]
+        key, at = node[child], Place(node, child)
         if not isinstance(key, str) or not key.startswith(":"):
-            context.error(
-                SC.STRUCTURE, f"expected one of {', '.join(known)}", Place(node, child), f"not a field of {what}"
-            )
+            context.malformed(f"expected one of {', '.join(known)}", at, f"not a field of {kind}")
             child += 1
             continue
         if key in UNSUPPORTED_FIELDS:
-            context.error(
-                SC.UNSUPPORTED, f"{UNSUPPORTED_FIELDS[key]} are not supported", Place(node, child), "not supported"
-            )
+            context.unsupported(UNSUPPORTED_FIELDS[key], at)
         elif key not in known:
-            context.error(
-                SC.STRUCTURE,
-                f"unknown field `{key}`",
-                Place(node, child),
-                f"not a field of {what}",
-                help=did_you_mean(key, known),
-            )
-        elif key in found:
-            context.error(
-                SC.DECLARED_TWICE,
-                f"field `{key}` occurs twice",
-                Place(node, child),
-                "again here",
-                other=(found[key], "first here"),
-            )
-        missing = child + 1 >= len(node)
-        if missing or (isinstance(node[child + 1], str) and str(node[child + 1]).startswith(":")):
-            context.error(SC.STRUCTURE, f"`{key}` has no value", Place(node, child), "expected a value after this")
+            help = did_you_mean(key, known)
+            context.malformed(f"unknown field `{key}`", at, f"not a field of {kind}", help=help)
+        elif key in fields:
+            context.occurs_twice(f"field `{key}`", at, fields[key])
+        value = node[child + 1] if child + 1 < len(node) else ":"
+        if isinstance(value, str) and value.startswith(":"):
+            context.malformed(f"`{key}` has no value", at, "expected a value after this")
             child += 1
             continue
-        found.setdefault(key, Place(node, child + 1))
+        fields.setdefault(key, Place(node, child + 1))
         child += 2
-    return found
-
-
-def value_of(at: Place) -> Node:
-    """The child that a place names, such as the value of a field."""
-    assert at.child is not None
-    return at.node[at.child]
+    return fields

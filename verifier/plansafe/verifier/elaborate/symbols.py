@@ -1,9 +1,8 @@
-"""The declared names of a task, the variables in scope, and the words of the language that conditions use."""
+"""The declared names of a task, the variables in scope, and the operators of conditions."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import assert_never, get_args
+from typing import NamedTuple, assert_never, get_args
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place
@@ -19,51 +18,18 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 
-RESERVED = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "imply",
-        "forall",
-        "exists",
-        "when",
-        "=",
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "always",
-        "sometime",
-        "within",
-        "at-most-once",
-        "sometime-after",
-        "sometime-before",
-        "always-within",
-        "hold-during",
-        "hold-after",
-        "preference",
-        "increase",
-        "decrease",
-        "assign",
-        "scale-up",
-        "scale-down",
-    ]
-)
-
 COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
-
 ORDERS = COMPARISONS - {"="}
-
 ARITHMETIC = frozenset("+-*/")
-
+ASSIGNMENTS = frozenset(("assign", "increase", "decrease", "scale-up", "scale-down"))
 OPERATORS: dict[str, Operator] = {
     word: word for family in (PastOperator, FutureOperator, TraceOperator) for word in get_args(family)
 }
-
-ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
-
 PDDL3 = frozenset(("always", "sometime", "sometime-after", *get_args(TraceOperator)))
+ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
+_CONNECTIVES = frozenset(("and", "or", "not", "imply", "forall", "exists", "when", "preference"))
+RESERVED = _CONNECTIVES | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
+"""Words that may not name a predicate."""
 
 
 def operand_counts(operator: Operator) -> tuple[int, int]:
@@ -85,22 +51,6 @@ def operand_counts(operator: Operator) -> tuple[int, int]:
             assert_never(operator)
 
 
-def parse_number(token: object) -> model.Number | None:
-    """A decimal token as an exact number, or ``None``. Exponents are no part of PDDL."""
-    if not isinstance(token, str):
-        return None
-    body = token[1:] if token[0] in "+-" else token
-    whole, dot, fraction = body.partition(".")
-    if not (whole + fraction).isdecimal() or not body.isascii() or (dot and not fraction):
-        return None
-    if len(body) > 20_000:
-        return None
-    value: model.Number = (
-        int(whole or "0") if not fraction else model.normal_number(Fraction(int(whole + fraction), 10 ** len(fraction)))
-    )
-    return -value if token[0] == "-" else value
-
-
 def is_at_end(node: list[Node]) -> bool:
     """Whether a list is ``(at end formula)``."""
     return len(node) == 3 and node[0] == "at" and node[1] == "end" and isinstance(node[2], list)
@@ -119,8 +69,8 @@ class Symbols:
         self.context = context
         self.types = types
         self.objects: list[str] = []
-        self.constants: float = float("inf")
-        """How many of the objects may be named: while a domain is read, its constants alone."""
+        self.nameable_objects: float = float("inf")
+        """How many of the objects may be named: in a domain, only its constants, which come first."""
         self.object_index: dict[str, int] = {}
         self.object_types: list[tuple[int, ...]] = []
         self.object_at: list[Place] = []
@@ -135,20 +85,20 @@ class Symbols:
         self.derived: frozenset[int] = frozenset()
 
     def ground_atom(self, node: Node) -> Atom | None:
-        """A well-typed ground atom read without ceremony, or ``None`` for anything else (right or wrong)."""
+        """Fast path for a well-typed ground atom; ``None`` for any other node, right or wrong."""
         if not isinstance(node, list):
             return None
-        sets, objects, constants = self.types.domain_sets, self.object_index, self.constants
+        sets, objects, nameable = self.types.domain_sets, self.object_index, self.nameable_objects
         arguments = []
         try:
-            index = self.predicate_index[node[0]]  # type: ignore[index] # a list here raises what is caught below
+            index = self.predicate_index[node[0]]  # type: ignore[index] # a list here raises a TypeError
             domains = self.predicates[index].domains
             if len(domains) != len(node) - 1:
                 return None
             position = 1
             for domain in domains:
-                number = objects[node[position]]  # type: ignore[index] # a list here raises what is caught below
-                if number not in sets[domain] or number >= constants:
+                number = objects[node[position]]  # type: ignore[index] # a list here raises a TypeError
+                if number not in sets[domain] or number >= nameable:
                     return None
                 arguments.append(number)
                 position += 1
@@ -157,7 +107,7 @@ class Symbols:
         return Atom(index, tuple(arguments))
 
     def ground_literal(self, node: Node) -> Atom | Not | None:
-        """The same of an atom or its negation."""
+        """Fast path for a well-typed ground atom or its negation; ``None`` for any other node."""
         if len(node) == 2 and node[0] == "not":
             atom = self.ground_atom(node[1])
             return None if atom is None else Not(atom)
@@ -168,38 +118,49 @@ class Symbols:
         key = (kind, action.name)
         if key not in self.action_predicates:
             self.action_predicates[key] = len(self.predicates)
-            types = tuple([self.parameter_types[action.name][i] for i in range(len(action.parameters))])
             domains = tuple([v.domain for v in action.parameters])
+            types = self.parameter_types[action.name][: len(domains)]
             self.predicates.append(model.Predicate(f"{kind} of {action.name}", types, domains, None))
         return self.action_predicates[key]
 
 
+class ScopeVariable(NamedTuple):
+    """A variable in scope: its slot, its type alternatives, and where it is declared."""
+
+    slot: int
+    types: tuple[int, ...]
+    at: Place
+
+
 class Scope:
-    """Variables in sight. Slots are numbered over the whole scope: inner variables never reuse an outer slot."""
+    """The variables in scope. Slots are numbered over the whole scope: inner variables never reuse an outer slot."""
 
-    def __init__(self) -> None:
-        self.visible: dict[str, tuple[int, tuple[int, ...], Place]] = {}
-        self.slots: list[Variable] = []
-        self.duration = False
-        self._trail: list[tuple[str, tuple[int, tuple[int, ...], Place] | None]] = []
+    def __init__(self, outer: Scope | None = None) -> None:
+        """Start empty, or with the variables of an outer scope."""
+        self.visible: dict[str, ScopeVariable] = {} if outer is None else dict(outer.visible)
+        self.slots: list[Variable] = [] if outer is None else list(outer.slots)
+        self.has_duration = False
+        self._bound: list[tuple[str, ScopeVariable | None]] = []
+        """Bound names in order, each with the variable that it hides."""
 
-    def bind(self, entry: TypedName, types: tuple[int, ...], domain: int) -> Variable:
+    def bind(self, declared: TypedName, types: tuple[int, ...], domain: int) -> Variable:
         """Add a variable."""
-        bound = Variable(len(self.slots), domain, entry.name)
-        self.slots.append(bound)
-        self._trail.append((entry.name, self.visible.get(entry.name)))
-        self.visible[entry.name] = (bound.slot, types, entry.at)
-        return bound
+        name = declared.name
+        variable = Variable(len(self.slots), domain, name)
+        self.slots.append(variable)
+        self._bound.append((name, self.visible.get(name)))
+        self.visible[name] = ScopeVariable(variable.slot, types, declared.at)
+        return variable
 
     def mark(self) -> int:
-        """Where :meth:`restore` comes back to: the variables in sight now."""
-        return len(self._trail)
+        """A mark of the variables that are now in scope, for :meth:`restore`."""
+        return len(self._bound)
 
     def restore(self, mark: int) -> None:
-        """Leave the scopes entered since ``mark``."""
-        while len(self._trail) > mark:
-            name, before = self._trail.pop()
-            if before is None:
+        """Remove the variables that were bound since ``mark``."""
+        while len(self._bound) > mark:
+            name, hidden = self._bound.pop()
+            if hidden is None:
                 del self.visible[name]
             else:
-                self.visible[name] = before
+                self.visible[name] = hidden

@@ -1,4 +1,4 @@
-"""Types: the hierarchy, typed lists, and which objects a set of type alternatives has."""
+"""Types: typed lists, the hierarchy, and the objects of each set of type alternatives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is
 
 
 class TypedName(NamedTuple):
-    """One entry of a typed list: the name, where it stands, and its type alternatives (``None``: none was written)."""
+    """An entry of a typed list: a name, its place, and its type alternatives (``None`` if no type is written)."""
 
     name: str
     at: Place
@@ -20,87 +20,75 @@ class TypedName(NamedTuple):
 
 
 def parse_typed_list(
-    context: Context, node: list[Node], start: int, valid: Callable[[object], bool], what: str
+    context: Context, node: list[Node], start: int, is_valid: Callable[[object], bool], kind: str
 ) -> list[TypedName]:
-    """Read ``a b - t c - (either t u) d`` from child ``start`` on.
+    """Read ``a b - t c - (either t u) d`` from child ``start`` on. Entries that are not valid are reported and dropped.
 
-    Entries that are not ``valid`` are reported and left out.
+    ``kind`` names an entry, as in "a variable".
     """
-    out: list[TypedName] = []
-    pending: list[tuple[str, Place]] = []
+    entries: list[TypedName] = []
+    untyped: list[tuple[str, Place]] = []
     position = start
-    wrong = False
+    invalid_entry = False
+    """Whether an entry of the group that the next type closes was invalid."""
     while position < len(node):
-        item = node[position]
-        if valid(item):
-            assert isinstance(item, str)
-            pending.append((item, Place(node, position)))
-            position += 1
-            continue
-        glued = (pending or wrong) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None)
-        if glued:
-            assert isinstance(item, str)
-            here = Place(node, position)
-            report_missing_space(context, item, here)
-            out += [TypedName(name, at, (item[1:],), here) for name, at in pending]
-            pending = []
-            wrong = False
-            position += 1
-            continue
-        if item == "-":
-            if not pending and not wrong:
-                help = f"remove it, or write {what} before it"
-                if out:
-                    help += "; for an object of two types, write `(either a b)`"
-                message = f"a type without {what} before it"
-                context.error(SC.STRUCTURE, message, Place(node, position), "no name has this type", help=help)
-            if position + 1 >= len(node):
-                context.error(
-                    SC.STRUCTURE, "a type is missing after `-`", Place(node, position), "expected a type after this"
-                )
-                position += 1
-                types: tuple[str, ...] | None = None
-                where = None
-            else:
-                where = Place(node, position + 1)
-                types = _alternatives(context, node[position + 1], where)
-                position += 2
-            out += [TypedName(name, at, types, where) for name, at in pending]
-            pending = []
-            wrong = False
-            continue
-        wrong = True
-        if isinstance(item, list):
-            context.error(SC.STRUCTURE, f"expected {what}, found a list", Place(node, position), f"not {what}")
-        else:
-            context.error(SC.STRUCTURE, f"`{item}` is not {what}", Place(node, position), f"expected {what}")
+        item, at = node[position], Place(node, position)
         position += 1
-    out += [TypedName(name, at, None, None) for name, at in pending]
-    return out
+        if is_valid(item):
+            assert isinstance(item, str)
+            untyped.append((item, at))
+            continue
+        types: tuple[str, ...] | None = None
+        types_at: Place | None = None
+        if (untyped or invalid_entry) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None):
+            report_missing_space(context, item, at)
+            types, types_at = (item[1:],), at
+        elif item == "-":
+            if not untyped and not invalid_entry:
+                help = f"remove it, or write {kind} before it"
+                if entries:
+                    help += "; for an object of two types, write `(either a b)`"
+                context.malformed(f"a type without {kind} before it", at, "no name has this type", help=help)
+            if position < len(node):
+                types_at = Place(node, position)
+                types = _read_alternatives(context, types_at)
+                position += 1
+            else:
+                context.malformed("a type is missing after `-`", at, "expected a type after this")
+        else:
+            invalid_entry = True
+            if isinstance(item, list):
+                context.malformed(f"expected {kind}, found a list", at, f"not {kind}")
+            else:
+                context.malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
+            continue
+        entries += [TypedName(name, name_at, types, types_at) for name, name_at in untyped]
+        untyped = []
+        invalid_entry = False
+    return entries + [TypedName(name, name_at, None, None) for name, name_at in untyped]
 
 
 def report_missing_space(context: Context, item: str, at: Place) -> None:
-    """Say that ``-t`` is read as ``- t``."""
+    """Report that ``-t`` is read as ``- t``."""
     help = f"write `- {item[1:]}`"
     context.dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
 
 
-def _alternatives(context: Context, node: Node, at: Place) -> tuple[str, ...]:
+def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
+    """The names in ``t`` or ``(either t u)``."""
+    node = at.subtree
+    if is_name(node):
+        return (str(node),)
     if isinstance(node, str):
-        if is_name(node):
-            return (node,)
-        context.error(SC.STRUCTURE, f"`{node}` is not a type", at, "expected a type")
+        context.malformed(f"`{node}` is not a type", at, "expected a type")
         return ()
-    if len(node) > 1 and node[0] == "either":
-        names = [child for child in node[1:] if is_name(child)]
-        for child_index, child in enumerate(node[1:], 1):
-            if not is_name(child):
-                context.error(
-                    SC.STRUCTURE, "`either` takes names of types", Place(node, child_index), "expected a type"
-                )
-        return tuple(str(n) for n in names)
-    context.error(SC.STRUCTURE, "expected a type or `(either type ..)`", at, "expected a type")
-    return ()
+    if len(node) < 2 or node[0] != "either":
+        context.malformed("expected a type or `(either type ..)`", at, "expected a type")
+        return ()
+    for child in range(1, len(node)):
+        if not is_name(node[child]):
+            context.malformed("`either` takes names of types", Place(node, child), "expected a type")
+    return tuple([str(name) for name in node[1:] if is_name(name)])
 
 
 class TypeTable:
@@ -118,26 +106,26 @@ class TypeTable:
         self.domain_types: list[tuple[int, ...]] = []
         self._domain_index: dict[tuple[int, ...], int] = {}
         self._object_types: list[tuple[int, ...]] = []
-        self.added: set[int] = set()
+        self.undeclared: set[int] = set()
 
     def declare(self, entries: list[TypedName]) -> None:
         """Add the types of a ``:types`` section, then check the hierarchy."""
         for entry in entries:
             if entry.name not in self.index:
-                self._new(entry.name, entry.at)
+                self._add_type(entry.name, entry.at)
             elif self.declared_at[self.index[entry.name]] is None:
                 self.declared_at[self.index[entry.name]] = entry.at
         for entry in entries:
-            own = self.index[entry.name]
+            number = self.index[entry.name]
             for parent in entry.types or ():
                 if parent not in self.index:
                     assert entry.types_at is not None
-                    self._implied(parent, entry.types_at)
-                if not (own == 0 and self.index[parent] == 0):
-                    self.parents[own].setdefault(self.index[parent], entry.types_at)
-        self._close()
+                    self._declare_supertype(parent, entry.types_at)
+                if not (number == 0 and self.index[parent] == 0):
+                    self.parents[number].setdefault(self.index[parent], entry.types_at)
+        self._compute_ancestors()
 
-    def _new(self, name: str, at: Place | None) -> int:
+    def _add_type(self, name: str, at: Place | None) -> int:
         self.index[name] = len(self.names)
         self.names.append(name)
         self.parents.append({})
@@ -145,66 +133,70 @@ class TypeTable:
         self.ancestors.append(frozenset((0, self.index[name])))
         return self.index[name]
 
-    def add(self, name: str) -> int:
-        """Add a type that no text declares: whatever is of this type may also be of any other."""
-        number = self._new(name, None)
-        self.added.add(number)
+    def add_undeclared(self, name: str) -> int:
+        """Add a type that no text declares: its objects may also be of any other type."""
+        number = self._add_type(name, None)
+        self.undeclared.add(number)
         return number
 
-    def _implied(self, name: str, at: Place) -> None:
-        """Declare a type that only stands behind ``-``."""
+    def _declare_supertype(self, name: str, at: Place) -> None:
+        """Declare a type that occurs only after ``-``."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         message = f"type `{name}` is declared only as a supertype"
         self.context.dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
-        self._new(name, at)
+        self._add_type(name, at)
 
-    def unknown(self, name: str, at: Place) -> None:
+    def report_unknown(self, name: str, at: Place) -> None:
         """Report a type that is not declared."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         self.context.error(SC.UNKNOWN_TYPE, f"unknown type `{name}`", at, "not declared", help=help)
 
-    def _close(self) -> None:
-        """Compute all ancestors; report cycles."""
-        state = [0] * len(self.names)
+    def _compute_ancestors(self) -> None:
+        """Compute all ancestors by depth-first search; report cycles."""
+        open_path, done = set[int](), set[int]()
         for root in range(len(self.names)):
-            if state[root]:
+            if root in done:
                 continue
             path: list[tuple[int, list[int]]] = [(root, list(self.parents[root]))]
-            state[root] = 1
+            open_path.add(root)
             while path:
-                own, rest = path[-1]
-                if rest:
-                    parent = rest.pop()
-                    if state[parent] == 1:
-                        at = self.parents[own][parent] or self.declared_at[own]
-                        cycle = [entry[0] for entry in path]
-                        names = " -> ".join(self.names[t] for t in [*cycle[cycle.index(parent) :], parent])
-                        if at is not None:
-                            self.context.error(SC.CYCLE, "types form a cycle", at, names)
-                    elif state[parent] == 0:
-                        state[parent] = 1
+                number, unvisited = path[-1]
+                if unvisited:
+                    parent = unvisited.pop()
+                    if parent in open_path:
+                        self._report_cycle([*[entry[0] for entry in path], parent])
+                    elif parent not in done:
+                        open_path.add(parent)
                         path.append((parent, list(self.parents[parent])))
                     continue
                 path.pop()
-                state[own] = 2
-                found = {own, 0}
-                for parent in self.parents[own]:
-                    found |= self.ancestors[parent]
-                self.ancestors[own] = frozenset(found)
+                open_path.remove(number)
+                done.add(number)
+                self.ancestors[number] = frozenset((number, 0)).union(
+                    *[self.ancestors[p] for p in self.parents[number]]
+                )
+
+    def _report_cycle(self, path: list[int]) -> None:
+        """Report a cycle that the last two types of a path close."""
+        *_, child, parent = path
+        at = self.parents[child][parent] or self.declared_at[child]
+        if at is not None:
+            names = " -> ".join([self.names[t] for t in path[path.index(parent) :]])
+            self.context.error(SC.CYCLE, "types form a cycle", at, names)
 
     def resolve(self, names: tuple[str, ...] | None, at: Place | None) -> tuple[int, ...]:
-        """Type numbers of alternatives; unknown names are reported (or, leniently, made)."""
+        """Type numbers of alternatives; unknown names are reported or, if types are lenient, added."""
         if names is None:
             return (0,)
-        out = []
+        numbers = set()
         for name in names:
             if name in self.index:
-                out.append(self.index[name])
+                numbers.add(self.index[name])
             elif self.context.lenient_types:
-                out.append(self._new(name, at))
+                numbers.add(self._add_type(name, at))
             elif at is not None:
-                self.unknown(name, at)
-        return tuple(sorted(set(out))) or (0,)
+                self.report_unknown(name, at)
+        return tuple(sorted(numbers)) or (0,)
 
     def text(self, alternatives: tuple[int, ...]) -> str:
         """Alternatives as PDDL."""
@@ -216,35 +208,35 @@ class TypeTable:
         return all((self.ancestors[a] & self.ancestors[b]) - {0} for a in first for b in second)
 
     def object_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether an object with ``types`` may stand where ``wanted`` is asked."""
+        """Whether an object with ``types`` is of one of the ``wanted`` types."""
         if 0 in wanted:
             return True
         return any(w in self.ancestors[t] for t in types for w in wanted)
 
     def variable_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether a variable with alternatives ``types`` may: each must be related to one that is wanted."""
+        """Whether each type of a variable is a subtype or supertype of a ``wanted`` type."""
         if 0 in wanted or 0 in types:
             return True
-        ancestors, added = self.ancestors, self.added
-        return all(t in added or any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
+        ancestors, undeclared = self.ancestors, self.undeclared
+        return all(t in undeclared or any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
 
     def variable_meets(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether something may be of one of ``types`` and one that is ``wanted``: a type below both, or an object."""
-        if 0 in wanted or 0 in types or not self.added.isdisjoint(types):
+        """Whether one of ``types`` and one of ``wanted`` have a common subtype, or an object of both."""
+        if 0 in wanted or 0 in types or not self.undeclared.isdisjoint(types):
             return True
         if any([not (above.isdisjoint(types) or above.isdisjoint(wanted)) for above in self.ancestors]):
             return True
         return any([self.object_fits(own, types) and self.object_fits(own, wanted) for own in set(self._object_types)])
 
     def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
-        """Fix the objects; from now on :meth:`domain` answers."""
+        """Fix the objects; :meth:`domain` may be called from now on."""
         self._object_types = object_types
 
     def domain(self, alternatives: tuple[int, ...]) -> int:
         """The number of the domain (tuple of objects) of a set of alternatives."""
-        found = self._domain_index.get(alternatives)
-        if found is not None:
-            return found
+        number = self._domain_index.get(alternatives)
+        if number is not None:
+            return number
         if 0 in alternatives:
             members = tuple(range(len(self._object_types)))
         else:
@@ -253,22 +245,22 @@ class TypeTable:
                 fits[types] = any([w in self.ancestors[t] for t in types for w in alternatives])
             members = tuple([o for o, types in enumerate(self._object_types) if fits[types]])
         number = self._domain_index[alternatives] = len(self.domains)
-        self._add(members, alternatives)
+        self._add_domain(members, alternatives)
         return number
 
-    def _add(self, members: tuple[int, ...], alternatives: tuple[int, ...]) -> None:
+    def _add_domain(self, members: tuple[int, ...], alternatives: tuple[int, ...]) -> None:
         self.domains.append(members)
         self.domain_sets.append(frozenset(members))
         self.domain_types.append(alternatives)
 
     def alternatives(self, domain: int) -> tuple[int, ...] | None:
-        """The type alternatives of a domain; ``None`` if it is no more than a set of objects."""
+        """The type alternatives of a domain; ``None`` for a set of objects without types."""
         return self.domain_types[domain] or None
 
     def subset(self, objects: tuple[int, ...]) -> int:
-        """The number of a domain with these objects, in order, whether types have this name or not."""
+        """The number of a domain with these objects, in order; a new one without types if there is none."""
         try:
             return self.domains.index(objects)
         except ValueError:
-            self._add(objects, ())
+            self._add_domain(objects, ())
             return len(self.domains) - 1

@@ -1,4 +1,4 @@
-"""An untimed execution as a value: a state, what the rules remember of the past, and steps that make new ones."""
+"""An untimed execution as a value: a state, the memory of the rules, and steps that make new executions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCri
 StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
 
-class _Past(NamedTuple):
-    """What a step is taken back with."""
+class _UndoRecord(NamedTuple):
+    """The changes of a step, and the monitors before it and before the step before."""
 
     log: list[StateChange]
     runtime: Runtime | None
@@ -42,19 +42,18 @@ class _Past(NamedTuple):
 
 
 class Execution:
-    """Where an execution stands. :meth:`after` leaves it as it is; :meth:`take` moves it on, :meth:`undo` back.
+    """A state of an execution with its monitors. :meth:`after` makes a new execution; :meth:`take` changes this one.
 
-    ``runtime`` holds the monitors, and is ``None`` where no rule is watched. ``criteria`` says which violations count.
-    ``history`` has the steps that can be taken back.
-    Copies share what neither changes. Durative actions are not executed: their starts and ends need a clock. Raises
-    :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where a description leaves something open.
+    ``runtime`` has the monitors; it is ``None`` if no rule is watched. ``criteria`` selects the decisive violations.
+    ``history`` has the steps that can be undone. Copies share unchanged data. Durative actions are not executed: their
+    starts and ends need a clock. Raises :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for an open task.
     """
 
     __slots__ = (
         "_before",
         "_indexes",
-        "_mine",
-        "_pictures",
+        "_key_parts",
+        "_unshared",
         "criteria",
         "engine",
         "history",
@@ -80,35 +79,35 @@ class Execution:
         self.runtime = runtime
         self.letter = letter
         self.criteria = criteria
-        self.history: list[_Past] = []
+        self.history: list[_UndoRecord] = []
         self._before: Runtime | None = None
         """The monitors before the last step."""
         self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
-        self._mine: set[int] | None = None
-        """The predicates (and fluents) whose sets no copy shares; ``None``: all."""
-        self._pictures: dict[int, frozenset[int] | frozenset[tuple[int, Number]]] = {}
-        """Of the predicates (and fluents) that have not changed since a key was asked for, their part of it."""
+        self._unshared: set[int] | None = None
+        """The predicates (and fluents) whose sets no copy shares; ``None``: no copy shares any."""
+        self._key_parts: dict[int, frozenset[int] | frozenset[tuple[int, Number]]] = {}
+        """The key parts of the predicates (and fluents) that have not changed since the last key."""
 
     @classmethod
     def initial(cls, engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> Execution:
-        """At S0, with fresh monitors."""
-        now = cls(engine, criteria=criteria)
+        """The execution at S0, with new monitors."""
+        execution = cls(engine, criteria=criteria)
         if rules:
-            now.runtime = engine.runtime(False, now.state)
-            if now.runtime is not None:
-                now._indexes = now.runtime.indexes
-        return now
+            execution.runtime = engine.runtime(False, execution.state)
+            if execution.runtime is not None:
+                execution._indexes = execution.runtime.indexes
+        return execution
 
     # -- copies -------------------------------------------------------------------------------------------------------
 
     def fork(self) -> Execution:
-        """An independent execution that stands here. What neither changes is shared: a few microseconds."""
+        """An independent copy, in a few microseconds: unchanged data are shared."""
         copy = Execution.__new__(Execution)
         copy.engine, copy.task, copy.letter, copy.criteria = self.engine, self.task, self.letter, self.criteria
         copy.state = self.state.shared_copy()
-        copy._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
-        copy._pictures = dict(self._pictures)  # noqa: SLF001 - of its own class
-        copy.runtime, copy._before = self.runtime, self._before  # a step makes a new one  # noqa: SLF001 - of its own class
+        copy._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
+        copy._key_parts = dict(self._key_parts)  # noqa: SLF001 - of its own class
+        copy.runtime, copy._before = self.runtime, self._before  # noqa: SLF001 - of its own class
         copy._indexes = self._indexes  # noqa: SLF001 - of its own class
         if self.runtime is None and self._indexes is not None:
             copy._indexes = self._indexes.fork()  # noqa: SLF001 - of its own class
@@ -116,7 +115,7 @@ class Execution:
         return copy
 
     def without_rules(self) -> Execution:
-        """A copy that watches no rule: what can be done and reached from here, in a fraction of the time."""
+        """A copy that watches no rule, so that its steps take a fraction of the time."""
         copy = self.fork()
         if copy.runtime is not None:
             copy.runtime = copy._before = copy._indexes = None  # noqa: SLF001 - of its own class
@@ -125,43 +124,42 @@ class Execution:
     def after(self, step: GroundAction) -> Execution | None:
         """The execution one step later, or ``None`` if the step cannot be taken.
 
-        Costs what the step changes, and what that triggers. The rules may be broken then: see :attr:`broken`. Raises
-        :class:`NumberTooLarge` and :class:`TooManyInstances`.
+        Linear in the changes of the step and the bindings that they trigger. Rules may be violated afterwards: see
+        :attr:`broken`. Raises :class:`NumberTooLarge` and :class:`TooManyInstances`.
         """
         new = self.fork()
         return new if new.take(step) else None
 
-    def _own(self, changed: Iterable[int]) -> None:
-        """Copy the sets of predicates (and fluents) that will change, where a copy of this execution shares them."""
-        if self._mine is not None:
-            self.state.unshare(changed, self._mine)
+    def _unshare(self, changed: Iterable[int]) -> None:
+        """Copy the sets of predicates (and fluents) that will change, if a copy of this execution shares them."""
+        if self._unshared is not None:
+            self.state.unshare(changed, self._unshared)
 
-    def _forget(self, log: Iterable[StateChange]) -> None:
-        """What changes looks different in the next key."""
-        if self._pictures:
+    def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
+        """Discard the key parts of changed predicates."""
+        if self._key_parts:
             for index, _, _ in log:
-                self._pictures.pop(index, None)
+                self._key_parts.pop(index, None)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def take(self, step: GroundAction) -> bool:
-        """Take a step in place; ``False`` (and nothing is different) if it cannot be taken.
+        """Take a step in place; ``False`` (without a change) if it cannot be taken.
 
-        Raises :class:`NumberTooLarge`, and (nothing is different then) :class:`TooManyInstances` and
-        :class:`LimitReached`.
+        Raises :class:`NumberTooLarge`, and without a change :class:`TooManyInstances` and :class:`LimitReached`.
         """
         engine, runtime, state = self.engine, self.runtime, self.state
-        next_ = None if runtime is None else runtime.fork()
-        if next_ is not None:
-            engine.announce_step(next_, state, step, LetterTime(self.letter, self.letter, False))
+        next_runtime = None if runtime is None else runtime.fork()
+        if next_runtime is not None:
+            engine.announce_step(next_runtime, state, step, LetterTime(self.letter, self.letter, False))
         log: list[StateChange] = []
-        if not self._move(step, log):
+        if not self._change_state(step, log):
             return False
-        self.history.append(_Past(log, runtime, self._before))
-        if next_ is not None:
-            self._before, self.runtime, self._indexes = runtime, next_, next_.indexes
+        self.history.append(_UndoRecord(log, runtime, self._before))
+        if next_runtime is not None:
+            self._before, self.runtime, self._indexes = runtime, next_runtime, next_runtime.indexes
             try:
-                next_.enter_state(state, log, LetterTime(self.letter, self.letter, False))
+                next_runtime.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             except (LimitReached, TooManyInstances):
                 self.undo()
                 raise
@@ -173,49 +171,49 @@ class Execution:
         """Take steps in place; ``False`` if a step cannot be taken.
 
         The monitors are copied once, not at each step. This is much faster than :meth:`take`, but the steps cannot be
-        undone and :attr:`new_violations` does not describe them. After ``False`` or an exception (those of
-        :meth:`take`), the execution must not be used.
+        undone and :attr:`new_violations` does not describe them. After ``False`` or an exception of
+        :meth:`take`, the execution must not be used.
         """
         state = self.state
         self.history.clear()
-        now = None if self.runtime is None else self.runtime.fork()
+        runtime = None if self.runtime is None else self.runtime.fork()
         for step in steps:
-            if now is not None:
-                self.engine.announce_step(now, state, step, LetterTime(self.letter, self.letter, False))
+            if runtime is not None:
+                self.engine.announce_step(runtime, state, step, LetterTime(self.letter, self.letter, False))
             log: list[StateChange] = []
-            if not self._move(step, log):
+            if not self._change_state(step, log):
                 return False
-            if now is not None:
-                now.enter_state(state, log, LetterTime(self.letter, self.letter, False))
+            if runtime is not None:
+                runtime.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             elif self._indexes is not None:
                 self._indexes.update(log)
-        if now is not None:
-            self._before, self.runtime, self._indexes = None, now, now.indexes
+        if runtime is not None:
+            self._before, self.runtime, self._indexes = None, runtime, runtime.indexes
         return True
 
-    def _move(self, step: GroundAction, log: list[StateChange]) -> bool:
-        """Change the state alone, and note what changes; whether the step can be taken."""
+    def _change_state(self, step: GroundAction, log: list[StateChange]) -> bool:
+        """Change the state without the monitors, and log the changes; ``False`` if the step cannot be taken."""
         engine, state = self.engine, self.state
-        self._own(engine.changed_indexes(step.action))
+        self._unshare(engine.changed_indexes(step.action))
         run = engine.full_code.step_function(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
                 return False
         except (KeyError, ZeroDivisionError, Conflict):
-            if not self._take_slowly(step, log):
+            if not self._take_interpreted(step, log):
                 return False
         if engine.axioms is not None:
             engine.axioms.update(state.facts, state.fluents, log)
-        self._forget(log)
+        self._discard_key_parts(log)
         self.letter += 1
         return True
 
     @property
     def changed(self) -> list[StateChange]:
-        """What the last step changed; nothing at the start."""
+        """The changes of the last step; empty at the start."""
         return self.history[-1].log if self.history else []
 
-    def _take_slowly(self, step: GroundAction, log: list[StateChange]) -> bool:
+    def _take_interpreted(self, step: GroundAction, log: list[StateChange]) -> bool:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents)
         binding = step.binding
         if evaluator.holds(And(step.action.start.condition), binding) is not True:
@@ -228,47 +226,47 @@ class Execution:
         return True
 
     def record_observation(self, log: list[StateChange]) -> None:
-        """The state was changed from outside, by what was observed: what cannot be taken back."""
+        """Record the changes of an observation, which cannot be undone."""
         self.history.clear()
-        self._forget(log)
+        self._discard_key_parts(log)
         if self._indexes is not None and self.runtime is None:
             self._indexes.update(log)
 
     def undo(self) -> None:
-        """Take the last step back. Raises ``IndexError`` at the start."""
-        past = self.history.pop()
+        """Undo the last step. Raises ``IndexError`` at the start."""
+        undone = self.history.pop()
         self.letter -= 1
-        self._own([index for index, _, _ in past.log])
-        self._forget(past.log)
-        if past.runtime is not None:
-            self.runtime, self._before, self._indexes = past.runtime, past.before, past.runtime.indexes
+        self._unshare([index for index, _, _ in undone.log])
+        self._discard_key_parts(undone.log)
+        if undone.runtime is not None:
+            self.runtime, self._before, self._indexes = undone.runtime, undone.before, undone.runtime.indexes
         elif self._indexes is not None:
-            self._indexes.update([(index, code, not value) for index, code, value in reversed(past.log)])
-        self.state.undo(list(past.log))
+            self._indexes.update([(index, code, not value) for index, code, value in reversed(undone.log)])
+        self.state.undo(list(undone.log))
 
     def mark(self) -> int:
-        """A point to come back to with :meth:`rollback`."""
+        """A mark for :meth:`rollback`."""
         return len(self.history)
 
     def rollback(self, mark: int) -> None:
-        """Take back every step since ``mark``."""
+        """Undo every step since ``mark``."""
         while len(self.history) > mark:
             self.undo()
 
-    # -- what can be done ---------------------------------------------------------------------------------------------
+    # -- legal steps --------------------------------------------------------------------------------------------------
 
     def legal(self, *names: str) -> Iterator[GroundAction]:
-        """All legal ground actions of the present state (of the named actions only, if any are named), each once."""
+        """All legal steps of the present state (only of the named actions, if any are named), each once."""
         legal = self.engine.legal
         searches = legal.searches_for(names)
         return legal.find(self.state, self._covering(legal.index_specs), searches)
 
-    def _covering(self, asked: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
-        """The indexes of the present state, with those that searches ask for."""
+    def _covering(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
+        """The indexes of the present state, with the requested ones."""
         if self._indexes is None:
-            self._indexes = FactIndexes(self.engine.emitter, asked)
+            self._indexes = FactIndexes(self.engine.emitter, requested)
             self._indexes.build(self.state.facts)
-        self._indexes.cover(self.engine.emitter, asked, self.state.facts)
+        self._indexes.cover(self.engine.emitter, requested, self.state.facts)
         return self._indexes
 
     def options(self, *names: str) -> list[StepOption]:
@@ -280,7 +278,7 @@ class Execution:
         steps = list(self.legal(*names))
         if self.runtime is None:
             return [StepOption(step) for step in steps]
-        from plansafe.verifier.execution.step_options import StepForesight  # noqa: PLC0415 - for searches alone
+        from plansafe.verifier.execution.step_options import StepForesight  # noqa: PLC0415 - only for searches
 
         return StepForesight(self.engine, self.state, self.runtime, self.letter).options(steps)
 
@@ -288,101 +286,88 @@ class Execution:
 
     @property
     def new_violations(self) -> tuple[BrokenInstance, ...]:
-        """What the last step broke: the instances of rules whose violation decides since, or that it made undecided."""
+        """The instances that the last step broke: they are decisive, or undecided, only since this step."""
         if self.runtime is None or self._before is None:
             return ()
         return new_violations(self._before, self.runtime, self.criteria)
 
     @property
     def lasting_violations(self) -> tuple[BrokenInstance, ...]:
-        """The instances of rules that are violated, or undecided, whatever comes: what every step and S0 broke."""
+        """The instances that S0 and the steps broke: violated or undecided whatever steps follow."""
         return () if self.runtime is None else lasting_violations(self.runtime, self.criteria)
 
     @property
     def broken(self) -> bool:
-        """Whether some rule is violated, whatever comes, so that it decides."""
+        """Whether a decisive violation is present whatever steps follow."""
         return self.runtime is not None and has_lasting_violation(self.runtime, self.criteria)
 
     @property
     def undecided(self) -> bool:
-        """Whether some rule met an undefined number, so that no verdict but UNKNOWN is left."""
+        """Whether a rule read an undefined number, so that the verdict cannot be SAFE."""
         runtime = self.runtime
         if runtime is None:
             return False
-        silent = runtime.rule_set.parts_below_severity(self.criteria)
-        everyone = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
-        return any([bool(m.undecided) and not _last(m) and m.part not in silent for m in everyone])
+        insignificant = runtime.rule_set.parts_below_severity(self.criteria)
+        reporters = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
+        return any(
+            [
+                bool(r.undecided) and r.part not in insignificant and not (isinstance(r, Invariant) and r.final)
+                for r in reporters
+            ]
+        )
 
     @property
     def accepted(self) -> bool:
-        """Whether the execution may end here: the goal is reached and every rule kept."""
-        if self.engine.goal(self.state) is not True:
-            return False
-        end = self.finished_runtime()
-        if end is None:
-            return True
-        return not self._decisive(end)
+        """Whether the execution may end here: the goal is reached and no rule is violated."""
+        return self.engine.goal(self.state) is True and not self.violations_at_end
 
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances of rules that would be violated, or undecided, if the execution ended here."""
         end = self.finished_runtime()
-        return () if end is None else self._decisive(end)
-
-    def _decisive(self, end: Runtime) -> tuple[BrokenInstance, ...]:
-        found = {BrokenInstance(v.part, v.binding) for v in end.violations() if self._counts(v)}
-        return decisive(end, {*found, *undecided_instances(end)}, self.criteria)
+        if end is None:
+            return ()
+        violated = {BrokenInstance(v.part, v.binding) for v in self._decisive_violations(end)}
+        return decisive(end, {*violated, *undecided_instances(end)}, self.criteria)
 
     def first_violated_step(self, ends: bool = True) -> int | None:
-        """The first step at which a rule would be violated if the execution ended here, if any.
-
-        Unless it ``ends`` here, what is judged at the end does not count.
-        """
+        """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
         end = self.finished_runtime()
-        if end is None:
-            return None
-        found = [v for v in end.violations() if self._counts(v) and (ends or not v.at_end)]
-        return min([v.step for v in found], default=None)
+        violations = [] if end is None else self._decisive_violations(end)
+        return min([v.step for v in violations if ends or not v.at_end], default=None)
 
     def finished_runtime(self) -> Runtime | None:
-        """What the monitors would say if the execution ended here; ``None`` if no rule is watched.
-
-        Raises :class:`TooManyInstances`.
-        """
+        """The monitors as if the execution ended here; ``None`` without rules. Raises :class:`TooManyInstances`."""
         if self.runtime is None:
             return None
         end = self.runtime.fork()
         end.finish(self.state, LetterTime(self.letter, self.letter, False))
         return end
 
-    def _counts(self, violation: Violation) -> bool:
-        return self.engine.decides(violation, self.criteria)
+    def _decisive_violations(self, end: Runtime) -> list[Violation]:
+        return [violation for violation in end.violations() if self.engine.decides(violation, self.criteria)]
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
     def state_key(self) -> StateKey:
-        """A hashable picture of what may change in the state (derived facts follow from it)."""
-        pictures, state = self._pictures, self.state
+        """A hashable copy of the facts and numbers of the state that may change, except derived facts."""
+        parts, state = self._key_parts, self.state
         base = len(state.facts)
         for index in self.engine.changeable_indexes:
-            if index not in pictures:
-                pictures[index] = _picture(state, index, base)
-        return tuple([pictures[index] for index in self.engine.changeable_indexes])
+            if index not in parts:
+                parts[index] = _key_part(state, index, base)
+        return tuple([parts[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, Key]:
-        """Equal for executions with equal futures."""
+        """A key that is equal for executions with equal futures."""
         return self.state_key(), monitor_key(self.runtime, self.letter, self.criteria)
 
 
 def changeable_facts(engine: Engine, state: State) -> StateKey:
-    """The facts of a state that some action changes, and its numbers."""
+    """The changeable facts and the numbers of a state."""
     base = len(state.facts)
-    return tuple([_picture(state, index, base) for index in engine.changeable_indexes])
+    return tuple([_key_part(state, index, base) for index in engine.changeable_indexes])
 
 
-def _picture(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
+def _key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
     return frozenset(state.facts[index]) if index < base else frozenset(state.fluents[index - base].items())
-
-
-def _last(monitor: object) -> bool:
-    return isinstance(monitor, Invariant) and monitor.final

@@ -1,7 +1,7 @@
-"""The replay of a plan: states, monitors, and what fails.
+"""The replay of a plan: its states, its monitors, and its failures.
 
-Each plan is one run for each reading. The loop over the steps of an untimed plan does a dictionary lookup, one
-generated function, and whatever the changes of that step trigger.
+Each reading of a plan is one replay. For each step of an untimed plan, the loop does a dictionary lookup, calls one
+generated function, and evaluates the triggers of its changes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ HALT, SKIP, FORCE = "halt", "skip", "force"
 
 
 class Failure(NamedTuple):
-    """A step that could not be taken.
-
-    ``code`` as in the explanations; ``detail`` names what was undefined or in conflict.
-    """
+    """A step that could not be taken; ``detail`` names the undefined number or the conflict."""
 
     step: int
     code: str
@@ -41,7 +38,7 @@ class Failure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one reading of a plan came to."""
+    """The result of one reading of a plan."""
 
     reading: str
     executed: int
@@ -58,32 +55,29 @@ class Outcome(NamedTuple):
     preference_violations: dict[str, int]
     state: State
     reasons: dict[int, tuple[UnmetLiteral, ...]]
-    """Step -> the literals that kept a failed step's condition from holding."""
+    """By failed step, the literals that made its condition false."""
     trace: list[LetterChanges] | None = None
-    """All changes: of *halt* from the start, of a reading that went on after the failed step since then.
-
-    ``None``: they were not kept.
-    """
+    """All changes since the start (*halt*) or since the failed step; ``None``: they were not kept."""
     step_of_letter: list[int] | None = None
-    """Of an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
+    """In an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
     events: HappeningEvents | None = None
-    """Of a timed plan, what happened."""
+    """The events of a timed plan."""
     rounded: frozenset[int] = frozenset()
-    """Of a timed plan, the steps that would fail if no last decimal were forgiven."""
+    """The steps of a timed plan that would fail if the last decimal were not tolerated."""
 
 
 HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
-"""Letter -> the steps whose start (or ``end``) led to it."""
+"""By letter, the steps whose start (or ``end``) led to it."""
 LetterChanges = tuple[int, int, list[StateChange]]
-"""A letter, the step that led to it, and what it changed."""
+"""A letter, the step that led to it, and the changes."""
 MAX_CHANGES = 1_000_000
-"""Changes that are kept; of longer plans the run is repeated instead."""
+"""The most changes that are kept; longer plans are replayed again instead."""
 Observer = Callable[["Replay", int, list[StateChange]], None]
-"""Called after each step with the run, the step's number and every change; a run with an observer has no monitors."""
+"""Called after each step with the replay, the step's number and all changes; such a replay has no monitors."""
 
 
 class Replay:
-    """One reading of one plan."""
+    """One reading of a plan."""
 
     def __init__(
         self,
@@ -105,10 +99,10 @@ class Replay:
         self.log: list[StateChange] = []
         shares = not timed and (engine.prototype is not None or observer is not None)
         self.state = engine.initial_shared() if shares else engine.initial()
-        self._mine: set[int] | None = set() if shares else None
-        """The predicates (and fluents) whose sets are not shared; ``None``: all, as for plain steps."""
+        self._unshared: set[int] | None = set() if shares else None
+        """The predicates (and fluents) whose sets are not shared; ``None``: no set is shared."""
         self._ready: set[int] = set()
-        """The actions (by identity) all of whose changes are to sets that are not shared."""
+        """The actions (by identity) that change no shared set."""
         self.before_start()
         self.runtime = self.monitors() if observer is None else None
         self.failures: list[Failure] = []
@@ -120,59 +114,59 @@ class Replay:
         self.trace: list[LetterChanges] | None = None
         self.kept_changes = 0
         self.explained_steps: frozenset[int] = frozenset()
-        """Steps whose failure another reading has explained."""
+        """The steps whose failure another reading has explained."""
         self.limit = engine.limit
         self.events: HappeningEvents | None = None
 
     def before_start(self) -> None:
-        """What a timed run prepares before its monitors start."""
+        """Prepare a timed replay before its monitors start."""
 
     def monitors(self) -> Runtime | None:
-        """Fresh monitors at S0."""
+        """New monitors at S0."""
         return self.engine.runtime(self.timed, self.state)
 
     def keep_changes(self) -> None:
-        """Keep what changes from the start, for explanations; for untimed plans with monitors."""
+        """Keep all changes from the start for explanations, if the plan is untimed and has monitors."""
         if self.runtime is not None and not self.timed:
             self.code, self.trace = self.engine.full_code, []
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
     def run_chunks(self, blocks: Iterable[list[str]]) -> int:
-        """Run the chunks of a plain plan until a step fails.
+        """Run the chunks of a plain plan until a step fails; return the number of steps read, with the failed one.
 
-        Returns how many steps were read, the failed one included.
+        Returns -1 if a chunk is not one instantaneous step.
         """
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
         resolve = engine.resolver.chunk
-        entries = engine.chunk_cache if self.observer is None else {}
+        chunk_cache = engine.chunk_cache if self.observer is None else {}
         code = engine.code if self.observer is None else self.code
-        quick = self._is_plain
+        is_plain = self._is_plain
         number = 0
         try:
             for block in blocks:
                 if self.deadline is not None and monotonic() > self.deadline:
                     raise LimitReached(LimitKind.TIME)
-                if len(entries) > Resolver.MAX_REMEMBERED:
-                    entries.clear()
+                if len(chunk_cache) > Resolver.MAX_CACHED_STEPS:
+                    chunk_cache.clear()
                 for chunk in block:
                     number += 1
-                    entry = entries.get(chunk)
+                    entry = chunk_cache.get(chunk)
                     if entry is None:
-                        taken = resolve(chunk)
-                        if taken is None:
+                        step = resolve(chunk)
+                        if step is None:
                             return -1
-                        if isinstance(taken, IllFormed):
-                            self.failures.append(Failure(number, taken.code, "", taken))
-                            if quick:
+                        if isinstance(step, IllFormed):
+                            self.failures.append(Failure(number, step.code, "", step))
+                            if is_plain:
                                 self.executed = self.letter = self.time = number - 1
                             return number
-                        if taken.action.end is not None:
+                        if step.action.end is not None:
                             return -1
-                        entry = entries[chunk] = (code.step_function(taken.action), taken.objects, taken)
+                        entry = chunk_cache[chunk] = (code.step_function(step.action), step.objects, step)
                     try:
-                        if quick:
+                        if is_plain:
                             done = entry[0](facts, fluents, log, *entry[1])
                         else:
                             done = self._take(entry[0] if self.trace is None else None, entry[2], number)
@@ -180,8 +174,8 @@ class Replay:
                         done = self.take_interpreted(entry[2], number)
                     if not done:
                         if not self.failures:
-                            self._failed(entry[2], number, Failure(number, SC.PRECONDITION))
-                        if quick:
+                            self._record_failure(entry[2], number, Failure(number, SC.PRECONDITION))
+                        if is_plain:
                             self.executed = self.letter = self.time = number - 1
                         return number
         except NumberTooLarge:
@@ -190,29 +184,29 @@ class Replay:
         except TooManyInstances:
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
             return number
-        if quick:
+        if is_plain:
             self.executed = self.letter = self.time = number
         return number
 
     @property
     def _is_plain(self) -> bool:
-        """Whether a step is its function and nothing else: no monitors, derived facts, preferences or observer."""
+        """Whether a step is only its function: no monitors, derived facts, preferences or observer."""
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Replay:
-        """Another reading of a run that a failed step has halted: a copy that stands before that step.
+        """Another reading of a replay that halted: a copy in the state before the failed step.
 
-        With monitors it keeps what changes: what they find behind a failed step will have to be explained.
+        With monitors it keeps all changes, because the findings after the failed step must be explained.
         """
         run = shallow_copy(self)
         run.reading = reading
         run.log, run.trace, run.kept_changes = [], None, 0
-        if self._mine is None:
+        if self._unshared is None:
             run.state = self.state.fork()
         else:
             run.state = self.state.shared_copy()
-            run._mine, self._mine = set(), set()  # noqa: SLF001 - of its own class
+            run._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
             run._ready, self._ready = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
@@ -221,8 +215,8 @@ class Replay:
         return run
 
     def run_steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
-        """Run resolved steps of an untimed plan, by this run's reading; ``number`` steps have been read before."""
-        quick, letters = self._is_plain, self.step_of_letter
+        """Run resolved steps of an untimed plan; ``number`` steps have been read before."""
+        is_plain, letters = self._is_plain, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
         try:
             for step in steps:
@@ -236,7 +230,7 @@ class Replay:
                     continue
                 try:
                     run = self.code.step_function(step.action)
-                    if quick and run(facts, fluents, log, *step.objects):
+                    if is_plain and run(facts, fluents, log, *step.objects):
                         self.executed += 1
                         self.letter += 1
                         self.time = number
@@ -256,57 +250,57 @@ class Replay:
     def _too_large(self, number: int) -> None:
         self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at step {number}")
 
-    def _own(self, action: model.Action) -> None:
-        """Have sets of one's own of what an action changes, and of its action facts."""
-        if self._mine is None or id(action) in self._ready:
+    def _unshare(self, action: model.Action) -> None:
+        """Copy the shared sets that an action changes, and the sets of its action facts."""
+        if self._unshared is None or id(action) in self._ready:
             return
         self._ready.add(id(action))
-        self.state.unshare(self.engine.changed_indexes(action), self._mine)
-        told = self.engine.action_predicates.get(("start", action.name))
-        if told is not None:
-            self.state.unshare((told,), self._mine)
+        self.state.unshare(self.engine.changed_indexes(action), self._unshared)
+        action_predicate = self.engine.action_predicates.get(("start", action.name))
+        if action_predicate is not None:
+            self.state.unshare((action_predicate,), self._unshared)
 
-    def _take(self, run: Callable[..., bool] | None, taken: GroundAction, number: int) -> bool:
-        """Take one step; False (with a failure noted) if it cannot be taken. ``run``: its code, where that is known."""
+    def _take(self, run: Callable[..., bool] | None, step: GroundAction, number: int) -> bool:
+        """Take a step; False (and record the failure) if it cannot be taken. ``run``: its code, if it is known."""
         state, runtime, engine = self.state, self.runtime, self.engine
-        self._own(taken.action)
-        acting = runtime is not None and engine.reads_actions
-        if acting or taken.action.preferences:
-            slots = [v.slot for v in taken.action.parameters]
-            if not engine.code.precondition(taken.action, slots)(state.facts, state.fluents, *taken.objects):
-                return self._failed(taken, number, Failure(number, SC.PRECONDITION))
-            engine.code.check_effects(taken.action, state, taken.objects)
-            if taken.action.preferences:  # those of a step that is taken count: the probe may have sent it elsewhere
-                self._preferences(taken)
-        if acting:
+        self._unshare(step.action)
+        reads_actions = runtime is not None and engine.reads_actions
+        if reads_actions or step.action.preferences:
+            slots = [v.slot for v in step.action.parameters]
+            if not engine.code.precondition(step.action, slots)(state.facts, state.fluents, *step.objects):
+                return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
+            engine.code.check_effects(step.action, state, step.objects)
+            if step.action.preferences:  # after the check, because preferences of a failed step do not count
+                self._preferences(step)
+        if reads_actions:
             assert runtime is not None
-            engine.announce_step(runtime, state, taken, self.moment())
-            run = self.code.step_function(taken.action, True)
+            engine.announce_step(runtime, state, step, self.moment())
+            run = self.code.step_function(step.action, True)
         elif run is None:
-            run = self.code.step_function(taken.action)
-        if not run(state.facts, state.fluents, self.log, *taken.objects):
-            return self._failed(taken, number, Failure(number, SC.PRECONDITION))
+            run = self.code.step_function(step.action)
+        if not run(state.facts, state.fluents, self.log, *step.objects):
+            return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
         self._enter_state(number)
         return True
 
-    def _failed(self, taken: GroundAction, number: int, failure: Failure) -> bool:
+    def _record_failure(self, step: GroundAction, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
         if self.observer is None and failure.code == SC.PRECONDITION:
-            self._note_unmet(taken, number)
+            self._record_unmet(step, number)
         if self.reading == FORCE:
-            self._force(taken, number)
+            self._force(step, number)
         return False
 
-    def _note_unmet(self, taken: GroundAction, number: int) -> None:
-        """Remember why a precondition fails: the parts that hold are no reason, and code tells them apart sooner."""
+    def _record_unmet(self, step: GroundAction, number: int) -> None:
+        """Record why a precondition fails. Only the parts that do not hold are interpreted."""
         if len(self.reasons) < MAX_REASONS and number not in self.explained_steps:
-            unmet = self.engine.code.unmet_parts(taken.action, self.state, taken.objects)
-            self.note_reasons(number, unmet, taken.binding)
+            unmet = self.engine.code.unmet_parts(step.action, self.state, step.objects)
+            self.note_reasons(number, unmet, step.binding)
 
     def note_reasons(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
-        """Remember, in the state of the failure, why a step could not be taken; of very many failures, of the first."""
+        """Record, in the state of the failure, why a step could not be taken; for the first failures only."""
         if len(self.reasons) >= MAX_REASONS or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
@@ -317,11 +311,11 @@ class Replay:
         return LetterTime(self.letter, self.time, self.timed)
 
     def _enter_state(self, number: int) -> None:
-        """The state has changed by step ``number``: derived facts, then monitors."""
+        """Update the derived facts and the monitors after step ``number`` has changed the state."""
         self.executed += 1
         self.letter += 1
         if not self.timed:
-            self.time = number  # step i happens at time i, also where other steps were left out
+            self.time = number  # step i happens at time i, even if other steps were left out
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, self.log)
         if self.step_of_letter is not None:
@@ -337,75 +331,72 @@ class Replay:
                 self.trace = None
         self.log.clear()
 
-    def take_interpreted(self, taken: GroundAction, number: int) -> bool:
-        """Take a step by the slow definition, in three values.
-
-        A number was undefined on the fast path, or effects conflict.
-        """
-        state, snap = self.state, taken.action.start
+    def take_interpreted(self, step: GroundAction, number: int) -> bool:
+        """Take a step by interpreting it in three values, if its code met an undefined number or a conflict."""
+        state, snap = self.state, step.action.start
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = taken.binding
+        binding = step.binding
         holds = evaluator.holds(model.And(snap.condition), binding)
         if holds is not True:
             detail = evaluator.describe_undefined(model.And(snap.condition), binding) if holds is None else None
-            return self._failed(
-                taken, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
+            return self._record_failure(
+                step, number, Failure(number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or "")
             )
         try:
             delta = combine_effects(state.fluents, [interpret_effects(evaluator, snap, binding)])
         except UndefinedNumber as problem:
-            return self._failed(taken, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
+            return self._record_failure(step, number, Failure(number, SC.UNDEFINED_NUMBER, problem.text))
         except Conflict as conflict:
-            return self._failed(
-                taken,
+            return self._record_failure(
+                step,
                 number,
                 Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code)),
             )
-        if taken.action.preferences:
-            self._preferences(taken)
-        self._own(taken.action)
+        if step.action.preferences:
+            self._preferences(step)
+        self._unshare(step.action)
         if self.runtime is not None:
-            self.engine.announce_step(self.runtime, state, taken, self.moment())
+            self.engine.announce_step(self.runtime, state, step, self.moment())
         state.apply(delta, self.log)
         self._enter_state(number)
         return True
 
-    def _force(self, taken: GroundAction, number: int) -> None:
-        """The effects of a failed step happen, if they can be computed."""
+    def _force(self, step: GroundAction, number: int) -> None:
+        """Make the effects of a failed step, if they can be computed."""
         state = self.state
-        delta = self._delta(taken)
+        delta = self._delta(step)
         if delta is None:
             return
-        self._own(taken.action)
+        self._unshare(step.action)
         if self.runtime is not None:
-            self.engine.announce_step(self.runtime, state, taken, self.moment())
+            self.engine.announce_step(self.runtime, state, step, self.moment())
         state.apply(delta, self.log)
         self._enter_state(number)
 
-    def _delta(self, taken: GroundAction) -> Delta | None:
-        """What a failed step changes; ``None`` if that cannot be computed."""
+    def _delta(self, step: GroundAction) -> Delta | None:
+        """The changes of a failed step; ``None`` if they cannot be computed."""
         state = self.state
         try:
-            return self.engine.code.delta(taken.action, state, taken.objects)
+            return self.engine.code.delta(step.action, state, step.objects)
         except Conflict:
             return None
-        except (KeyError, ZeroDivisionError):  # a number is undefined, but perhaps none that matters
+        except (KeyError, ZeroDivisionError):  # the undefined number may not matter
             evaluator = Evaluator(self.task, state.facts, state.fluents)
-            binding = taken.binding
+            binding = step.binding
             try:
-                return combine_effects(state.fluents, [interpret_effects(evaluator, taken.action.start, binding)])
+                return combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, binding)])
             except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 return None
 
-    def _preferences(self, taken: GroundAction, moment: str = "start") -> None:
-        """Count the violated preferences of a condition that is read now (PDDL3: once for each step)."""
-        preferences = [p for p in taken.action.preferences if p.moment == moment]
-        count_preferences(self.task, self.state, preferences, taken.binding, self.preference_violations)
+    def _preferences(self, step: GroundAction, moment: str = "start") -> None:
+        """Count the violated preferences of the step's conditions (PDDL3: once for each step)."""
+        preferences = [p for p in step.action.preferences if p.moment == moment]
+        count_preferences(self.task, self.state, preferences, step.binding, self.preference_violations)
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def outcome(self, steps: int) -> Outcome:
-        """Judge the trace that has come about."""
+        """Finish the monitors and return the result."""
         runtime = self.runtime
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -414,7 +405,9 @@ class Replay:
         if runtime is not None:
             try:
                 runtime.finish(self.state, self.moment())
-                violations = tuple([placed for v in runtime.violations() for placed in self._placed(v)])
+                violations = tuple(
+                    [violation for v in runtime.violations() for violation in self._with_step_numbers(v)]
+                )
             except TooManyInstances:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
@@ -443,10 +436,10 @@ class Replay:
             self.events,
         )
 
-    def _placed(self, violation: Violation) -> list[Violation]:
-        """Give a violation the plan's own step numbers: so far steps are counted in letters.
+    def _with_step_numbers(self, violation: Violation) -> list[Violation]:
+        """Replace the letter of a violation by the plan's step numbers.
 
-        The two differ where steps were left out, and where several steps share a letter.
+        The two differ if steps were left out, or if several steps share a letter.
         """
         steps = self.step_of_letter
         if steps is None:
@@ -456,18 +449,18 @@ class Replay:
             return [violation._replace(step=number) for number in matched]
         return [violation._replace(step=steps[min(violation.step, len(steps) - 1)])]
 
-    def _matched(self, violation: Violation) -> list[int]:  # noqa: ARG002 - timed runs know
-        """The steps that a rule about steps matched; none for other rules, and where a letter has one step alone."""
+    def _matched(self, violation: Violation) -> list[int]:  # noqa: ARG002 - used by timed replays
+        """The steps that a rule about steps matched; empty for other rules, and if each letter has one step."""
         return []
 
 
 def count_preferences(
-    task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], soft: dict[str, int]
+    task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], counts: dict[str, int]
 ) -> None:
-    """Add the violated instances of preferences in a state to ``soft``."""
+    """Add the violated instances of preferences in a state to ``counts``."""
     for preference in preferences:
         evaluator = Evaluator(task, state.facts, state.fluents)
-        soft.setdefault(preference.name, 0)
+        counts.setdefault(preference.name, 0)
         for inner in task.bindings(preference.variables, binding):
             if evaluator.holds(preference.body, inner) is not True:
-                soft[preference.name] += 1
+                counts[preference.name] += 1

@@ -4,21 +4,17 @@ For all other objects the formula has the value that decides nothing (``exists``
 ``candidate_bindings`` can replace ``all_bindings``, except where definitions are executed literally.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from .formulas import Binding, Domains, Fact, Objects, Support, all_bindings, unify
+from .formulas import Binding, Domains, Fact, Objects, Support, Supports, all_bindings, unify
 from .trace import View
 
 
-def candidate_bindings(
-    supports: Iterable[Support], domains: Domains, binding: Binding, view: View
-) -> Iterator[dict[str, Any]]:
+def candidate_bindings(supports: Supports, domains: Domains, binding: Binding, view: View) -> Iterator[Binding]:
     """The bindings of the variables, each once, for which one of the supports is among the facts."""
     names = [name for name, _ in domains]
     outer = {name: value for name, value in binding.items() if name not in names}
-    alternatives = tuple(supports)
-    if view.literal or not all(support.atoms for support in alternatives):
+    if view.literal or not all(support.atoms for support in supports):
         yield from all_bindings(domains, outer)
         return
     sizes = [len(objects) for _, objects in domains]
@@ -26,7 +22,7 @@ def candidate_bindings(
         return
     single = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
     yielded = set[Fact]()
-    for support in alternatives:
+    for support in supports:
         for candidate in supported_bindings(support, support.atoms, domains, {**outer, **single}, view):
             objects = tuple([candidate[name] for name in names])
             if objects not in yielded:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .candidates import candidate_bindings, supported_bindings
 from .evaluation import holds
-from .formulas import Domains, Fact, Node, Support, ground, symbols_in, unify
+from .formulas import Domains, Fact, Node, Supports, ground, symbols_in, unify
 from .reader import require
 from .trace import State
 
@@ -19,7 +19,7 @@ class Axiom(NamedTuple):
     head: Fact
     domains: Domains
     body: Node
-    supports: tuple[Support, ...]
+    supports: Supports
 
 
 class Stratum(NamedTuple):

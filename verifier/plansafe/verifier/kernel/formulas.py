@@ -131,7 +131,7 @@ class Quantified(_OnePart):
     part: Node
 
     @cached_property
-    def supports(self) -> tuple[Support, ...]:
+    def supports(self) -> Supports:
         """The facts without which the part is not true (``exists``), not false (``forall``), or does not happen."""
         return find_supports(self.part, self.operator == "exists")
 
@@ -361,13 +361,14 @@ class Support(NamedTuple):
     other_symbols: frozenset[Fact] = frozenset()
 
 
+Supports = tuple[Support, ...]
 MAX_SUPPORTS = 32
 """Alternatives beyond which the formula is evaluated for all objects."""
 ANY_LETTER_OPERATORS = ("once", "historically", "always", "sometime", "at end", "within", "hold-during", "hold-after")
 """Operators that have a value only if their formula has it at some letter."""
 
 
-def find_supports(formula: Node, true: bool) -> tuple[Support, ...]:
+def find_supports(formula: Node, true: bool) -> Supports:
     """Find the facts without which the formula is false (``true``; else: is true) at every letter of a trace.
 
     The facts are needed at one of the letters. No alternative: the formula never has the value. An alternative without
@@ -381,7 +382,7 @@ def _no_support(formula: Node) -> Support:
     return Support((), (), False, frozenset([name for name, _ in symbols_in(formula)]))
 
 
-def _supports(formula: Node, true: bool) -> tuple[Support, ...]:
+def _supports(formula: Node, true: bool) -> Supports:
     match formula:
         case Atom(terms) | StepAtom(terms) if true:
             return (Support((terms,)),)
@@ -400,11 +401,11 @@ def _supports(formula: Node, true: bool) -> tuple[Support, ...]:
     return (_no_support(formula),)
 
 
-def _combine(alternatives: list[tuple[Support, ...]], all_needed: bool, formula: Node) -> tuple[Support, ...]:
+def _combine(alternatives: list[Supports], all_needed: bool, formula: Node) -> Supports:
     """Combine the supports of all parts: every part is needed, or one of them is enough."""
     if not all_needed:
         return tuple([support for supports in alternatives for support in supports])
-    combined: tuple[Support, ...] = (Support(),)
+    combined: Supports = (Support(),)
     for supports in alternatives:
         combined = tuple([_unite(left, right) for left in combined for right in supports])
         if len(combined) > MAX_SUPPORTS:
@@ -444,7 +445,7 @@ def _rename_variable(support: Support, variable: str, used: set[str]) -> Support
     return support._replace(atoms=atoms, quantified=quantified)
 
 
-def _temporal_supports(formula: Temporal, true: bool) -> tuple[Support, ...]:
+def _temporal_supports(formula: Temporal, true: bool) -> Supports:
     first, last = formula.members[0], formula.members[-1]
     match formula.operator:
         case operator if operator in ANY_LETTER_OPERATORS:

@@ -12,13 +12,15 @@ from .formulas import STEP_PREDICATES, Fact
 from .happenings import Execution, Run, schedule_events, unmet_preferences
 from .plan import Step, World, read_steps
 from .reader import KernelLimit, KernelRejects, require
-from .rule_instances import BoundObjects, Finding, count_instances, evaluate_instances, find_violations
+from .rule_instances import BoundObjects, Finding, InstanceKey, count_instances, evaluate_instances, find_violations
 from .rules import SEVERITIES, make_constraint_rules, read_specification
 from .task import Task
 from .trace import State, StateChange, StepInterval, Trace, Work
 from .worlds import Completion, Worlds
 
 States = Sequence[Iterable[Fact]]
+TimedSteps = tuple[list[Step], Fraction | None]
+"""Steps, and the least separation of interfering steps (``None``: they have no times)."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class KernelVerdict:
     ill_formed: tuple[int, ...]
     failed_steps: dict[str, tuple[int, ...]]
     findings: frozenset[Finding]
-    undecided: frozenset[tuple[str, BoundObjects]]
+    undecided: frozenset[InstanceKey]
     instances: dict[str, int]
     preferences: dict[str, int]
     work: int = 0
@@ -128,14 +130,15 @@ class Kernel:
         ``KernelLimit`` if it takes more work than ``limit``.
         """
         work = Work(limit)
-        steps, separation = self._read_steps(plan, world)
+        timed_steps = self._read_steps(plan, world)
+        steps = timed_steps[0]
         work.spend(len(steps))
-        halt = self._run(steps, separation, world, "halt", work)
+        halt = self._run(timed_steps, world, "halt", work)
         runs = {"halt": halt}
         ill_formed = tuple(sorted(step.number for step in steps if not step.action))
         for reading in other_readings:
             stops = ill_formed or halt.failed
-            runs[reading] = self._run(steps, separation, world, reading, work) if stops else halt
+            runs[reading] = self._run(timed_steps, world, reading, work) if stops else halt
         findings, undecided = self._find_violations(runs)
         instances = dict[str, int]()
         for rule in self._rules:
@@ -159,7 +162,7 @@ class Kernel:
         )
 
     def _decide_safety(
-        self, findings: frozenset[Finding], undecided: frozenset[tuple[str, BoundObjects]], has_ill_formed: bool
+        self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool
     ) -> tuple[bool | None, bool]:
         """Return whether the plan is safe, and whether the necessary blame is known."""
         blames = {f.blame for f in findings if "halt" in f.readings and self._decides(f)}
@@ -186,7 +189,7 @@ class Kernel:
         )
         return finding.rule in self._deciding_rules and not exempt
 
-    def _read_steps(self, plan: str, world: World | None) -> tuple[list[Step], Fraction | None]:
+    def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
         self._initial_state(world, Work())
         return read_steps(plan, self._task, world or World())
 
@@ -198,16 +201,13 @@ class Kernel:
             raise KernelRejects("no world, or one that is not allowed")
         return state
 
-    def _run(
-        self, steps: list[Step], separation: Fraction | None, world: World | None, reading: str, work: Work
-    ) -> Run:
+    def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
+        steps, separation = plan
         state = self._initial_state(world, work)
         execution = Execution(self._task, state, reading, separation, world or World())
         return execution.run(schedule_events(steps, self._task))
 
-    def _find_violations(
-        self, runs: Mapping[str, Run]
-    ) -> tuple[frozenset[Finding], frozenset[tuple[str, BoundObjects]]]:
+    def _find_violations(self, runs: Mapping[str, Run]) -> tuple[frozenset[Finding], frozenset[InstanceKey]]:
         """Return the findings of all readings, and the undecided instances under *halt*."""
         halt = runs["halt"]
         halt_findings, undecided = find_violations(self._rules, halt.trace)
@@ -227,14 +227,13 @@ class Kernel:
     def _halt_trace(self, plan: str, world: World | None) -> Trace:
         """Return the trace under *halt*; the trace of the last plan is cached."""
         if self._last_halt is None or self._last_halt[0] != plan or self._last_halt[1] is not world:
-            steps, separation = self._read_steps(plan, world)
-            self._last_halt = plan, world, self._run(steps, separation, world, "halt", Work()).trace
+            self._last_halt = plan, world, self._run(self._read_steps(plan, world), world, "halt", Work()).trace
         return self._last_halt[2]
 
     @_limit_recursion()
     def trace(self, plan: str, reading: str = "halt") -> Trace:
         """Return the trace of a plan under a reading; the task must have a single world."""
-        return self._run(*self._read_steps(plan, None), None, reading, Work()).trace
+        return self._run(self._read_steps(plan, None), None, reading, Work()).trace
 
     @_limit_recursion()
     def states(self, plan: str, world: World | None = None) -> tuple[frozenset[Fact], ...]:

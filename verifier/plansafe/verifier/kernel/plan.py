@@ -10,6 +10,8 @@ from .formulas import Fact
 from .reader import NUMBER, Sexp, parse_number, read_definition, read_expressions, require
 from .task import Action, Task
 
+Ordering = set[tuple[int, int]]
+"""Pairs (earlier, later) of steps, counted from 1."""
 DURATION = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
 GAP = re.compile(rf"\s*(?:{DURATION})?\s*(?:({NUMBER.pattern})\s*:)?\s*")  # the text between two steps
 
@@ -51,8 +53,8 @@ class Step(NamedTuple):
     duration_tolerance: Fraction = Fraction(0)
 
 
-def parse_plan(text: str) -> tuple[list[PlanLine], set[tuple[int, int]] | None]:
-    """Parse the steps, and for a partially ordered plan the pairs (earlier, later) of steps, counted from 1."""
+def parse_plan(text: str) -> tuple[list[PlanLine], Ordering | None]:
+    """Parse the steps, and the ordering of a partially ordered plan."""
     expressions = read_expressions(text.replace("[", " [ ").replace("]", " ] "))
     is_single = len(expressions) == 1 and expressions[0][:1] == ("define",)
     if is_single and not all(isinstance(x, str) for x in expressions[0]):
@@ -78,7 +80,7 @@ def _parse_lines(expressions: tuple[Sexp, ...]) -> list[PlanLine]:
     return lines
 
 
-def _parse_definition(expressions: tuple[Sexp, ...]) -> tuple[list[PlanLine], set[tuple[int, int]] | None]:
+def _parse_definition(expressions: tuple[Sexp, ...]) -> tuple[list[PlanLine], Ordering | None]:
     """Parse ``(define (plan name) ..)``."""
     body = read_definition(expressions, "plan", ":domain :problem :steps :ordering", "")
     labels, lines = dict[str, int](), list[PlanLine]()
@@ -131,9 +133,7 @@ def read_steps(text: str, task: Task, world: World) -> tuple[list[Step], Fractio
     return steps, task.tolerance - rounding if timed else None
 
 
-def _order_steps(
-    order: list[tuple[int, PlanLine]], pairs: set[tuple[int, int]], world: World
-) -> list[tuple[int, PlanLine]]:
+def _order_steps(order: list[tuple[int, PlanLine]], pairs: Ordering, world: World) -> list[tuple[int, PlanLine]]:
     """Put the steps of a partially ordered plan into the order of the world."""
     require(sorted(world.order) == [number for number, _ in order], "not an order of the steps")
     place = {number: at for at, number in enumerate(world.order)}

@@ -8,6 +8,8 @@ from typing import Any
 
 Sexp = Any
 """A token (``str``), or a tuple of ``Sexp``."""
+Sections = dict[str, list[tuple[Sexp, ...]]]
+"""The bodies of the sections of a definition, by the section's name."""
 
 MAX_BITS = 65_536
 MAX_DEPTH = 150  # deeper nesting is not audited: the functions that read the tuples recurse
@@ -75,16 +77,14 @@ def _tokens(text: str) -> Iterable[str]:
             yield token
 
 
-def read_definition(
-    expressions: tuple[Sexp, ...], kind: str, single: str, repeatable: str
-) -> dict[str, list[tuple[Sexp, ...]]]:
-    """Read the bodies of the sections of ``(define (kind name) (section ..) ..)``, by the section's name.
+def read_definition(expressions: tuple[Sexp, ...], kind: str, single: str, repeatable: str) -> Sections:
+    """Read the sections of ``(define (kind name) (section ..) ..)``.
 
     ``single`` and ``repeatable`` name the sections that may occur once, and several times.
     """
     match expressions:
         case (("define", (str(defined_kind), str()), *sections),) if defined_kind == kind:
-            bodies = dict[str, list[tuple[Sexp, ...]]]()
+            bodies: Sections = {}
             for section in sections:
                 key = section[0] if isinstance(section, tuple) and section else ""
                 is_first = key in single.split() and key not in bodies
@@ -129,9 +129,8 @@ def split_glued_hyphens(items: Sexp) -> Iterator[Sexp]:
             after_name = False
         else:
             yield item
-            after_name = item != "-" and (
-                isinstance(item, str) and bool(OBJECT.fullmatch(item) or VARIABLE.fullmatch(item))
-            )
+            is_name = isinstance(item, str) and bool(OBJECT.fullmatch(item) or VARIABLE.fullmatch(item))
+            after_name = item != "-" and is_name
 
 
 def type_alternatives(declared_type: Sexp) -> tuple[Sexp, ...]:

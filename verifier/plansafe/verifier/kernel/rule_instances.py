@@ -29,6 +29,8 @@ SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
 BLAME_ORDER = ("introduced", None, "worsened", "pre-existing")  # the first counts if several parts give one finding
 BoundObjects = tuple[tuple[str, str], ...]
 """Variables with objects, sorted."""
+InstanceKey = tuple[str, BoundObjects]
+"""A rule and the objects of an instance."""
 StepLetters = list[tuple[int, int]]
 """Letters of the steps that match a rule, with the step's number."""
 
@@ -112,9 +114,9 @@ def _free(params: Domains, binding: Mapping[str, str]) -> Domains:
     return tuple([(v, objects) for v, objects in params if v not in binding])
 
 
-def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], frozenset[tuple[str, BoundObjects]]]:
+def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], frozenset[InstanceKey]]:
     """Return all findings, and the undecided instances. Findings of several parts are merged."""
-    findings, undecided = dict[tuple[str, BoundObjects, int], Finding](), set[tuple[str, BoundObjects]]()
+    findings, undecided = dict[tuple[str, BoundObjects, int], Finding](), set[InstanceKey]()
     for rule in rules:
         for instance in evaluate_instances(rule, trace, {}):
             if instance.value == 1:

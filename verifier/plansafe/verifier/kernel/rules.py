@@ -15,7 +15,7 @@ from .formulas import (
     Fact,
     Node,
     Quantified,
-    Support,
+    Supports,
     Temporal,
     Unary,
     find_supports,
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     kind: str
     params: Domains
     formula: Node
-    violation_supports: tuple[Support, ...]
+    violation_supports: Supports
 
 
 class Rule(NamedTuple):

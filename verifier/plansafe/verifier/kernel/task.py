@@ -34,6 +34,7 @@ from .formulas import (
 from .reader import (
     NAME,
     VARIABLE,
+    Sections,
     Sexp,
     parse_number,
     read_definition,
@@ -105,7 +106,7 @@ class Task:
         """The statements of ``:init`` about open facts and fluents."""
         self.initial = self._read_init(_body(p, ":init"))
 
-    def _read_constraints(self, sections: dict[str, list[tuple[Sexp, ...]]]) -> list[Node]:
+    def _read_constraints(self, sections: Sections) -> list[Node]:
         bodies = sections.get(":constraints", [])
         require(all(len(body) == 1 for body in bodies), "not one formula in :constraints")
         return [self.formulas.read_formula(expr, {}, "constraint") for body in bodies for expr in body]
@@ -222,7 +223,7 @@ class Task:
         return (ground(atom, binding) for binding in all_bindings(domains, {}))
 
 
-def _body(sections: dict[str, list[tuple[Sexp, ...]]], key: str) -> tuple[Sexp, ...]:
+def _body(sections: Sections, key: str) -> tuple[Sexp, ...]:
     return sections.get(key, [()])[0]
 
 

@@ -125,10 +125,8 @@ class Vocabulary:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
         if term not in scope:
             return self._has_type(term, types)
-        return all(
-            x in self.kinds or any(t in self.supertypes[x] or x in self.supertypes[t] for t in types)
-            for x in scope[term]
-        )
+        supertypes = self.supertypes
+        return all(x in self.kinds or any(t in supertypes[x] or x in supertypes[t] for t in types) for x in scope[term])
 
     def _may_match(self, term: str, types: Types, scope: Params) -> bool:
         """Whether some type or object has both the type of a variable in a STEP and the action's."""

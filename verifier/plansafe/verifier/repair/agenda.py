@@ -1,4 +1,4 @@
-"""The tasks of a search, in order of what the repairs cost that need them."""
+"""The tasks of a search, ordered by a lower bound on the cost of the repairs that need them."""
 
 from __future__ import annotations
 
@@ -8,86 +8,83 @@ from itertools import count
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.heuristic import FaultHeuristic
 from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.search_graph import (
-    Act,
-    Key,
-    Node,
-)
+from plansafe.verifier.repair.search_graph import Node, TaskFunction, TaskKey
 
 
 class Agenda:
-    """What is to be done at nodes, the cheapest first: tasks by key, each once."""
+    """A priority queue of tasks at nodes; each key of a node is run once."""
 
-    def __init__(self, task: RepairTask, ahead: FaultHeuristic) -> None:
+    def __init__(self, task: RepairTask, heuristic: FaultHeuristic) -> None:
         self.task = task
-        self.ahead = ahead
-        self.level: Number = 0
-        """What the task being done costs at least."""
-        self._heap: list[tuple[Number, bool, int, int, Node, Key]] = []
+        self.heuristic = heuristic
+        self.cost: Number = 0
+        """The lower bound of the running task."""
+        self._heap: list[tuple[Number, bool, int, int, Node, TaskKey]] = []
         self._count = count()
 
     @property
-    def next(self) -> Number | None:
-        """What a repair costs at least that needs the next task; ``None`` where nothing is left to do."""
+    def next_cost(self) -> Number | None:
+        """The lower bound of the next task; ``None`` if no task is left."""
         return self._heap[0][0] if self._heap else None
 
-    def act(self) -> bool:
-        """Do the next task, unless it is done or waits at another cost."""
-        level, _, _, _, node, key = heappop(self._heap)
+    def run_next(self) -> bool:
+        """Run the next task; false if it is done already or waits at another cost."""
+        cost, _, _, _, node, key = heappop(self._heap)
         if key in node.done:
             return False
-        delta, act = node.tasks[key]
-        if node.cost + delta != level:
+        extra, function = node.tasks[key]
+        if node.cost + extra != cost:
             return False
-        self.level = level
+        self.cost = cost
         node.done.add(key)
-        act()
+        function()
         return True
 
-    def push(self, node: Node, delta: Number, key: Key, act: Act) -> None:
-        """Add a task that is worth doing once ``delta`` more is spent."""
+    def add(self, node: Node, extra: Number, key: TaskKey, function: TaskFunction) -> None:
+        """Add a task that needs a cost of ``extra`` beyond the node's."""
         if key in node.done:
             return
         known = node.tasks.get(key)
-        if known is not None and known[0] <= delta:
+        if known is not None and known[0] <= extra:
             return
-        node.tasks[key] = (delta, act)
-        self._wait(node, delta, key)
+        node.tasks[key] = (extra, function)
+        self._enqueue(node, extra, key)
 
-    def _wait(self, node: Node, delta: Number, key: Key) -> None:
-        # Of one cost, what asks for other facts comes last: edits that do something may lead to a repair before.
-        heappush(self._heap, (node.cost + delta, key[0] == "enable", -node.position, next(self._count), node, key))
+    def _enqueue(self, node: Node, extra: Number, key: TaskKey) -> None:
+        # At equal cost, tasks that demand other facts come last: edits that have an effect may lead to a repair first.
+        heappush(self._heap, (node.cost + extra, key[0] == "enable", -node.position, next(self._count), node, key))
 
-    def flaw(self, node: Node, key: Key, act: Act, extra: Number = 0) -> None:
-        """A flaw is looked into when another edit could still be afforded."""
-        node.flaws.append((key, act, extra))
-        least = self.task.swap if node.swaps else self.task.lightest
-        self.push(node, max(extra + least, self.ahead.estimate(node)), key, act)
+    def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, extra: Number = 0) -> None:
+        """Add a task that examines a flaw as soon as the cost allows for another edit."""
+        node.flaws.append((key, function, extra))
+        least = self.task.substitution_surcharge if node.deleted else self.task.min_weight
+        self.add(node, max(extra + least, self.heuristic.estimate(node)), key, function)
 
-    def postponed(self, node: Node, key: Key, act: Act, delta: Number) -> bool:
-        """Whether what an edit leads to is for a later level; if so, the edit waits until then."""
-        if node.cost + delta <= self.level:
+    def postpone(self, node: Node, key: TaskKey, function: TaskFunction, extra: Number) -> bool:
+        """Add an edit's task again if its target needs a higher cost than the running task; returns whether it does."""
+        if node.cost + extra <= self.cost:
             return False
         node.done.discard(key)
         node.tasks.pop(key, None)
-        self.push(node, delta, key, act)
+        self.add(node, extra, key, function)
         return True
 
-    def affordable(self, node: Node, extra: Number) -> Number:
-        """What is spent from a node on, at least, if one more edit is made there."""
-        return max(extra + self.task.lightest, self.ahead.estimate(node))
+    def cost_with_edit(self, node: Node, extra: Number) -> Number:
+        """The least cost from a node on if one more edit is made there."""
+        return max(extra + self.task.min_weight, self.heuristic.estimate(node))
 
-    def unique(self) -> int:
-        """A number for the key of a task that is like no other."""
+    def unique_number(self) -> int:
+        """A number for a unique task key."""
         return next(self._count)
 
-    def cheaper(self, node: Node) -> None:
-        """The tasks of a node have become cheaper."""
-        for key, (delta, _) in node.tasks.items():
+    def requeue(self, node: Node) -> None:
+        """Requeue the tasks of a node whose cost has decreased."""
+        for key, (extra, _) in node.tasks.items():
             if key not in node.done:
-                self._wait(node, delta, key)
+                self._enqueue(node, extra, key)
 
-    def swaps(self, node: Node) -> None:
-        """The flaws of a node may now be mended by substitutions."""
-        for key, act, extra in node.flaws:
-            self.push(node, max(extra + self.task.swap, self.ahead.estimate(node)), key, act)
+    def requeue_flaws(self, node: Node) -> None:
+        """Requeue the flaws of a node that substitutions instead of deletions may repair now."""
+        for key, function, extra in node.flaws:
+            cost = max(extra + self.task.substitution_surcharge, self.heuristic.estimate(node))
+            self.add(node, cost, key, function)

@@ -1,4 +1,4 @@
-"""From the graph of a finished search to repairs: all paths of least cost, each a plan with its edits."""
+"""From the graph of a finished search to repairs: every path of least cost is a plan with its edits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import EditKind
 from plansafe.verifier.repair.search_graph import (
     BORROW,
@@ -44,17 +44,12 @@ class Alignment(NamedTuple):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of the edits, sorted."""
-        out = [EditKind.INSERT.value for origin in self.origin if not origin]
-        out += [EditKind.MOVE.value] * len(self.moved) + [EditKind.SUBSTITUTE.value] * len(self.substituted)
-        return tuple(sorted(out + [EditKind.DELETE.value] * len(self.deleted)))
+        kinds = [EditKind.INSERT.value for origin in self.origin if not origin]
+        kinds += [EditKind.MOVE.value] * len(self.moved) + [EditKind.SUBSTITUTE.value] * len(self.substituted)
+        return tuple(sorted(kinds + [EditKind.DELETE.value] * len(self.deleted)))
 
     @property
-    def blamed(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The original steps that are deleted, and those that are substituted."""
-        return frozenset(self.deleted), frozenset([self.origin[p] for p in self.substituted])
-
-    @property
-    def new(self) -> tuple[int, ...]:
+    def new_positions(self) -> tuple[int, ...]:
         """The positions of inserted and substituted steps."""
         return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
 
@@ -66,44 +61,45 @@ class Alignment(NamedTuple):
 def enumerate_alignments(
     root: Node, terminals: list[Node], cost: Number, deadline: float | None
 ) -> Iterator[Alignment]:
-    """All ways of a cost through the graph; each plan once for each way to blame the original steps.
+    """List the paths of a cost through the graph, those that keep the plan longest first; stop at the deadline.
 
-    Those that keep the plan longest come first. Ends early at the deadline.
+    A plan is listed once for each set of original steps that are deleted or substituted.
     """
-    _distances(root, terminals)
+    _set_costs_to_go(root, terminals)
     seen: set[tuple[object, ...]] = set()
     stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
-    ticks = 0
+    visited = 0
     while stack:
         node, spent, path = stack.pop()
-        ticks += 1
-        if ticks % 1024 == 0 and deadline is not None and monotonic() > deadline:
+        visited += 1
+        if visited % 1024 == 0 and deadline is not None and monotonic() > deadline:
             return
         if node.terminal and spent == cost:
-            aligned = _aligned(path)
-            key = (*map(step_key, aligned.steps), *aligned.kinds, *aligned.blamed)
+            alignment = _alignment(path)
+            changed = frozenset(alignment.deleted), frozenset([alignment.origin[p] for p in alignment.substituted])
+            key = (*map(step_key, alignment.steps), *alignment.kinds, *changed)
             if key not in seen:
                 seen.add(key)
-                yield aligned
-        ways = []
+                yield alignment
+        edges = []
         for edge in node.edges:
             cost_to_go = edge.target.cost_to_go
             if cost_to_go is not None and spent + edge.cost + cost_to_go <= cost:
-                ways.append(edge)
-        ways.sort(key=_patience)
-        stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in ways]
+                edges.append(edge)
+        edges.sort(key=_rank, reverse=True)
+        stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in edges]
 
 
 _ORDER = (KEEP, SKIP, INSERT, PLACE, BORROW, DEFER, SUBSTITUTE, DELETE)
 
 
-def _patience(edge: Edge) -> int:
-    """Edges in the reverse of the order in which they are followed: keep as long as possible, then insert, move, .."""
-    return -_ORDER.index(edge.kind)
+def _rank(edge: Edge) -> int:
+    """The order in which edges are followed: keep as long as possible, then insert, move, .."""
+    return _ORDER.index(edge.kind)
 
 
-def _distances(root: Node, terminals: list[Node]) -> None:
-    """Set ``cost_to_go`` of every node from which a terminal can be reached: the cost of getting there."""
+def _set_costs_to_go(root: Node, terminals: list[Node]) -> None:
+    """Set ``cost_to_go`` of every node from which a terminal can be reached."""
     stack = [root]
     while stack:
         for edge in stack.pop().edges:
@@ -122,7 +118,7 @@ def _distances(root: Node, terminals: list[Node]) -> None:
                 heappush(heap, (distance + edge.cost, next(number), edge.source))
 
 
-def _aligned(path: _Path) -> Alignment:
+def _alignment(path: _Path) -> Alignment:
     edges: list[Edge] = []
     while path is not None:
         path, edge = path
@@ -133,13 +129,13 @@ def _aligned(path: _Path) -> Alignment:
     deleted: list[int] = []
     for edge in reversed(edges):
         if edge.kind == DELETE:
-            deleted.append(edge.step)
-        if edge.taken is None:
+            deleted.append(edge.number)
+        if edge.step is None:
             continue
         if edge.kind == SUBSTITUTE:
             substituted.add(len(steps))
         elif edge.kind in (PLACE, BORROW):
             moved.add(len(steps))
-        steps.append(edge.taken)
-        origin.append(edge.step)
+        steps.append(edge.step)
+        origin.append(edge.number)
     return Alignment(tuple(steps), tuple(origin), frozenset(moved), frozenset(substituted), tuple(deleted))

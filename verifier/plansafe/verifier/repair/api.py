@@ -1,4 +1,4 @@
-"""The nearest safe plans of a plan: search, intent, order among ties, reasons, replay (docs/repair.md)."""
+"""The nearest safe plans of a plan: search, minimality, order of ties, reasons, replay (docs/repair.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -19,20 +19,20 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.alignments import Alignment, enumerate_alignments
-from plansafe.verifier.repair.edit_reasons import EditReasons
-from plansafe.verifier.repair.effects import step_key
-from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult, RepairStatus
-from plansafe.verifier.repair.planner_repairs import align_plan, remove_needless_steps
+from plansafe.verifier.repair.edit_reasons import EditDescriber
+from plansafe.verifier.repair.ground_effects import step_key
+from plansafe.verifier.repair.model import Repair, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.ranking import RepairRanking
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.reporting.report import Headline
 
-if TYPE_CHECKING:
-    from plansafe.verifier.planning.planner import Planner
-
 SAFE = (Headline.SAFE, Headline.VALID)
-IN_PART = "plans cannot be repaired if a rule is exempt for only some objects"
+_FIRST, _SECOND, _THIRD, _LAST = 0.35, 0.5, 0.25, 0.5
+"""Shares of the remaining time: for the nearest repair at first; then for some repair by insertions alone; then for
+each of two planners' plans; and for each of these at the end."""
+_MAX_REPLAYED = 3
+"""Repairs of a plan that the kernel replays, if the checker's options allow it."""
 
 
 ProgressCallback = Callable[[Number, int], None]
@@ -45,10 +45,10 @@ def repair(
     options: RepairOptions = RepairOptions(),  # noqa: B008
     progress: ProgressCallback | None = None,
 ) -> RepairResult:
-    """The repairs of least cost of ``plan``, the best first, each replayed. ``checker`` must be ``ok``.
+    """Find the repairs of least cost of ``plan``, the best first, each replayed. ``checker`` must be ``ok``.
 
-    Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults; ends at the
-    limits of ``options`` with what was found, and a lower bound. Raises ``ValueError`` if there is no task.
+    Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults. Ends at the
+    limits of ``options`` with the best result so far and a lower bound. Raises ``ValueError`` if there is no task.
     """
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
@@ -59,39 +59,41 @@ def repair(
     problem = unsupported_plan_reason(checker, read)
     if problem:
         return RepairResult(RepairStatus.NOT_FOUND, detail=problem)
-    meant = _meant(checker, read.steps, options)
-    if meant > options.protected:
+    protected = _with_purposes(checker, read.steps, options)
+    if protected > options.protected:
         begin, limit, work = monotonic(), options.time_limit_s, options.max_work
         half = options._replace(
-            protected=meant,
+            protected=protected,
             time_limit_s=None if limit is None else limit / 2,
             max_work=None if work is None else work // 2,
         )
-        first = Repairer(checker, plan, read.steps, half, progress).run()
-        if first.status is RepairStatus.FOUND:
-            return first
+        result = Repairer(checker, plan, read.steps, half, progress).run()
+        if result.status is RepairStatus.FOUND:
+            return result
         if limit is not None:
             options = options._replace(time_limit_s=max(limit / 2, limit - (monotonic() - begin)))
         options = options._replace(max_work=half.max_work)
     return Repairer(checker, plan, read.steps, options, progress).run()
 
 
-def _meant(checker: Checker, steps: Sequence[GroundAction | IllFormed], options: RepairOptions) -> frozenset[int]:
-    """The steps to keep: those that are protected, and, without a goal, those that the plan is there for."""
+def _with_purposes(
+    checker: Checker, steps: Sequence[GroundAction | IllFormed], options: RepairOptions
+) -> frozenset[int]:
+    """The protected steps, and, if the task has no goal, the steps that the plan is for."""
     if checker.engine.task.goal:
         return options.protected
-    own = [
+    purposes = [
         n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and step.action.name in options.purposes
     ]
-    return options.protected | frozenset(own)
+    return options.protected | frozenset(purposes)
 
 
 def unsupported_plan_reason(checker: Checker, read: ResolvedPlan) -> str:
-    """Why a plan is not repaired, if it is of a sort that is not."""
+    """The reason why a plan cannot be repaired; empty if it can."""
     if read.text.diagnostics:
         return "the plan cannot be read"
     if checker.options.criteria.has_partial_exemptions:
-        return IN_PART
+        return "plans cannot be repaired if a rule is exempt for only some objects"
     refused = checker.compiled.refusal("the search for repairs", read)
     if refused is not None:
         return refused.message
@@ -100,16 +102,19 @@ def unsupported_plan_reason(checker: Checker, read: ResolvedPlan) -> str:
     return ""
 
 
-class _Spare(NamedTuple):
-    """A repair that may not be the nearest, its cost, and what found it."""
+class _Fallback(NamedTuple):
+    """A repair that may not be the nearest, its cost, and its source."""
 
-    aligned: Alignment
+    alignment: Alignment
     cost: Number
-    author: str
+    source: str
 
 
 class Repairer:
-    """One call of :func:`repair`."""
+    """One call of :func:`repair`.
+
+    ``ties``: the repairs of least cost that were found, in order; maybe more than are listed.
+    """
 
     def __init__(
         self,
@@ -129,27 +134,24 @@ class Repairer:
         self.deadline = None if limit is None else monotonic() + limit
         self._progress = progress
         self._searches: list[RepairSearch] = []
-        text = checker.read(plan).text
-        self.texts = ["(" + " ".join(step.tokens) + ")" for step in text.steps]
-        self._order = RepairRanking(checker, steps, self.texts, bool(options.purposes) and not checker.engine.task.goal)
+        self.texts = ["(" + " ".join(step.tokens) + ")" for step in checker.read(plan).text.steps]
+        purposes_protected = bool(options.purposes) and not checker.engine.task.goal
+        self._ranking = RepairRanking(checker, steps, self.texts, purposes_protected)
+        self.describer = EditDescriber(checker.engine, steps, self.texts, self.criteria)
         self.ties: list[Alignment] = []
-        """The repairs of least cost that were found, in order; more than are listed."""
-        self.all_listed = True
+        self._all_listed = True
         self._no_safe_plan = False
         """Whether it was proved that no safe plan reaches the goal."""
-        self._reasons = EditReasons(checker.engine, steps, self.criteria)
-        self._explained = 0
-        self._places: dict[tuple[object, ...], set[int]] = {}
         self._safe: dict[tuple[object, ...], bool] = {}
 
     def run(self) -> RepairResult:
-        """Search, and order what was found."""
-        before = gc.get_threshold()
-        gc.set_threshold(max(before[0], 500_000), *before[1:])  # many small objects, few of them garbage
+        """Search for the repairs, and order and replay them."""
+        thresholds = gc.get_threshold()
+        gc.set_threshold(max(thresholds[0], 500_000), *thresholds[1:])  # many small objects, few of them garbage
         try:
             result = self._run()
         finally:
-            gc.set_threshold(*before)
+            gc.set_threshold(*thresholds)
         if result.status is RepairStatus.FOUND and not result.repairs:
             self.ties = []
             detail = "the audit of the repaired plan reached a limit"
@@ -158,108 +160,111 @@ class Repairer:
 
     def _run(self) -> RepairResult:
         options = self.options
-        search = self._search()
+        search = self._new_search()
         limited = ""
-        spare: _Spare | None = None
+        fallback: _Fallback | None = None
         try:
             self._allow(search, _FIRST)
-            candidates, complete = self._levels(search, options.max_cost)
+            candidates, complete = self._search_rising_costs(search, options.max_cost)
         except LimitReached:
-            candidates, complete = self._at_the_limit(search)
+            candidates, complete = self._candidates_so_far(search), False
             if not candidates:
-                # Some repair first, then on with the search, which now has to look below its cost alone.
-                spare, proof = self._some_repair()
+                # First any repair; then the search continues, and has to look only below that repair's cost.
+                fallback, proof = self._find_any_repair()
                 if proof:
-                    return RepairResult(
-                        RepairStatus.PROVED_NONE, (), search.proved, False, True, proof, search.expanded
-                    )
+                    return self._proved_none(search, proof)
                 try:
                     self._allow(search, 1.0)
-                    candidates, complete = self._levels(search, options.max_cost if spare is None else spare.cost)
+                    most = options.max_cost if fallback is None else fallback.cost
+                    candidates, complete = self._search_rising_costs(search, most)
                 except LimitReached as reached:
                     limited = reached.kind.value
-                    candidates, complete = self._at_the_limit(search)
-        if spare is not None and not (candidates and _cost(candidates[0], options) <= spare.cost):
-            return self._result_of(search, [spare.aligned], False, limited, spare.author)
+                    candidates, complete = self._candidates_so_far(search), False
+        if fallback is not None and not (candidates and self._cost(candidates[0]) <= fallback.cost):
+            return self._found(search, [fallback.alignment], False, limited, fallback.source)
         if not candidates:
-            return self._nothing(search, limited)
-        return self._result_of(search, candidates, complete, limited)
+            return self._not_found(search, limited)
+        return self._found(search, candidates, complete, limited)
 
-    def _result_of(
-        self, search: RepairSearch, candidates: list[Alignment], complete: bool, limited: str, author: str = ""
+    def _cost(self, alignment: Alignment) -> Number:
+        return self.options.weights.total(alignment.kinds)
+
+    def _found(
+        self, search: RepairSearch, candidates: list[Alignment], complete: bool, limited: str, source: str = ""
     ) -> RepairResult:
-        """The result where there are repairs of one cost. ``author``: what found them, if the search itself did not.
+        """The result if there are repairs of one cost. ``source``: what found them, if the search itself did not.
 
-        A cost that is proved least is so whatever limit ended the search: ``detail`` does not name one then.
+        A cost that is proved least stays so whatever limit ended the search: then ``detail`` names no limit.
         """
-        self.ties = self._order.sorted(candidates)
-        cost = _cost(candidates[0], self.options)
-        repairs = self._present(self.ties, cost)
+        self.ties = self._ranking.sorted(candidates)
+        cost = self._cost(candidates[0])
+        repairs = self._replay_repairs(self.ties, cost)
         bound = min(search.proved, cost)
-        # The search itself has tried whether each new step is needed.
-        optimal = bound == cost and (not author or self._needed(candidates[0]) is True)
+        # The search itself has tested whether each new step is needed.
+        optimal = bound == cost and (not source or self._is_minimal(candidates[0]) is True)
         details = [] if optimal else [limited or search.incomplete]
-        details.append(f"this repair comes from {author}" if author else "")
+        details.append(f"this repair comes from {source}" if source else "")
         detail = "; ".join([text for text in details if text])
-        complete = complete and optimal and self.all_listed and not search.is_doubtful
+        complete = complete and optimal and self._all_listed and not search.is_doubtful
         return RepairResult(RepairStatus.FOUND, repairs, bound, optimal, complete, detail, search.expanded)
 
-    def _task(self) -> RepairTask:
-        return RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.criteria)
+    def _proved_none(self, search: RepairSearch, proof: str) -> RepairResult:
+        return RepairResult(RepairStatus.PROVED_NONE, (), search.proved, False, True, proof, search.expanded)
 
-    def _search(self, insertions_only: bool = False) -> RepairSearch:
+    def _new_search(self, insertions_only: bool = False) -> RepairSearch:
+        task = RepairTask(self.engine, self.steps, self.options.weights, self.options.protected, self.criteria)
         tie_limit = 0.1 if insertions_only else self.options.tie_limit_s
         progress = None if insertions_only else self._progress
-        search = RepairSearch(self._task(), tie_limit, insertions_only, progress)
+        search = RepairSearch(task, tie_limit, insertions_only, progress)
         self._searches.append(search)
         return search
 
     def _allow(self, search: RepairSearch, share: float) -> None:
-        """Let a search use a share of the time and work that is left; a little time is kept for the rest."""
+        """Let a search use a share of the remaining time and work; a little time is kept for the rest."""
         if self.deadline is not None:
             left = self.deadline - monotonic()
             search.deadline = monotonic() + share * max(0.0, left - min(1.0, 0.1 * left))
         if self.options.max_work is not None:
-            left = self.options.max_work - sum([each.work for each in self._searches])
+            left = self.options.max_work - sum([earlier.work for earlier in self._searches])
             search.work_limit = search.work + int(share * max(0, left))
 
-    def _some_repair(self) -> tuple[_Spare | None, str]:
-        """Some repair, which may not be the nearest; or in words the proof that there is none.
+    def _find_any_repair(self) -> tuple[_Fallback | None, str]:
+        """Find any repair, by insertions (and what ill-formed steps need) alone or from a planner.
 
-        By insertions (and what ill-formed steps need) alone, or else from a planner.
+        Also returns the proof, in words, that there is none, if a planner has one.
         """
-        search = self._search(insertions_only=True)
+        search = self._new_search(insertions_only=True)
         try:
             self._allow(search, _SECOND)
-            candidates = self._levels(search, self.options.max_cost)[0]
+            candidates = self._search_rising_costs(search, self.options.max_cost)[0]
         except LimitReached:
-            candidates = self._at_the_limit(search)[0]
+            candidates = self._candidates_so_far(search)
         if candidates:
-            best = self._order.sorted(candidates[:20])[0]
-            return _Spare(best, _cost(best, self.options), "a search for insertions alone"), ""
-        planned, proof = self._planned(_THIRD)
-        return None if planned is None else _Spare(planned, _cost(planned, self.options), "a planner"), proof
+            best = self._ranking.sorted(candidates[:20])[0]
+            return _Fallback(best, self._cost(best), "a search for insertions alone"), ""
+        planned, proof = self._ask_planners(_THIRD)
+        return None if planned is None else _Fallback(planned, self._cost(planned), "a planner"), proof
 
-    def _at_the_limit(self, search: RepairSearch) -> tuple[list[Alignment], bool]:
-        """What a search had found when its time was up."""
+    def _candidates_so_far(self, search: RepairSearch) -> list[Alignment]:
+        """The repairs of least cost in the graph of a search that reached a limit."""
         if not search.terminals:
-            return [], False
-        return self._extract(search, min([node.cost for node in search.terminals]))[0], False
+            return []
+        return self._extract(search, min([node.cost for node in search.terminals]))[0]
 
-    def _levels(self, search: RepairSearch, most: Number | None) -> tuple[list[Alignment], bool]:
-        """Search at rising costs until repairs are found whose new steps are all needed; whether these are all.
+    def _search_rising_costs(self, search: RepairSearch, max_cost: Number | None) -> tuple[list[Alignment], bool]:
+        """Search at rising costs for minimal repairs; also returns whether all repairs of their cost were found.
 
         Raises :class:`LimitReached`.
         """
-        if not search.terminals and not search.run(most):  # there is a repair, and perhaps more of its cost
-            repairs, _ = self._at_the_limit(search)
+        if not search.terminals and not search.run(max_cost):  # there is a repair, and maybe more of its cost
+            repairs = self._candidates_so_far(search)
             if repairs:
                 return repairs, False
         if not search.terminals:
             return [], True
         least = min([node.cost for node in search.terminals])
-        for cost in self._costs(least, most):
-            search.run(cost, everything=True)
+        for cost in self._possible_costs(least, max_cost):
+            search.run(cost, all_costs=True)
             repairs, complete = self._extract(search, cost)
             search.bound = cost
             if repairs:
@@ -268,16 +273,16 @@ class Repairer:
                 search.doubt(cost)
         return [], True
 
-    def _costs(self, least: Number, most: Number | None) -> Iterator[Number]:
-        """What repairs can cost, in rising order, where the cheapest safe plan costs ``least``.
+    def _possible_costs(self, least: Number, max_cost: Number | None) -> Iterator[Number]:
+        """The possible costs of repairs in rising order, if the cheapest safe plan costs ``least``.
 
-        The needed part of that plan costs at most as much as if its substitutions were deletions.
+        The minimal part of that plan costs at most as much as if its substitutions were deletions.
         """
         weights = self.options.weights
         last: Number = least
         if weights.delete > weights.substitute:
             last = least * Fraction(weights.delete) / Fraction(weights.substitute)
-        last = last if most is None else min(last, most)
+        last = last if max_cost is None else min(last, max_cost)
         heap: list[Number] = [0]
         while heap and heap[0] <= last:
             cost = heappop(heap)
@@ -289,50 +294,52 @@ class Repairer:
                 heappush(heap, cost + weight)
 
     def _extract(self, search: RepairSearch, cost: Number) -> tuple[list[Alignment], bool]:
-        """The repairs of a cost, at most a multiple of what will be listed; whether these are all."""
-        out: list[Alignment] = []
+        """The minimal repairs of a cost, at most a multiple of those to be listed; and whether these are all."""
+        repairs: list[Alignment] = []
         most = max(20 * self.options.max_repairs, 200)
-        late = None if self.deadline is None else monotonic() + self.options.tie_limit_s
-        for aligned in enumerate_alignments(search.root, search.terminals, cost, late):
-            needed = self._needed(aligned)
-            if needed is None:
-                return out, False
-            if needed:
-                out.append(aligned)
-                if len(out) >= most:
-                    return out, False
-        return out, late is None or monotonic() < late
+        deadline = None if self.deadline is None else monotonic() + self.options.tie_limit_s
+        for alignment in enumerate_alignments(search.root, search.terminals, cost, deadline):
+            is_minimal = self._is_minimal(alignment)
+            if is_minimal is None:
+                return repairs, False
+            if is_minimal:
+                repairs.append(alignment)
+                if len(repairs) >= most:
+                    return repairs, False
+        return repairs, deadline is None or monotonic() < deadline
 
-    # -- intent -------------------------------------------------------------------------------------------------------
+    # -- minimality ---------------------------------------------------------------------------------------------------
 
-    def _needed(self, aligned: Alignment) -> bool | None:
-        """Whether no set of new steps can be left out; ``None`` if the time did not suffice for all sets.
+    def _is_minimal(self, alignment: Alignment) -> bool | None:
+        """Whether the plan is unsafe without any set of its new steps; ``None`` if the time did not suffice.
 
-        A set without substitutions need not be tried: leaving it out would be a cheaper repair, and there is none. Nor
-        one with insertions, where a deletion costs no more than a substitution.
+        A set without substitutions need not be tested: without it there would be a cheaper repair, and there is none.
+        The same holds for a set with insertions if a deletion costs no more than a substitution.
         """
         weights = self.options.weights
-        if not aligned.substituted:
+        if not alignment.substituted:
             return True
-        pool = aligned.new if weights.delete > weights.substitute else tuple(sorted(aligned.substituted))
-        for size in range(1, len(pool) + 1):
-            for chosen in combinations(pool, size):
+        any_new = weights.delete > weights.substitute
+        positions = alignment.new_positions if any_new else tuple(sorted(alignment.substituted))
+        for size in range(1, len(positions) + 1):
+            for subset in combinations(positions, size):
                 if size > 1 and self.deadline is not None and monotonic() > self.deadline:
                     return None
-                if aligned.substituted & set(chosen) and self.safe(aligned.without(frozenset(chosen))):
+                if alignment.substituted & set(subset) and self.is_safe(alignment.without(frozenset(subset))):
                     return False
         return True
 
-    def safe(self, steps: tuple[GroundAction, ...]) -> bool:
-        """Whether a plan is executable, reaches the goal and breaks no rule so that it decides."""
+    def is_safe(self, steps: tuple[GroundAction, ...]) -> bool:
+        """Whether a plan is executable, reaches the goal and breaks no rule that decides."""
         key = tuple(map(step_key, steps))
         known = self._safe.get(key)
         if known is None:
-            known = self._safe[key] = self.is_safe(self.outcome(steps))
+            run = Replay(self.engine, HALT)
+            run.run_steps(steps)
+            known = self._safe[key] = self._is_safe(run.outcome(len(steps)))
         return known
 
-    def is_safe(self, outcome: Outcome) -> bool:
-        """Whether an outcome is that of a SAFE or VALID plan."""
+    def _is_safe(self, outcome: Outcome) -> bool:
         return (
             not outcome.failures
             and outcome.goal is True
@@ -341,184 +348,74 @@ class Repairer:
             and outcome.limit is None
         )
 
-    def outcome(self, steps: Sequence[GroundAction]) -> Outcome:
-        """What a plan comes to, without explanations."""
-        run = Replay(self.engine, HALT)
-        run.run_steps(steps)
-        return run.outcome(len(steps))
-
-    # -- presentation -------------------------------------------------------------------------------------------------
-
-    def _present(self, ranked: list[Alignment], cost: Number) -> tuple[Repair, ...]:
-        out: list[Repair] = []
+    def _replay_repairs(self, ranked: list[Alignment], cost: Number) -> tuple[Repair, ...]:
+        repairs: list[Repair] = []
         seen: set[tuple[object, ...]] = set()
-        self._places = _places(ranked)
-        for aligned in ranked:
-            key = (*map(step_key, aligned.steps), *aligned.kinds)
+        self.describer.compare_ties(ranked)
+        for alignment in ranked:
+            key = (*map(step_key, alignment.steps), *alignment.kinds)
             if key in seen:
                 continue
             seen.add(key)
-            if len(out) == self.options.max_repairs:
-                self.all_listed = False
+            if len(repairs) == self.options.max_repairs:
+                self._all_listed = False
                 break
-            steps = tuple([step_text(step, self.engine.task.objects) for step in aligned.steps])
+            steps = tuple([step_text(step, self.engine.task.objects) for step in alignment.steps])
             source = Source(self.plan.name, "".join([step + "\n" for step in steps]))
             report = self.checker.check(source)
             if report.headline is Headline.UNKNOWN and report.limits:
-                self.all_listed = False
+                self._all_listed = False
                 continue
             if report.headline not in SAFE:
                 raise AssertionError("the checker does not confirm a repair as safe")
-            replayed = self.checker.confirmer.is_safe(source, report.steps) if len(out) < _REPLAYED else None
+            replayed = self.checker.confirmer.is_safe(source, report.steps) if len(repairs) < _MAX_REPLAYED else None
             if replayed is False:
                 raise AssertionError("the kernel does not confirm a repair as safe")
-            out.append(Repair(steps, aligned.origin, self.edits(aligned), cost, report, replayed))
-        return tuple(out)
+            edits = self.describer.describe(alignment)
+            repairs.append(Repair(steps, alignment.origin, edits, cost, report, replayed))
+        return tuple(repairs)
 
-    def edits(self, aligned: Alignment) -> tuple[Edit, ...]:
-        """The edits of an alignment, in order of places, deletions last; with reasons while there is time for them."""
-        out = []
-        explain = self._explained < _EXPLAINED or (len(aligned.steps) * self._explained < _EXPLAINED_STEPS)
-        self._explained += 1
-        why = self._reasons
-        for place, (origin, step) in enumerate(zip(aligned.origin, aligned.steps, strict=True)):
-            text = step_text(step, self.engine.task.objects)
-            if not origin:
-                reason = why.of_new(aligned, place) if explain else ""
-                first, last = self._range(aligned, place)
-                out.append(Edit(EditKind.INSERT, 0, place + 1, "", text, reason, first, last))
-            elif place in aligned.substituted:
-                reason = why.of_substituted(aligned, place) if explain else ""
-                out.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text, reason))
-            elif place in aligned.moved:
-                reason = why.of_moved(aligned, place) if explain else ""
-                first, last = self._range(aligned, place)
-                out.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
-        for gone in aligned.deleted:
-            reason = why.of_deleted(aligned, gone) if explain else ""
-            out.append(Edit(EditKind.DELETE, gone, 0, self.texts[gone - 1], "", reason))
-        return tuple(out)
+    # -- if the search finds no repair --------------------------------------------------------------------------------
 
-    def _range(self, aligned: Alignment, place: int) -> tuple[int, int]:
-        """The places (from 1) around one at which a step does the same in some tied repair; (0, 0) if only there."""
-        known = self._places.get(_elsewhere(aligned, place), set())
-        first = last = place
-        while first - 1 in known:
-            first -= 1
-        while last + 1 in known:
-            last += 1
-        return (first + 1, last + 1) if first < last else (0, 0)
-
-    # -- where the search finds nothing -------------------------------------------------------------------------------
-
-    def _nothing(self, search: RepairSearch, limited: str) -> RepairResult:
-        """The result where the search ended without a repair."""
-        bound, expanded = search.proved, search.expanded
+    def _not_found(self, search: RepairSearch, limited: str) -> RepairResult:
+        """The result if the search ended without a repair."""
         if search.root.broken:
             first = search.root.broken[0]
             rule = self.engine.rules[self.engine.rule_set.parts[first.part].rule].name
-            how = "leaves undecided" if first.undecided else "already violates"
-            detail = f"the initial state {how} rule `{rule}`"
-            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
+            verb = "leaves undecided" if first.undecided else "already violates"
+            return self._proved_none(search, f"the initial state {verb} rule `{rule}`")
         detail = limited or search.incomplete
         if search.exhausted and not detail and not search.is_doubtful and not search.terminals:
-            detail = "the search for repairs was complete"
             self._no_safe_plan = not self.options.protected
-            return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, detail, expanded)
-        if not limited:  # else planners were asked before
-            planned, proof = self._planned(_LAST)
+            return self._proved_none(search, "the search for repairs was complete")
+        if not limited:  # otherwise planners were asked before
+            planned, proof = self._ask_planners(_LAST)
             if proof:
-                return RepairResult(RepairStatus.PROVED_NONE, (), bound, False, True, proof, expanded)
+                return self._proved_none(search, proof)
             if planned is not None:
-                return self._result_of(search, [planned], False, detail or "the search stopped early", "a planner")
+                return self._found(search, [planned], False, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"
         elif not detail:
             detail = f"the search was limited to cost {float(self.options.max_cost or 0):g} (--max-cost)"
-        return RepairResult(RepairStatus.NOT_FOUND, (), bound, False, False, detail, expanded)
+        return RepairResult(RepairStatus.NOT_FOUND, (), search.proved, False, False, detail, search.expanded)
 
-    def _planned(self, share: float) -> tuple[Alignment | None, str]:
-        """The cheapest repair that planners' plans give within the limits; or in words that there is no safe plan."""
-        from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus  # noqa: PLC0415 - loads the planners
+    def _ask_planners(self, share: float) -> tuple[Alignment | None, str]:
+        """The cheapest repair from planners within the limits, and the proof, in words, that there is no safe plan."""
+        from plansafe.verifier.repair.planner_repairs import find_planner_repair  # noqa: PLC0415 - loads the planners
 
-        planners, limit = self._planners(share)
-        most = self.options.max_cost
-        best: Alignment | None = None
-        for prefix in dict.fromkeys([0, self._good_steps()]):
-            before = [step for step in self.steps[:prefix] if isinstance(step, GroundAction)]
-            solution = planners.solve(PlanningQuery(self.checker, before, True, False, limit))
-            if solution.status is PlanningStatus.UNSOLVABLE and not prefix:
-                self._no_safe_plan = True
-                return None, f"no safe plan reaches the goal ({solution.planner} searched all of them)"
-            if solution.status is not PlanningStatus.SOLVED:
-                continue
-            steps = remove_needless_steps((*before, *solution.steps), self.steps, self.safe)
-            aligned = align_plan(self.steps, steps, self.options.protected)
-            if aligned is None or not self.safe(aligned.steps):
-                continue
-            if most is not None and _cost(aligned, self.options) > most:
-                continue
-            if best is None or _cost(aligned, self.options) < _cost(best, self.options):
-                best = aligned
-        return best, ""
+        limit = self._planner_time(share)
+        planned = find_planner_repair(self.checker, self.steps, self.options, self.is_safe, limit)
+        self._no_safe_plan |= bool(planned.proof)
+        return planned
 
-    def _planners(self, share: float) -> tuple[Planner, float]:
-        """The planners, and the seconds that one question to them may take."""
-        from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - loads the planners
-
-        limit = 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
-        return default_planners() if self.options.max_work is None else default_planners(_PLANNER_NODES), limit
+    def _planner_time(self, share: float) -> float:
+        """The seconds for one query to planners."""
+        return 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
 
     @cached_property
     def unsafe_goal(self) -> bool:
         """Whether it was proved that the goal can be reached, but not safely; after :meth:`run`. Asks a planner."""
-        from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus  # noqa: PLC0415 - loads the planners
+        from plansafe.verifier.repair.planner_repairs import reaches_goal_without_rules  # noqa: PLC0415 - as above
 
-        if not self._no_safe_plan:
-            return False
-        planners, limit = self._planners(_LAST)
-        return planners.solve(PlanningQuery(self.checker, (), False, False, limit)).status is PlanningStatus.SOLVED
-
-    def _good_steps(self) -> int:
-        """How many steps of the original plan can be taken without breaking a rule."""
-        run = Replay(self.engine, HALT)
-        run.run_steps(self.steps)
-        outcome = run.outcome(len(self.steps))
-        bad = [failure.step for failure in outcome.failures]
-        broken = [v for v in outcome.violations if self.engine.decides(v, self.criteria)]
-        bad += [violation.step for violation in broken if not violation.at_end]
-        return max(0, min(bad, default=len(self.steps) + 1) - 1)
-
-
-_FIRST, _SECOND, _THIRD, _LAST = 0.35, 0.5, 0.25, 0.5
-"""Shares of the time that is left: for the nearest repair at first, then for some repair by insertions alone, then for
-each of two planners' plans; and for each of these at the end."""
-_PLANNER_NODES = 20_000
-"""States that a planner may look at where the work is limited."""
-_REPLAYED = 3
-"""Repairs of a plan that the kernel replays (if the checker's options leave that to us)."""
-_EXPLAINED, _EXPLAINED_STEPS = 2, 400
-"""Repairs whose edits are explained in any case; and steps of plans with edits that are explained beyond."""
-
-
-def _elsewhere(aligned: Alignment, place: int) -> tuple[object, ...]:
-    """What a repair is but for the place of one of its steps."""
-    rest = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
-    return (*map(step_key, rest), step_key(aligned.steps[place]), aligned.origin[place], *aligned.kinds)
-
-
-def _places(ties: Sequence[Alignment]) -> dict[tuple[object, ...], set[int]]:
-    """The places of each inserted or moved step in repairs that are otherwise the same."""
-    out: dict[tuple[object, ...], set[int]] = {}
-    for aligned in ties[:_MOST_RANGED]:
-        for place, origin in enumerate(aligned.origin):
-            if not origin or place in aligned.moved:
-                out.setdefault(_elsewhere(aligned, place), set()).add(place)
-    return out
-
-
-_MOST_RANGED = 500
-
-
-def _cost(aligned: Alignment, options: RepairOptions) -> Number:
-    return sum([options.weights.of(EditKind(kind)) for kind in aligned.kinds])
+        return self._no_safe_plan and reaches_goal_without_rules(self.checker, self.options, self._planner_time(_LAST))

@@ -1,4 +1,4 @@
-"""Which actions may meet a demand."""
+"""Which actions may meet a demand, in general and at a node."""
 
 from __future__ import annotations
 
@@ -7,129 +7,133 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import Conditional, GroundEffects, step_key
+from plansafe.verifier.repair.ground_effects import ConditionalEffect, GroundEffects, step_key
 from plansafe.verifier.repair.repair_task import RepairTask
-from plansafe.verifier.repair.search_graph import (
-    Node,
-)
+from plansafe.verifier.repair.search_graph import Node
 
 
 class Candidate(NamedTuple):
-    """An action that may meet a demand: what its precondition says, and its effects that may do it.
+    """An action that may meet a demand.
 
-    ``simple``: the literals are all of the precondition. An effect comes with the code of its condition and what to
-    call that with. ``contested``: another effect may add what one deletes, and a fact that is both is true.
+    ``literals``: those of its precondition; ``only_literals``: the precondition has no other parts. ``conditional``:
+    the conditional effects that may meet the demand, each with its compiled condition and that function's objects.
+    ``contested``: another effect may add what one deletes, and a fact that is both deleted and added is true.
     """
 
-    taken: GroundAction
-    own: GroundEffects
+    step: GroundAction
+    effects: GroundEffects
     literals: list[tuple[int, int, bool]]
-    simple: bool
-    effects: list[tuple[Conditional, Callable[..., bool], tuple[int, ...]]]
+    only_literals: bool
+    conditional: list[tuple[ConditionalEffect, Callable[..., bool], tuple[int, ...]]]
     contested: bool
 
 
 class Candidates:
-    """The actions that may meet demands, and what each would do at a node."""
+    """The actions that may meet demands."""
 
     def __init__(self, task: RepairTask) -> None:
         self.task = task
-        self._achievers: dict[Demand, list[Candidate]] = {}
-        self._legal_actions: dict[tuple[object, ...], list[GroundAction]] = {}
+        self._candidates: dict[Demand, list[Candidate]] = {}
+        self._applicable: dict[tuple[object, ...], list[GroundAction]] = {}
 
-    def of(self, demand: Demand) -> list[Candidate]:
+    def candidates_for(self, demand: Demand) -> list[Candidate]:
         """The actions that may meet a demand."""
-        found = self._achievers.get(demand)
-        if found is None:
-            found = self._achievers[demand] = []
-            for taken in self.task.achievers(demand):
-                literals, others = self.task.effects.precondition(taken)
-                own = self.task.effects.of(taken)
-                every = own.conditionals(demand.subject, self.task.wanted(demand))
-                able = [e for e in every if e.value is None or (_does(e, demand) and self.task.effects.possible(e))]
-                effects = [(e, *self.task.effects.asked(e)) for e in able]
-                contested = demand.value is not True and any([e.value for e in every])
-                found.append(Candidate(taken, own, literals, not others, effects, contested))
-        return found
+        candidates = self._candidates.get(demand)
+        if candidates is None:
+            candidates = self._candidates[demand] = []
+            index = self.task.effect_index
+            for step in self.task.achievers(demand):
+                literals, others = index.precondition_literals(step)
+                effects = index.effects_of(step)
+                conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
+                helpful = [e for e in conditional if e.value is None or (_meets(e, demand) and index.can_happen(e))]
+                compiled = [(e, *index.compile_condition(e)) for e in helpful]
+                contested = demand.value is not True and any([e.value for e in conditional])
+                candidates.append(Candidate(step, effects, literals, not others, compiled, contested))
+        return candidates
 
-    def acting(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
-        """The actions that can be taken at a node and may meet a demand there, each once."""
-        effects, wanted, value = self.task.effects, self.task.wanted(demand), demand.value
+    def find_applicable(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
+        """The actions that are applicable at a node and may meet a demand there, each once."""
+        index, pattern, value = self.task.effect_index, self.task.pattern_of(demand), demand.value
         assert value is not None
-        found = effects.acting(demand.subject, wanted, value, node.state)
-        if found is not None:
-            for taken in {step_key(taken): taken for taken in found}.values():
-                if self.legal(node, taken):
-                    yield taken
+        effective = index.find_effective_actions(demand.subject, pattern, value, node.state)
+        if effective is not None:
+            for step in {step_key(step): step for step in effective}.values():
+                if self.is_applicable(node, step):
+                    yield step
             return
-        for taken in self._legal_of(node, effects.names(demand.subject, value)):
-            if self.task.may_meet(effects.of(taken), demand):
-                yield taken
+        for step in self._applicable_named(node, index.action_names(demand.subject, value)):
+            if self.task.may_meet(index.effects_of(step), demand):
+                yield step
 
-    def _legal_of(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
-        """The actions of these names that can be taken at a node."""
+    def _applicable_named(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
+        """The ground actions of these names that are applicable at a node."""
         if not names:
             return []
-        key = (names, *node.now.state_key())
-        found = self._legal_actions.get(key)
-        if found is None:
-            found = self._legal_actions[key] = list(node.now.legal(*names))
-        return found
+        key = (names, *node.execution.state_key())
+        actions = self._applicable.get(key)
+        if actions is None:
+            actions = self._applicable[key] = list(node.execution.legal(*names))
+        return actions
 
-    def effect_on(self, node: Node, candidate: Candidate, wanted: Demand) -> bool | None:
-        """Whether an action changes what is wanted here; ``None`` if only trying tells."""
-        own, subject, code = candidate.own, wanted.subject, wanted.code
-        if own.acts(subject, self.task.wanted(wanted)):
+    def meets_demand(self, node: Node, candidate: Candidate, demand: Demand) -> bool | None:
+        """Whether an action changes a fact of a demand at a node; ``None`` if only taking the step tells."""
+        effects, subject, code = candidate.effects, demand.subject, demand.code
+        if effects.matches_action_fact(subject, self.task.pattern_of(demand)):
             return True
-        if subject >= self.task.base:
-            return None if candidate.effects else False
+        if subject >= self.task.fluent_base:
+            return None if candidate.conditional else False
         facts, fluents = node.state.facts, node.state.fluents
-        there = facts[subject]
+        true_codes = facts[subject]
         if code is None:
             task = self.task.engine.task
-            if any([(c in there) is not value and wanted.agrees(task, p, c) for (p, c), value in own.sets.items()]):
+            changes = [
+                (c in true_codes) is not value and demand.is_about(task, p, c)
+                for (p, c), value in effects.certain_facts.items()
+            ]
+            if any(changes):
                 return True
         else:
-            sets = own.sets.get((subject, code))
-            if sets is not None and (code in there) is not sets:
+            certain = effects.certain_facts.get((subject, code))
+            if certain is not None and (code in true_codes) is not certain:
                 return True
-        does: bool | None = False
-        for effect, holds, objects in candidate.effects:
-            if (effect.fact[1] in there) is effect.value:
+        meets: bool | None = False
+        for effect, condition, objects in candidate.conditional:
+            if (effect.fact[1] in true_codes) is effect.value:
                 continue
             try:
-                if holds(facts, fluents, *objects):
+                if condition(facts, fluents, *objects):
                     if not candidate.contested:
                         return True
-                    does = None
+                    meets = None
             except (KeyError, ZeroDivisionError):
-                does = None
-        return does
+                meets = None
+        return meets
 
-    def legal(self, node: Node, taken: GroundAction) -> bool:
-        """Whether the precondition of an action holds; true where a number is undefined, for then trying tells."""
-        literals, others = self.task.effects.precondition(taken)
+    def is_applicable(self, node: Node, step: GroundAction) -> bool:
+        """Whether the precondition of an action holds; true if a number is undefined, since only taking it tells."""
+        literals, others = self.task.effect_index.precondition_literals(step)
         facts = node.state.facts
         for predicate, code, value in literals:
             if (code in facts[predicate]) is not value:
                 return False
         if not others:
             return True
-        slots = [v.slot for v in taken.action.parameters]
-        holds = self.task.engine.full_code.precondition(taken.action, slots)
+        slots = [v.slot for v in step.action.parameters]
+        precondition = self.task.engine.full_code.precondition(step.action, slots)
         try:
-            return holds(node.state.facts, node.state.fluents, *taken.objects)
+            return precondition(node.state.facts, node.state.fluents, *step.objects)
         except (KeyError, ZeroDivisionError):
             return True
 
-    def legal_here(self, node: Node) -> list[GroundAction]:
-        """The actions that can be taken at a node."""
-        key = node.now.state_key()
-        found = self._legal_actions.get(key)
-        if found is None:
-            found = self._legal_actions[key] = list(node.now.legal())
-        return found
+    def applicable_actions(self, node: Node) -> list[GroundAction]:
+        """The actions that are applicable at a node."""
+        key = node.execution.state_key()
+        actions = self._applicable.get(key)
+        if actions is None:
+            actions = self._applicable[key] = list(node.execution.legal())
+        return actions
 
 
-def _does(effect: Conditional, demand: Demand) -> bool:
+def _meets(effect: ConditionalEffect, demand: Demand) -> bool:
     return demand.value is None or effect.value is demand.value

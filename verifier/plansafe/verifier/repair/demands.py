@@ -1,8 +1,8 @@
-"""What has to change for a condition to become true: sets of facts of which every fix changes at least one.
+"""What has to change for a condition to become true: sets of demands of which every fix meets at least one.
 
 A *demand* names a fact (or all facts of a pattern) and the value it should get (``None``: any other). For a false
-conjunction one false part is enough, since all of them must become true; for a false disjunction all parts count. What
-quantifies over many objects is not spelt out: see :mod:`.instances`.
+conjunction the demands of one false part are enough, since all parts must become true; for a false disjunction those of
+all parts are needed. Quantifiers over many objects are not expanded: their instances are searched.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, satisfying_bindings, select_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
@@ -23,6 +22,7 @@ from plansafe.verifier.model.nodes import (
     Binding,
     Compare,
     Equal,
+    Expression,
     Fluent,
     Formula,
     Not,
@@ -35,22 +35,23 @@ from plansafe.verifier.model.nodes import (
     Variable,
 )
 from plansafe.verifier.model.operations import expression_fluents, free_slots
-from plansafe.verifier.repair.effects import OPEN, ObjectPattern, matches_pattern
+from plansafe.verifier.repair.ground_effects import OPEN, ObjectPattern, matches_pattern
 
-MAX_SPELT_OUT = 500
+MAX_LISTED_FACTS = 500
 """Facts of one condition that are listed; beyond it whole predicates are demanded."""
-FEW_OBJECTS = 8
-"""Instances of a quantifier that are looked at one by one."""
-SELECTIVE = 32
-"""Instances up to which those are looked at one by one that a part of a condition leaves."""
+MAX_ENUMERATED_INSTANCES = 8
+"""Instances of a quantifier that are examined one by one."""
+MAX_SELECTED_INSTANCES = 32
+"""Instances that one part of a condition leaves up to which they are examined one by one."""
+_MAX_COUNT = 1_000_000
 
 
 class Demand(NamedTuple):
     """``subject`` (predicate or fluent) and ``code`` of a fact, and the value it should get.
 
-    Without a code any fact counts that agrees with the ``pattern``: objects, :data:`OPEN` where any will do; ``()``
-    agrees with all. With ``ever`` the value is not wanted at the flaw, but at more of the letters up to it: steps that
-    take it back on the way do not stop the demand.
+    Without a code, any fact counts that matches the ``pattern``: objects, with :data:`OPEN` for any object; ``()``
+    matches all. With ``ever`` the value is not needed at the flaw, but at more of the letters up to it: steps that
+    reverse it before the flaw do not stop the demand.
     """
 
     subject: int
@@ -59,16 +60,16 @@ class Demand(NamedTuple):
     pattern: tuple[int, ...] = ()
     ever: bool = False
 
-    def wanted(self, task: Task) -> ObjectPattern:
-        """The objects of the fact, :data:`OPEN` where any will do; ``None`` for any fact."""
+    def object_pattern(self, task: Task) -> ObjectPattern:
+        """The objects of the fact, :data:`OPEN` for any object; ``None`` for any fact."""
         if self.code is None:
             return self.pattern or None
         base = len(task.predicates)
         declared = task.predicates[self.subject] if self.subject < base else task.functions[self.subject - base]
         return task.decode(self.code, len(declared.types))
 
-    def agrees(self, task: Task, subject: int, code: int) -> bool:
-        """Whether it is about a fact."""
+    def is_about(self, task: Task, subject: int, code: int) -> bool:
+        """Whether the demand is about a fact."""
         if subject != self.subject:
             return False
         if self.code is not None or not self.pattern:
@@ -79,132 +80,148 @@ class Demand(NamedTuple):
 Demands = frozenset[Demand]
 
 
-class _TooMany(Exception):
+class _TooManyFacts(Exception):
     """More facts than are worth listing."""
 
 
 class DemandFinder:
-    """Finds demands for conditions of one task."""
+    """Finds the demands of the conditions of one task."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.task = engine.task
         self.base = len(engine.task.predicates)
         self._changeable = self._find_changeable()
-        self._selectivity = Selectivity(engine)
+        self._action_counts = self._count_actions()
 
-    def changeable(self, subject: int) -> bool:
+    def is_changeable(self, subject: int) -> bool:
         """Whether some action changes a predicate or fluent."""
         return subject in self._changeable
 
     def _find_changeable(self) -> frozenset[int]:
-        """Predicates and fluents that an action can change; action facts count."""
-        out = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
+        """Predicates and fluents that an action can change, including action predicates."""
+        subjects = {p for p in range(self.base) if p >= len(self.task.static) or not self.task.static[p]}
         for action in self.task.actions.values():
             for effect in action.start.effects:
-                out |= {self.base + a.function for a in effect.assignments}
-        return frozenset(out)
+                subjects |= {self.base + a.function for a in effect.assignments}
+        return frozenset(subjects)
 
-    def flips(self, evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool) -> Demands:
-        """Demands of which at least one must be met for ``formula`` to get the value ``wanted``.
+    def _count_actions(self) -> dict[tuple[int, bool | None], int]:
+        """The number of ground actions that can give one fact of a subject a value, approximately."""
+        counts: dict[tuple[int, bool | None], int] = {}
+
+        def add(action: Action, subject: int, value: bool | None, arguments: tuple[int, ...]) -> None:
+            free = [v for v in action.parameters if -1 - v.slot not in arguments]
+            count = prod([len(self.task.domains[v.domain]) for v in free])
+            for key in {(subject, value), (subject, None)}:
+                counts[key] = min(counts.get(key, 0) + count, _MAX_COUNT)
+
+        for action in self.task.actions.values():
+            for effect in action.start.effects:
+                for atom in effect.adds:
+                    add(action, atom.predicate, True, atom.arguments)
+                for atom in effect.deletes:
+                    add(action, atom.predicate, False, atom.arguments)
+                for assignment in effect.assignments:
+                    add(action, self.base + assignment.function, None, assignment.arguments)
+        return counts
+
+    def find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands:
+        """Demands of which at least one must be met for ``formula`` to get a truth value.
 
         Empty if no change of state can give it that value.
         """
         try:
-            found = self._flips(evaluator, formula, binding, wanted)
-        except _TooMany:
-            found = self.patterns(formula, {})
-        return self.basic(found or ())
+            demands = self._find(evaluator, formula, binding, truth)
+        except _TooManyFacts:
+            demands = self.any_change(formula, {})
+        return self.without_derived(demands or ())
 
-    def able(
+    def find_for_instance(
         self, evaluator: Evaluator, variables: Iterable[Variable], parts: Iterable[Formula], binding: Binding
     ) -> Demands:
-        """Demands of which one must be met for the parts to be true together under one more binding of variables.
+        """Demands of which one must be met for the parts to hold together under one more binding of the variables."""
+        return self.without_derived(
+            self._existential(evaluator, list(variables), [(part, True) for part in parts], binding)
+        )
 
-        For each binding under which they are not.
-        """
-        return self.basic(self._some(evaluator, list(variables), [(part, True) for part in parts], binding))
-
-    def _flips(self, evaluator: Evaluator, formula: Formula, binding: Binding, wanted: bool) -> Demands | None:
-        """``None``: has the value already."""
+    def _find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands | None:
+        """``None``: the formula already has the value."""
         match formula:
             case Truth():
-                return None if formula.value is wanted else frozenset()
+                return None if formula.value is truth else frozenset()
             case Equal():
-                return None if evaluator.holds(formula, binding) is wanted else frozenset()
+                return None if evaluator.holds(formula, binding) is truth else frozenset()
             case Atom():
-                if evaluator.holds(formula, binding) is wanted:
+                if evaluator.holds(formula, binding) is truth:
                     return None
                 code = self.task.code_of(formula.arguments, binding)
-                return self._changing([Demand(formula.predicate, code, wanted)])
+                return self._only_changeable([Demand(formula.predicate, code, truth)])
             case Compare():
-                if evaluator.holds(formula, binding) is wanted:
+                if evaluator.holds(formula, binding) is truth:
                     return None
-                return self.numbers(binding, formula.left, formula.right)
+                return self.numeric(binding, formula.left, formula.right)
             case Not():
-                return self._flips(evaluator, formula.body, binding, not wanted)
+                return self._find(evaluator, formula.body, binding, not truth)
             case And() | Or():
                 parts: Iterable[tuple[Formula, Binding]] = [(part, binding) for part in formula.parts]
-                return self._junction(evaluator, parts, wanted, isinstance(formula, And) is wanted)
+                return self._junction(evaluator, parts, truth, isinstance(formula, And) is truth)
             case Quantified():
-                return self._quantified(evaluator, formula, binding, wanted)
+                return self._quantified(evaluator, formula, binding, truth)
             case Temporal():
                 raise AssertionError("a temporal formula is no condition of a state")
             case _:
                 assert_never(formula)
 
-    def _quantified(self, evaluator: Evaluator, formula: Quantified, binding: Binding, wanted: bool) -> Demands | None:
-        every = formula.universal is wanted
-        if prod([len(self.task.domains[v.domain]) for v in formula.variables]) <= FEW_OBJECTS:
-            few = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
-            return self._junction(evaluator, few, wanted, every)
-        if evaluator.holds(formula, binding) is wanted:
+    def _quantified(self, evaluator: Evaluator, formula: Quantified, binding: Binding, truth: bool) -> Demands | None:
+        all_needed = formula.universal is truth
+        if prod([len(self.task.domains[v.domain]) for v in formula.variables]) <= MAX_ENUMERATED_INSTANCES:
+            parts = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
+            return self._junction(evaluator, parts, truth, all_needed)
+        if evaluator.holds(formula, binding) is truth:
             return None
-        if every:
-            found = satisfying_bindings(evaluator, formula.variables, formula.body, not wanted, binding)
-            return self._junction(evaluator, ((formula.body, inner) for inner in found), wanted, True) or frozenset()
-        return self._some(evaluator, list(formula.variables), [(formula.body, wanted)], binding)
+        if all_needed:
+            failing = satisfying_bindings(evaluator, formula.variables, formula.body, not truth, binding)
+            return self._junction(evaluator, ((formula.body, inner) for inner in failing), truth, True) or frozenset()
+        return self._existential(evaluator, list(formula.variables), [(formula.body, truth)], binding)
 
     def _junction(
-        self,
-        evaluator: Evaluator,
-        parts: Iterable[tuple[Formula, Binding]],
-        wanted: bool,
-        all_needed: bool,
+        self, evaluator: Evaluator, parts: Iterable[tuple[Formula, Binding]], truth: bool, all_needed: bool
     ) -> Demands | None:
         best: Demands | None = None
         union: set[Demand] = set()
-        looked = 0
+        unmet = 0
         for part, binding in parts:
-            found = self._flips(evaluator, part, binding, wanted)
-            if found is None:
+            demands = self._find(evaluator, part, binding, truth)
+            if demands is None:
                 if not all_needed:
                     return None
                 continue
             if all_needed:
-                looked += 1
-                best = found if best is None or self._weight(found) < self._weight(best) else best
-                if not best or looked >= SELECTIVE:
+                unmet += 1
+                best = demands if best is None or self._rank(demands) < self._rank(best) else best
+                if not best or unmet >= MAX_SELECTED_INSTANCES:
                     break
             else:
-                union |= found
-                if len(union) > MAX_SPELT_OUT:
-                    raise _TooMany
+                union |= demands
+                if len(union) > MAX_LISTED_FACTS:
+                    raise _TooManyFacts
         return best if all_needed else frozenset(union)
 
-    def _weight(self, demands: Demands) -> tuple[int, int]:
-        """Of several parts of which any will do, the one that the fewest actions mend leaves the least to try."""
-        return sum([self._selectivity.of(d.subject, d.value) for d in demands]), len(demands)
+    def _rank(self, demands: Demands) -> tuple[int, int]:
+        """The number of actions that can meet demands: of several parts, the one with the fewest is demanded."""
+        counts = self._action_counts
+        return sum([max(1, counts.get((d.subject, d.value), 0)) for d in demands]), len(demands)
 
     # -- many objects -------------------------------------------------------------------------------------------------
 
-    def _some(
+    def _existential(
         self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[SignedFormula], binding: Binding
     ) -> Demands:
         """For each binding of the variables, demands for one of the goals that is not met under it.
 
-        Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern; where it
-        leaves few bindings for which it is met, the other goals are asked for under these.
+        Of the goals that read a variable, the one that the fewest actions can meet is demanded as a pattern. If it
+        leaves few bindings under which it is met, the other goals are demanded under these.
         """
         flat = flatten_goals(self.task, variables, goals, binding)
         if flat is None:
@@ -213,79 +230,82 @@ class DemandFinder:
         slots = {v.slot for v in variables}
         closed = [part for part in parts if not free_slots(part[0]) & slots]
         best: Demands | None = None
-        for formula, wanted in closed:
-            found = self._flips(evaluator, formula, binding, wanted)
-            if found is not None and (best is None or self._weight(found) < self._weight(best)):
-                best = found
+        for formula, truth in closed:
+            closed_demands = self._find(evaluator, formula, binding, truth)
+            if closed_demands is not None and (best is None or self._rank(closed_demands) < self._rank(best)):
+                best = closed_demands
         if best is not None:
             return best
-        unmet = [part for part in parts if free_slots(part[0]) & slots]
-        ranked = sorted(unmet, key=lambda part: self._weight(self.signed(part[0], part[1], binding)))
-        out: set[Demand] = set()
+        open_parts = [part for part in parts if free_slots(part[0]) & slots]
+        ranked = sorted(open_parts, key=lambda part: self._rank(self.helpful(part[0], part[1], binding)))
+        demands: set[Demand] = set()
         for number, part in enumerate(ranked, 1):
-            out |= self._asked(evaluator, variables, part, binding)
-            left = ranked[number:]
-            chosen = select_bindings(evaluator, variables, part, binding, SELECTIVE) if left else None
-            if chosen is not None:
-                rest = [v for v in variables if v.slot not in chosen.slots]
-                for inner in chosen.bindings:
-                    out |= self._some(evaluator, rest, left, inner)
+            demands |= self._open_part(evaluator, variables, part, binding)
+            rest = ranked[number:]
+            selected = select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if rest else None
+            if selected is not None:
+                free = [v for v in variables if v.slot not in selected.slots]
+                for inner in selected.bindings:
+                    demands |= self._existential(evaluator, free, rest, inner)
                 break
-        return frozenset(out)
+        return frozenset(demands)
 
-    def _asked(self, evaluator: Evaluator, variables: list[Variable], part: SignedFormula, binding: Binding) -> Demands:
+    def _open_part(
+        self, evaluator: Evaluator, variables: list[Variable], part: SignedFormula, binding: Binding
+    ) -> Demands:
         """Demands for a part, for each binding of the variables under which it is not met."""
-        formula, wanted = part
-        if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:
-            found = [self._some(evaluator, variables, [(one, wanted)], binding) for one in formula.parts]
-            return frozenset().union(*found)
-        return self.signed(formula, wanted, binding)
+        formula, truth = part
+        if isinstance(formula, And | Or) and isinstance(formula, Or) is truth:
+            by_part = [self._existential(evaluator, variables, [(inner, truth)], binding) for inner in formula.parts]
+            return frozenset().union(*by_part)
+        return self.helpful(formula, truth, binding)
 
     # -- facts that are read ------------------------------------------------------------------------------------------
 
-    def numbers(self, binding: Binding, *expressions: model.Expression) -> Demands:
-        """The fluents that expressions read."""
-        found = empty_footprint()
+    def numeric(self, binding: Binding, *expressions: Expression) -> Demands:
+        """Demands that a fluent of the expressions changes."""
+        footprint = empty_footprint()
         for expression in expressions:
-            self.engine.footprints.add_fluent_reads(expression, binding, found)
-        whole = [Demand(subject, None, None) for subject in found.unbounded_reads]
-        return self._changing([*whole, *[Demand(subject, code, None) for subject, code in found.reads]])
+            self.engine.footprints.add_fluent_reads(expression, binding, footprint)
+        any_fluent = [Demand(subject, None, None) for subject in footprint.unbounded_reads]
+        fluents = [Demand(subject, code, None) for subject, code in footprint.reads]
+        return self._only_changeable([*any_fluent, *fluents])
 
-    def _changing(self, demands: Iterable[Demand]) -> Demands:
-        return frozenset([d for d in demands if d.subject in self._changeable])
+    def _only_changeable(self, demands: Iterable[Demand]) -> Demands:
+        return frozenset([demand for demand in demands if demand.subject in self._changeable])
 
-    def basic(self, demands: Iterable[Demand]) -> Demands:
-        """Derived facts replaced by what they depend on."""
+    def without_derived(self, demands: Iterable[Demand]) -> Demands:
+        """Replace demands for derived facts by demands for the facts that they depend on."""
         axioms = self.engine.axioms
         if axioms is None:
             return frozenset(demands)
-        out: set[Demand] = set()
+        basic: set[Demand] = set()
         for demand in demands:
             if demand.subject in axioms.derived:
                 for subject in self.engine.footprints.derived_inputs(demand.subject) & self._changeable:
-                    out |= self._any_change(Demand(subject, None, None))
+                    basic |= self._both_values(Demand(subject, None, None))
             else:
-                out.add(demand)
-        return frozenset(out)
+                basic.add(demand)
+        return frozenset(basic)
 
-    def patterns(self, formula: Formula, binding: Binding) -> Demands:
-        """Every fact that a formula (temporal or not) reads under a binding; any change of it counts."""
-        return self.signed(formula, None, binding)
+    def any_change(self, formula: Formula, binding: Binding) -> Demands:
+        """Demands that any fact changes that a formula (temporal or not) reads under a binding."""
+        return self.helpful(formula, None, binding)
 
-    def _any_change(self, demand: Demand) -> set[Demand]:
-        """Both values of a fact, at any letter."""
+    def _both_values(self, demand: Demand) -> set[Demand]:
+        """Demands for both values of a fact, at any letter."""
         if demand.subject >= self.base:
             return {demand}
         return {demand._replace(value=value, ever=True) for value in (True, False)}
 
-    def signed(self, formula: Formula, wanted: bool | None, binding: Binding, ever: bool = False) -> Demands:
-        """Every fact that a formula (temporal or not) reads under a binding, changed so that it helps.
+    def helpful(self, formula: Formula, truth: bool | None, binding: Binding, ever: bool = False) -> Demands:
+        """Demands for the changes of facts, read by a formula (temporal or not), that help it to get a truth value.
 
-        A formula that is false, say, can become true only if a fact that it reads unnegated becomes true more often, or
-        one that it reads negated false.
+        A false formula, for example, can become true only if a fact that it reads unnegated becomes true more often, or
+        one that it reads negated becomes false more often.
         """
-        out: set[Demand] = set()
-        for read, value in signed_reads(formula, wanted):
+        demands: set[Demand] = set()
+        for read, value in _reads_with_helpful_value(formula, truth):
             if isinstance(read, Atom):
                 subject, arguments = read.predicate, read.arguments
             else:
@@ -294,46 +314,16 @@ class DemandFinder:
             pattern = objects if OPEN in objects and any([o != OPEN for o in objects]) else ()
             code = None if OPEN in objects else self.task.encode(objects)
             demand = Demand(subject, code, value, pattern, ever)
-            out |= {demand} if value is not None else self._any_change(demand)
-        return self._changing(out)
+            demands |= {demand} if value is not None else self._both_values(demand)
+        return self._only_changeable(demands)
 
 
-_MOST = 1_000_000
+def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
+    """Each atom and fluent of a formula, with its value that may give the formula the value ``truth``.
 
-
-class Selectivity:
-    """Counts by predicate and value, for one task."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.task = engine.task
-        self._base = len(engine.task.predicates)
-        self._counts: dict[tuple[int, bool | None], int] = {}
-        for action in engine.task.actions.values():
-            for effect in action.start.effects:
-                for atom in effect.adds:
-                    self._add(action, atom.predicate, True, atom.arguments)
-                for atom in effect.deletes:
-                    self._add(action, atom.predicate, False, atom.arguments)
-                for assignment in effect.assignments:
-                    self._add(action, self._base + assignment.function, None, assignment.arguments)
-
-    def _add(self, action: Action, subject: int, value: bool | None, arguments: tuple[int, ...]) -> None:
-        left = [v for v in action.parameters if -1 - v.slot not in arguments]
-        count = prod([len(self.task.domains[v.domain]) for v in left])
-        for key in {(subject, value), (subject, None)}:
-            self._counts[key] = min(self._counts.get(key, 0) + count, _MOST)
-
-    def of(self, subject: int, value: bool | None) -> int:
-        """The ground actions with an effect on one fact of a subject; at least 1."""
-        return max(1, self._counts.get((subject, value), 0))
-
-
-def signed_reads(formula: Formula, wanted: bool | None) -> Iterator[tuple[Atom | Fluent, bool | None]]:
-    """Each atom and fluent of a formula, with the value that may give the formula the value ``wanted``.
-
-    ``None``: any change may. An atom that is read both ways comes twice.
+    ``None``: any change may. An atom that is read with both signs is listed twice.
     """
-    stack: list[tuple[Formula, bool | None]] = [(formula, wanted)]
+    stack: list[tuple[Formula, bool | None]] = [(formula, truth)]
     while stack:
         part, sign = stack.pop()
         match part:
@@ -343,25 +333,28 @@ def signed_reads(formula: Formula, wanted: bool | None) -> Iterator[tuple[Atom |
                 for expression in (part.left, part.right):
                     yield from [(fluent, None) for fluent in expression_fluents(expression)]
             case Not():
-                stack.append((part.body, _times(sign, False)))
+                stack.append((part.body, _product(sign, False)))
             case And() | Or():
                 stack += [(inner, sign) for inner in part.parts]
             case Quantified():
                 stack.append((part.body, sign))
             case Temporal():
-                signs = _signs(part.operator)
-                stack += [(inner, _times(sign, own)) for inner, own in zip(part.operands, signs, strict=True)]
+                signs = _operand_signs(part.operator)
+                stack += [
+                    (inner, _product(sign, operand_sign))
+                    for inner, operand_sign in zip(part.operands, signs, strict=True)
+                ]
             case Truth() | Equal():
                 pass
             case _:
                 assert_never(part)
 
 
-def _times(sign: bool | None, own: bool | None) -> bool | None:
-    return None if sign is None or own is None else sign is own
+def _product(sign: bool | None, operand_sign: bool | None) -> bool | None:
+    return None if sign is None or operand_sign is None else sign is operand_sign
 
 
-def _signs(operator: Operator) -> tuple[bool | None, ...]:
+def _operand_signs(operator: Operator) -> tuple[bool | None, ...]:
     """For each operand, whether its truth at more letters helps (or hinders); ``None``: it may do either."""
     match operator:
         case "always" | "historically" | "sometime" | "once" | "within" | "at-end":

@@ -1,4 +1,4 @@
-"""Why a repair does what it does: what each new step serves, and what went wrong where the author had a step."""
+"""The edits of repairs, with the reason of each: what a new step is for, and what was wrong with the original step."""
 
 from __future__ import annotations
 
@@ -10,70 +10,127 @@ from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
+from plansafe.verifier.repair.ground_effects import step_key
+from plansafe.verifier.repair.model import Edit, EditKind
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
-_MOST = 2
+_MAX_SUPPORTS = 2
 """Supports that a reason names."""
+_ALWAYS_EXPLAINED, _MAX_EXPLAINED_STEPS = 2, 400
+"""Repairs whose edits are always explained; and the steps of plans whose edits are explained beyond these."""
+_MAX_TIES = 500
+"""Tied repairs that are compared to find the range of an edit's position."""
 
 
-class EditReasons:
-    """The reasons of the edits of one plan."""
+class EditDescriber:
+    """Describes the edits of the repairs of one plan; ``texts``: its steps as written."""
 
-    def __init__(self, engine: Engine, original: Sequence[GroundAction | IllFormed], criteria: VerdictCriteria) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        original: Sequence[GroundAction | IllFormed],
+        texts: Sequence[str],
+        criteria: VerdictCriteria,
+    ) -> None:
         self.engine = engine
         self.criteria = criteria
         self.objects = engine.task.objects
         self.original = original
+        self.texts = texts
+        self._described = 0
+        self._places: dict[tuple[object, ...], set[int]] = {}
 
-    def of_new(self, aligned: Alignment, place: int) -> str:
-        """What the step at a place (from 0) of a repaired plan serves."""
+    def compare_ties(self, ties: Sequence[Alignment]) -> None:
+        """Find the places of each inserted or moved step among repairs that are otherwise the same."""
+        self._places = {}
+        for alignment in ties[:_MAX_TIES]:
+            for place, origin in enumerate(alignment.origin):
+                if not origin or place in alignment.moved:
+                    self._places.setdefault(_without_place(alignment, place), set()).add(place)
+
+    def describe(self, alignment: Alignment) -> tuple[Edit, ...]:
+        """The edits of an alignment in order of places, deletions last; with reasons for the first repairs."""
+        edits = []
+        explain = self._described < _ALWAYS_EXPLAINED or (len(alignment.steps) * self._described < _MAX_EXPLAINED_STEPS)
+        self._described += 1
+        for place, (origin, step) in enumerate(zip(alignment.origin, alignment.steps, strict=True)):
+            text = step_text(step, self.objects)
+            if not origin:
+                reason = self._purpose(alignment, place) if explain else ""
+                first, last = self._range(alignment, place)
+                edits.append(Edit(EditKind.INSERT, 0, place + 1, "", text, reason, first, last))
+            elif place in alignment.substituted:
+                reason = self._reason_of_substitution(alignment, place) if explain else ""
+                edits.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text, reason))
+            elif place in alignment.moved:
+                reason = self._reason_of_move(alignment, place) if explain else ""
+                first, last = self._range(alignment, place)
+                edits.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
+        for number in alignment.deleted:
+            reason = self._reason_of_deletion(alignment, number) if explain else ""
+            edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
+        return tuple(edits)
+
+    def _range(self, alignment: Alignment, place: int) -> tuple[int, int]:
+        """The adjacent places (from 1) of a step in tied repairs; (0, 0) if there is only one."""
+        places = self._places.get(_without_place(alignment, place), set())
+        first = last = place
+        while first - 1 in places:
+            first -= 1
+        while last + 1 in places:
+            last += 1
+        return (first + 1, last + 1) if first < last else (0, 0)
+
+    def _purpose(self, alignment: Alignment, place: int) -> str:
+        """What the step at a place (from 0) of a repaired plan supports."""
         try:
-            found = find_supports(self.engine, aligned.steps, place + 1, self.criteria)
+            supports = find_supports(self.engine, alignment.steps, place + 1, self.criteria)
         except NotCovered:
             return ""
 
         def rank(support: Support) -> tuple[int, int]:
             if support.kind == "step":
-                return (0 if aligned.origin[support.step - 1] else 3), support.step
+                return (0 if alignment.origin[support.step - 1] else 3), support.step
             return (1 if support.kind == "goal" else 2), support.step
 
         phrases: dict[str, None] = {}
-        for support in sorted(found, key=rank):
+        for support in sorted(supports, key=rank):
             text = support.text
             if support.kind == "step" and support.literal:
-                text = f"gives {support.literal} to `{step_text(aligned.steps[support.step - 1], self.objects)}`"
+                text = f"gives {support.literal} to `{step_text(alignment.steps[support.step - 1], self.objects)}`"
             phrases[text] = None
-        return " and ".join(list(phrases)[:_MOST])
+        return " and ".join(list(phrases)[:_MAX_SUPPORTS])
 
-    def of_deleted(self, aligned: Alignment, step: int) -> str:
-        """What goes wrong with a deleted step (from 1) in its place."""
-        taken = self.original[step - 1]
-        if isinstance(taken, IllFormed):
-            return taken.message
-        place = _old_place(aligned.origin, aligned.moved, step)
-        return self._trouble([*aligned.steps[:place], taken, *aligned.steps[place:]], place) or "it is not needed"
+    def _reason_of_deletion(self, alignment: Alignment, number: int) -> str:
+        """The problem that an original step (from 1) causes in its place."""
+        step = self.original[number - 1]
+        if isinstance(step, IllFormed):
+            return step.message
+        place = _original_place(alignment.origin, alignment.moved, number)
+        steps = [*alignment.steps[:place], step, *alignment.steps[place:]]
+        return self._find_problem(steps, place) or "it is not needed"
 
-    def of_moved(self, aligned: Alignment, place: int) -> str:
-        """What went wrong at a moved step's old place; else what it serves at the new one."""
-        step = aligned.origin[place]
-        steps = [*aligned.steps[:place], *aligned.steps[place + 1 :]]
-        origin = (*aligned.origin[:place], *aligned.origin[place + 1 :])
-        moved = frozenset([p - (p > place) for p in aligned.moved if p != place])
-        old = _old_place(origin, moved, step)
-        trouble = self._trouble([*steps[:old], aligned.steps[place], *steps[old:]], old)
-        return f"at its old position {trouble}" if trouble else self.of_new(aligned, place)
+    def _reason_of_move(self, alignment: Alignment, place: int) -> str:
+        """The problem that a moved step causes at its original place; else what it supports at the new one."""
+        steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
+        origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
+        moved = frozenset([p - (p > place) for p in alignment.moved if p != place])
+        original_place = _original_place(origin, moved, alignment.origin[place])
+        steps.insert(original_place, alignment.steps[place])
+        problem = self._find_problem(steps, original_place)
+        return f"at its old position {problem}" if problem else self._purpose(alignment, place)
 
-    def of_substituted(self, aligned: Alignment, place: int) -> str:
-        """What the new step serves, or what was wrong with the old one."""
-        old = self.original[aligned.origin[place] - 1]
-        serves = self.of_new(aligned, place)
-        if isinstance(old, IllFormed):
-            return f"{old.message}; the new step {serves}" if serves else old.message
-        return serves
+    def _reason_of_substitution(self, alignment: Alignment, place: int) -> str:
+        """The problem of an ill-formed original step, and what the new step supports."""
+        original = self.original[alignment.origin[place] - 1]
+        purpose = self._purpose(alignment, place)
+        if isinstance(original, IllFormed):
+            return f"{original.message}; the new step {purpose}" if purpose else original.message
+        return purpose
 
-    def _trouble(self, steps: Sequence[GroundAction], focus: int) -> str:
-        """The first thing wrong with a plan, told of the step at ``focus``; empty if nothing is."""
+    def _find_problem(self, steps: Sequence[GroundAction], place: int) -> str:
+        """The first problem of a plan, as a phrase about the step at ``place``; empty if it has none."""
         run = Replay(self.engine, HALT)
         run.run_steps(steps)
         outcome = run.outcome(len(steps))
@@ -84,10 +141,10 @@ class EditReasons:
             texts = [
                 f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
             ]
-            why = " and ".join(texts[:_MOST]) or "its effects cannot be computed"
-            if failure.step - 1 == focus:
+            why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
+            if failure.step - 1 == place:
                 return f"it cannot be taken: {why}"
-            if failure.step - 1 < focus:
+            if failure.step - 1 < place:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
@@ -97,7 +154,7 @@ class EditReasons:
             rule = self.engine.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
-            if violation.step <= focus and not violation.at_end:
+            if violation.step <= place and not violation.at_end:
                 return f"it comes too late: before it, rule `{rule.name}` is violated"
             return f"it violates rule `{rule.name}`" + (f" for {', '.join(objects)}" if objects else "")
         if outcome.goal is not True:
@@ -105,9 +162,15 @@ class EditReasons:
         return ""
 
 
-def _old_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
-    """Where an original step would stand among the steps that kept their order."""
+def _original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
+    """The place of an original step among the steps that kept their order."""
     for place, number in enumerate(origin):
         if number > step and place not in moved:
             return place
     return len(origin)
+
+
+def _without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
+    """A key of a repair that does not depend on the place of one of its steps."""
+    rest = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
+    return (*map(step_key, rest), step_key(alignment.steps[place]), alignment.origin[place], *alignment.kinds)

@@ -1,4 +1,4 @@
-"""Edits: what may be inserted, substituted, deleted or moved at a node, tried when it can be afforded."""
+"""The edits that demands ask for at a node: insertions, substitutions, deletions and moves, tried when affordable."""
 
 from __future__ import annotations
 
@@ -11,293 +11,261 @@ from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.candidates import Candidate, Candidates
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import step_key
-from plansafe.verifier.repair.flaws import Flaws, evaluator_at
+from plansafe.verifier.repair.flaws import FlawDemands, evaluator_at
+from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.search_graph import (
-    ANYTHING,
+    ANY_CHANGE,
     BORROW,
     BORROW_STEP,
     DEFER,
     DELETE,
-    FEWER,
+    FEWER_STEPS,
     HALF_SUBSTITUTE,
     HALF_SUBSTITUTED,
     INSERT,
     SUBSTITUTE,
     Node,
+    Transition,
 )
 
 
 class Graph(Protocol):
-    """What edits are made in."""
+    """The graph to which edits add edges."""
 
-    def reach(
-        self,
-        source: Node,
-        kind: int,
-        step: int,
-        taken: GroundAction | None,
-        cost: Number,
-        position: int,
-        now: Execution,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-    ) -> None:
-        """Add an edge."""
+    def add_edge(self, source: Node, transition: Transition, execution: Execution) -> None:
+        """Add an edge; ``execution`` is that of its target."""
 
-    def execute(
-        self,
-        node: Node,
-        kind: int,
-        step: int,
-        taken: GroundAction,
-        cost: Number,
-        position: int,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-        wanted: Demand | None = None,
-    ) -> bool:
-        """Take a step, if it can be taken (and, if something is wanted of it, does that)."""
+    def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
+        """Execute a step and add its edge; false if the step is not applicable or does not meet a demand."""
 
     def receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
-        """A demand arrives."""
+        """Receive a demand at a node."""
 
 
-class Edits:
-    """The edits that demands ask for. ``insertions_only``: a search for some repair, not for the nearest."""
+class EditOffers:
+    """Offers the edits that demands ask for. ``insertions_only``: to find some repair, maybe not the nearest."""
 
-    def __init__(self, agenda: Agenda, flaws: Flaws, graph: Graph, insertions_only: bool) -> None:
+    def __init__(self, agenda: Agenda, flaw_demands: FlawDemands, graph: Graph, insertions_only: bool) -> None:
         self.task = agenda.task
         self.agenda = agenda
-        self.ahead = agenda.ahead
-        self.flaws = flaws
+        self.heuristic = agenda.heuristic
+        self.flaw_demands = flaw_demands
         self.graph = graph
         self.insertions_only = insertions_only
         self.candidates = Candidates(agenda.task)
 
-    def removable(self, node: Node, extra: Number) -> None:
-        """The next step of a node may be deleted, substituted or moved."""
-        step = node.position + 1
-        if step in self.task.protected or step in node.borrowed or node.broken:
+    def _may_edit(self, node: Node, number: int) -> bool:
+        """Whether an original step may be deleted, substituted or moved."""
+        return not (number in self.task.protected or number in node.borrowed)
+
+    # -- deletions and moves to a later place -------------------------------------------------------------------------
+
+    def offer_removal(self, node: Node, extra: Number) -> None:
+        """Offer to delete, substitute or move the next step of a node."""
+        number, weights = node.position + 1, self.task.weights
+        if not self._may_edit(node, number) or node.broken:
             return
-        if self.insertions_only and isinstance(self.task.steps[step - 1], GroundAction):
+        if self.insertions_only and isinstance(self.task.steps[number - 1], GroundAction):
             return
-        self.agenda.push(node, extra + self.task.weights.delete, ("delete",), partial(self._delete, node, DELETE))
-        if self.task.weights.substitute < self.task.weights.delete:
-            self.agenda.push(
-                node,
-                extra + self.task.weights.substitute,
-                ("half-substitute",),
-                partial(self._delete, node, HALF_SUBSTITUTE),
-            )
-        self.movable(node, extra)
+        self.agenda.add(node, extra + weights.delete, ("delete",), partial(self._delete, node, DELETE))
+        if weights.substitute < weights.delete:
+            half_substitute = partial(self._delete, node, HALF_SUBSTITUTE)
+            self.agenda.add(node, extra + weights.substitute, ("half-substitute",), half_substitute)
+        self.offer_move(node, extra)
 
     def _delete(self, node: Node, kind: int) -> None:
-        step, borrowed = node.position + 1, node.borrowed
-        cost = self.task.weights.delete
+        number, borrowed, cost = node.position + 1, node.borrowed, self.task.weights.delete
         if kind == HALF_SUBSTITUTE:
             cost, borrowed = self.task.weights.substitute, borrowed | {HALF_SUBSTITUTED}
-        least = cost + self.ahead.preview(node, None, step, node.deferred, borrowed, 1 << step)
-        if self.agenda.postponed(
-            node,
-            ("half-substitute" if kind == HALF_SUBSTITUTE else "delete",),
-            partial(self._delete, node, kind),
-            least,
-        ):
-            return
-        self.graph.reach(node, kind, step, None, cost, step, node.now, node.deferred, borrowed)
+        transition = Transition(kind, number, None, cost, number, node.deferred, borrowed)
+        key = ("half-substitute" if kind == HALF_SUBSTITUTE else "delete",)
+        least = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least):
+            self.graph.add_edge(node, transition, node.execution)
 
-    def movable(self, node: Node, extra: Number) -> None:
-        """The next step of a node may be moved behind."""
-        step = node.position + 1
-        if step in self.task.protected or step in node.borrowed or node.broken or self.insertions_only:
+    def offer_move(self, node: Node, extra: Number) -> None:
+        """Offer to move the next step of a node to a later place."""
+        number = node.position + 1
+        if not self._may_edit(node, number) or node.broken or self.insertions_only:
             return
-        if isinstance(self.task.steps[step - 1], GroundAction):
-            self.agenda.push(node, extra + self.task.weights.move, ("defer",), partial(self._defer, node))
+        if isinstance(self.task.steps[number - 1], GroundAction):
+            self.agenda.add(node, extra + self.task.weights.move, ("defer",), partial(self._defer, node))
 
     def _defer(self, node: Node) -> None:
-        step = node.position + 1
-        cost = self.task.weights.move
-        least = cost + self.ahead.preview(node, None, step, node.deferred | {step}, node.borrowed, 0)
-        if self.agenda.postponed(node, ("defer",), partial(self._defer, node), least):
-            return
-        self.graph.reach(node, DEFER, step, None, cost, step, node.now, node.deferred | {step}, node.borrowed)
+        number, cost = node.position + 1, self.task.weights.move
+        transition = Transition(DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
+        least = cost + self.heuristic.preview(node, transition)
+        if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least):
+            self.graph.add_edge(node, transition, node.execution)
+
+    # -- insertions, substitutions and moves to an earlier place ------------------------------------------------------
 
     def offer(self, node: Node, demand: Demand, extra: Number) -> None:
-        """The insertions, substitutions and moves to this place that may meet a demand: looked at when affordable."""
-        if demand.subject == FEWER:
+        """Offer the edits at a node that may meet a demand, as soon as they are affordable."""
+        if demand.subject == FEWER_STEPS:
             return
         if demand.subject == BORROW_STEP:
-            self._offer_step(node, demand.code or 0, extra)
+            self._offer_borrowing(node, demand.code or 0, extra)
             return
-        self.agenda.push(
-            node,
-            self.agenda.affordable(node, extra),
-            ("offer", demand, extra),
-            partial(self.offer_all, node, demand, extra),
-        )
+        cost = self.agenda.cost_with_edit(node, extra)
+        self.agenda.add(node, cost, ("offer", demand, extra), partial(self.offer_now, node, demand, extra))
 
-    def offer_all(self, node: Node, demand: Demand, extra: Number) -> None:
-        """Try the edits that may meet a demand, at the cost that each needs."""
-        if demand.subject == ANYTHING:
-            for step in range(node.position + 1, self.task.length + 1):
-                self._offer_step(node, step, extra)
-            self.substitute(node, demand, extra)
+    def offer_now(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Offer the edits at a node that may meet a demand, each at the cost that it needs."""
+        if demand.subject == ANY_CHANGE:
+            for number in range(node.position + 1, self.task.length + 1):
+                self._offer_borrowing(node, number, extra)
+            self.offer_substitutions(node, demand, extra)
             return
         self._offer_actions(node, demand, extra)
         for number in self.task.plan_achievers(demand):
             if number > node.position:
-                self._offer_step(node, number, extra)
+                self._offer_borrowing(node, number, extra)
 
-    def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
-        """The actions that may meet a demand: those that do are tried, the others looked into at a later level."""
-        if demand.value is None or demand.subject >= self.task.base:
-            self._offer_candidates(node, demand, extra)
-            return
-        # What else an action does may undo it, or some other fact of a pattern is set that was so already.
-        sure = demand.value and demand.code is not None and not demand.ever
-        for taken in self.candidates.acting(node, demand):
-            self._offer_action(node, taken, extra, None if sure else demand)
-        least = extra + min(self.task.weights.insert, self.task.weights.substitute)
-        self.agenda.flaw(node, ("enable", demand), partial(self._enable_some, node, demand, least), least)
-
-    def _enable_some(self, node: Node, demand: Demand, extra: Number) -> None:
-        """What would have to differ here for one more action to be able to meet a demand."""
-        evaluator = evaluator_at(node)
-        demands: dict[Demand, None] = {}
-        giving = self.task.effects.giving(demand.subject, self.task.wanted(demand), demand.value)
-        for action, variables, condition, known in giving:
-            free = [v for v in (*action.parameters, *variables) if v.slot not in known]
-            parts = (*action.start.condition, condition)
-            demands.update(dict.fromkeys(self.task.demander.able(evaluator, free, parts, known)))
-        for wanted in demands:
-            self.graph.receive(node, wanted, extra, True)
-
-    def _offer_candidates(self, node: Node, demand: Demand, extra: Number) -> None:
-        """Look at each action that may meet a demand."""
-        facts = node.state.facts
-        lacking: set[tuple[int, int, bool]] = set()
-        vague: list[GroundAction] = []
-        asleep: list[Candidate] = []
-        for candidate in self.candidates.of(demand):
-            for literal in candidate.literals:
-                if (literal[1] in facts[literal[0]]) is not literal[2]:
-                    # One false literal of each action is enough, and many share theirs.
-                    lacking.add(literal)
-                    break
-            else:
-                if not (candidate.simple or self.candidates.legal(node, candidate.taken)):
-                    vague.append(candidate.taken)
-                    continue
-                does = self.candidates.effect_on(node, candidate, demand)
-                if does is not False:
-                    self._offer_action(node, candidate.taken, extra, None if does else demand)
-                elif candidate.effects:
-                    asleep.append(candidate)
-        if lacking or vague or asleep:
-            extra += min(self.task.weights.insert, self.task.weights.substitute)
-            act = partial(self._enable_all, node, lacking, vague, asleep, extra)
-            self.agenda.flaw(node, ("enable", demand), act, extra)
-
-    def _enable_all(
-        self,
-        node: Node,
-        lacking: set[tuple[int, int, bool]],
-        vague: list[GroundAction],
-        asleep: list[Candidate],
-        extra: Number,
-    ) -> None:
-        """What would have to differ for actions that cannot be taken here, or do nothing for a demand."""
-        demands = {Demand(*literal): None for literal in lacking if self.task.demander.changeable(literal[0])}
-        evaluator = evaluator_at(node)
-        for candidate in asleep:
-            for effect, _, _ in candidate.effects:
-                demands.update(
-                    dict.fromkeys(self.task.demander.flips(evaluator, effect.condition, effect.binding, True))
-                )
-        for demand in demands:
-            self.graph.receive(node, demand, extra, True)
-        for taken in vague:
-            self.precondition(node, taken, extra)
-
-    def _offer_step(self, node: Node, step: int, extra: Number) -> None:
-        """A later step may be moved here."""
-        if step <= node.position or step in node.borrowed or step in self.task.protected or self.insertions_only:
-            return
-        taken = self.task.steps[step - 1]
-        if isinstance(taken, GroundAction):
-            cost = self.task.weights.move
-
-            self.agenda.push(node, extra + cost, ("borrow", step), partial(self._borrow, node, step, taken, extra))
-
-    def _borrow(self, node: Node, step: int, taken: GroundAction, extra: Number) -> None:
-        cost, borrowed = self.task.weights.move, node.borrowed | {step}
-        if self.candidates.legal(node, taken):
-            least = cost + self.ahead.preview(node, taken, node.position, node.deferred, borrowed, 0)
-            act = partial(self._borrow, node, step, taken, extra)
-            if self.agenda.postponed(node, ("borrow", step), act, least):
-                return
-            if self.graph.execute(node, BORROW, step, taken, cost, node.position, node.deferred, borrowed):
-                return
-        extra += cost
-        self.agenda.flaw(node, ("enable step", step), partial(self.precondition, node, taken, extra), extra)
-
-    def _offer_action(self, node: Node, taken: GroundAction, extra: Number, wanted: Demand | None) -> None:
-        """A legal action may be inserted here, or take the place of the next step; ``wanted``: if it meets a demand."""
-        step = node.position + 1
-        ways = [(INSERT, self.task.weights.insert)]
-        if step <= self.task.length and step not in node.borrowed and step not in self.task.protected:
-            replaced = self.task.steps[node.position]
-            if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(taken)):
-                ways.append((SUBSTITUTE, self.task.weights.substitute))
-        named = step_key(taken)
-        for kind, cost in ways:
-            key = (kind, *named) if wanted is None else (kind, *named, wanted)
-            attempt = partial(self._try, node, taken, kind, cost, extra, wanted)
-            self.agenda.push(node, max(extra + cost, self.ahead.estimate(node)), key, attempt)
-
-    def _try(
-        self, node: Node, taken: GroundAction, kind: int, cost: Number, extra: Number, wanted: Demand | None
-    ) -> None:
-        did = ("did", kind, *step_key(taken))
-        if did in node.done:
-            return
-        step = node.position + 1 if kind == SUBSTITUTE else 0
-        position = step or node.position
-        least = cost + self.ahead.preview(node, taken, position, node.deferred, node.borrowed, 0)
-        key = (kind, *step_key(taken)) if wanted is None else (kind, *step_key(taken), wanted)
-        act = partial(self._try, node, taken, kind, cost, extra, wanted)
-        if self.agenda.postponed(node, key, act, least):
-            return
-        if self.graph.execute(node, kind, step, taken, cost, position, node.deferred, node.borrowed, wanted):
-            node.done.add(did)
-            return
-        extra += cost
-        self.agenda.flaw(
-            node, ("enable", kind, *step_key(taken), wanted), partial(self._enable, node, taken, extra, wanted), extra
-        )
-
-    def _enable(self, node: Node, taken: GroundAction, extra: Number, wanted: Demand | None) -> None:
-        """An action cannot be taken here, or does not what it should: what would have to differ for that?"""
-        binding = taken.binding
-        evaluator = evaluator_at(node)
-        if evaluator.holds(And(taken.action.start.condition), binding) is not True:
-            self.precondition(node, taken, extra)
-            return
-        if wanted is None:
-            return
-        for demand in self.flaws.effect(node, taken, wanted):
-            self.graph.receive(node, demand, extra, True)
-
-    def substitute(self, node: Node, demand: Demand, extra: Number) -> None:
-        """Actions that may meet a demand at a node where the next step is left out may take its place."""
+    def offer_substitutions(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Offer actions that may meet a demand in the place of a step that an edge from the node leaves out."""
         if demand.subject >= 0:
             self._offer_actions(node, demand, extra)
-        elif demand.subject == ANYTHING:
-            for taken in self.candidates.legal_here(node):
-                self._offer_action(node, taken, extra, None)
+        elif demand.subject == ANY_CHANGE:
+            for step in self.candidates.applicable_actions(node):
+                self._offer_action(node, step, extra, None)
 
-    def precondition(self, node: Node, taken: GroundAction, extra: Number) -> None:
-        """A step cannot be taken here: send back what would have to differ."""
-        for demand in self.flaws.step(node, taken):
+    def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Offer the applicable actions that may meet a demand; examine the other actions at a higher cost."""
+        if demand.value is None or demand.subject >= self.task.fluent_base:
+            self._offer_candidates(node, demand, extra)
+            return
+        # Otherwise another effect of the action may reverse it, or the fact of a pattern that it sets was set already.
+        certain = demand.value and demand.code is not None and not demand.ever
+        for step in self.candidates.find_applicable(node, demand):
+            self._offer_action(node, step, extra, None if certain else demand)
+        extra += min(self.task.weights.insert, self.task.weights.substitute)
+        self.agenda.add_flaw(node, ("enable", demand), partial(self._enable_achiever, node, demand, extra), extra)
+
+    def _enable_achiever(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Demand what one more action needs to meet a demand here."""
+        evaluator = evaluator_at(node)
+        demands: dict[Demand, None] = {}
+        achievers = self.task.effect_index.lifted_achievers(demand.subject, self.task.pattern_of(demand), demand.value)
+        for action, variables, condition, binding in achievers:
+            free = [v for v in (*action.parameters, *variables) if v.slot not in binding]
+            parts = (*action.start.condition, condition)
+            demands.update(dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free, parts, binding)))
+        for needed in demands:
+            self.graph.receive(node, needed, extra, True)
+
+    def _offer_candidates(self, node: Node, demand: Demand, extra: Number) -> None:
+        """Offer the candidates for a demand one by one; demand what the others need."""
+        facts = node.state.facts
+        false_literals: set[tuple[int, int, bool]] = set()
+        inapplicable: list[GroundAction] = []
+        ineffective: list[Candidate] = []
+        for candidate in self.candidates.candidates_for(demand):
+            for literal in candidate.literals:
+                if (literal[1] in facts[literal[0]]) is not literal[2]:
+                    # One false literal of each action is enough, and many actions share it.
+                    false_literals.add(literal)
+                    break
+            else:
+                if not (candidate.only_literals or self.candidates.is_applicable(node, candidate.step)):
+                    inapplicable.append(candidate.step)
+                    continue
+                meets = self.candidates.meets_demand(node, candidate, demand)
+                if meets is not False:
+                    self._offer_action(node, candidate.step, extra, None if meets else demand)
+                elif candidate.conditional:
+                    ineffective.append(candidate)
+        if false_literals or inapplicable or ineffective:
+            extra += min(self.task.weights.insert, self.task.weights.substitute)
+            enable = partial(self._enable_candidates, node, false_literals, inapplicable, ineffective, extra)
+            self.agenda.add_flaw(node, ("enable", demand), enable, extra)
+
+    def _enable_candidates(
+        self,
+        node: Node,
+        false_literals: set[tuple[int, int, bool]],
+        inapplicable: list[GroundAction],
+        ineffective: list[Candidate],
+        extra: Number,
+    ) -> None:
+        """Demand what candidates need that are not applicable here, or have no effect on the demanded fact."""
+        finder, evaluator = self.task.demand_finder, evaluator_at(node)
+        demands = {Demand(*literal): None for literal in false_literals if finder.is_changeable(literal[0])}
+        for candidate in ineffective:
+            for effect, _, _ in candidate.conditional:
+                demands.update(dict.fromkeys(finder.find(evaluator, effect.condition, effect.binding, True)))
+        for demand in demands:
             self.graph.receive(node, demand, extra, True)
+        for step in inapplicable:
+            self.demand_precondition(node, step, extra)
+
+    def _offer_borrowing(self, node: Node, number: int, extra: Number) -> None:
+        """Offer to move a later step to this place."""
+        if number <= node.position or not self._may_edit(node, number) or self.insertions_only:
+            return
+        step = self.task.steps[number - 1]
+        if isinstance(step, GroundAction):
+            borrow = partial(self._borrow, node, number, step, extra)
+            self.agenda.add(node, extra + self.task.weights.move, ("borrow", number), borrow)
+
+    def _borrow(self, node: Node, number: int, step: GroundAction, extra: Number) -> None:
+        cost, borrowed = self.task.weights.move, node.borrowed | {number}
+        if self.candidates.is_applicable(node, step):
+            transition = Transition(BORROW, number, step, cost, node.position, node.deferred, borrowed)
+            least = cost + self.heuristic.preview(node, transition)
+            if self.agenda.postpone(node, ("borrow", number), partial(self._borrow, node, number, step, extra), least):
+                return
+            if self.graph.execute(node, transition):
+                return
+        extra += cost
+        enable = partial(self.demand_precondition, node, step, extra)
+        self.agenda.add_flaw(node, ("enable step", number), enable, extra)
+
+    def _offer_action(self, node: Node, step: GroundAction, extra: Number, demand: Demand | None) -> None:
+        """Offer to insert an applicable action, or to replace the next step by it; ``demand``: if it meets that."""
+        number = node.position + 1
+        kinds = [(INSERT, self.task.weights.insert)]
+        if number <= self.task.length and self._may_edit(node, number):
+            replaced = self.task.steps[node.position]
+            if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(step)):
+                kinds.append((SUBSTITUTE, self.task.weights.substitute))
+        for kind, cost in kinds:
+            key = _action_key(kind, step, demand)
+            attempt = partial(self._try_action, node, step, kind, cost, extra, demand)
+            self.agenda.add(node, max(extra + cost, self.heuristic.estimate(node)), key, attempt)
+
+    def _try_action(
+        self, node: Node, step: GroundAction, kind: int, cost: Number, extra: Number, demand: Demand | None
+    ) -> None:
+        done_key = ("did", kind, *step_key(step))
+        if done_key in node.done:
+            return
+        number = node.position + 1 if kind == SUBSTITUTE else 0
+        transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
+        least = cost + self.heuristic.preview(node, transition)
+        attempt = partial(self._try_action, node, step, kind, cost, extra, demand)
+        if self.agenda.postpone(node, _action_key(kind, step, demand), attempt, least):
+            return
+        if self.graph.execute(node, transition, demand):
+            node.done.add(done_key)
+            return
+        extra += cost
+        enable = partial(self._enable_action, node, step, extra, demand)
+        self.agenda.add_flaw(node, ("enable", kind, *step_key(step), demand), enable, extra)
+
+    def _enable_action(self, node: Node, step: GroundAction, extra: Number, demand: Demand | None) -> None:
+        """Demand what an action needs to be applicable here, or to meet a demand."""
+        if evaluator_at(node).holds(And(step.action.start.condition), step.binding) is not True:
+            self.demand_precondition(node, step, extra)
+        elif demand is not None:
+            for needed in self.flaw_demands.of_effect(node, step, demand):
+                self.graph.receive(node, needed, extra, True)
+
+    def demand_precondition(self, node: Node, step: GroundAction, extra: Number) -> None:
+        """Demand what a step needs to be applicable at a node."""
+        for demand in self.flaw_demands.of_precondition(node, step):
+            self.graph.receive(node, demand, extra, True)
+
+
+def _action_key(kind: int, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
+    return (kind, *step_key(step)) if demand is None else (kind, *step_key(step), demand)

@@ -1,4 +1,4 @@
-"""From flaws to demands: what would have to differ, at a flaw and before the steps that lead to it."""
+"""From flaws to demands: what would have to differ at a flaw, and before the steps that lead to it."""
 
 from __future__ import annotations
 
@@ -9,176 +9,157 @@ from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.binding_search import satisfying_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.nodes import And, Binding, Formula, Number, Variable
+from plansafe.verifier.model.nodes import And, Binding, Formula, Number
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import Conditional, GroundEffects
-from plansafe.verifier.repair.repair_task import DEADLINE, LETTERS, STATE, RepairTask
-from plansafe.verifier.repair.search_graph import (
-    ANYTHING,
-    BORROW_STEP,
-    FEWER,
-    KEEP,
-    Edge,
-    Node,
-)
+from plansafe.verifier.repair.ground_effects import ConditionalEffect, EffectSchema
+from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
+from plansafe.verifier.repair.search_graph import ANY_CHANGE, BORROW_STEP, FEWER_STEPS, KEEP, Edge, Node
 from plansafe.verifier.rules.model import RulePart
 
 
-class Crossed(NamedTuple):
-    """What of a demand is left before an edge, each with whether in full; and what may be done to the step there."""
+class PropagatedDemands(NamedTuple):
+    """The demands before an edge, each with whether it is in full; and which edits of the edge's step may help."""
 
-    left: list[tuple[Demand, bool]]
+    demands: list[tuple[Demand, bool]]
     removable: bool = False
     movable: bool = False
 
 
-class Flaws:
-    """What would have to differ for a flaw to be gone, as demands."""
+class FlawDemands:
+    """The demands of which one must be met to remove a flaw."""
 
     def __init__(self, task: RepairTask) -> None:
         self.task = task
+        self.finder = task.demand_finder
 
-    def step(self, node: Node, taken: GroundAction) -> Iterable[Demand]:
-        """A step cannot be taken here: some fact of its precondition should differ."""
-        condition = And(taken.action.start.condition)
+    def of_precondition(self, node: Node, step: GroundAction) -> Iterable[Demand]:
+        """Demands for a step to be applicable at a node."""
+        condition = And(step.action.start.condition)
         evaluator = evaluator_at(node)
-        if evaluator.holds(condition, taken.binding) is not True:
-            return self.task.demander.flips(evaluator, condition, taken.binding, True)
+        if evaluator.holds(condition, step.binding) is not True:
+            return self.finder.find(evaluator, condition, step.binding, True)
         # Its effects conflict, or one of their numbers is undefined.
-        reads = [self._effect_reads(taken, e.binding) for e in self.task.effects.of(taken).may]
-        return frozenset().union(*reads)
+        effects = self.task.effect_index.effects_of(step).conditional_effects()
+        return frozenset().union(*[self._of_reads(step, effect.binding) for effect in effects])
 
-    def goal(self, node: Node) -> Iterable[Demand]:
-        """The plan ends here, and the goal is unmet."""
-        return self.task.demander.flips(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
+    def of_goal(self, node: Node) -> Iterable[Demand]:
+        """Demands for the goal to be reached at a node."""
+        return self.finder.find(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
-        """Rules are broken. One instance is enough: the one that says most precisely what must differ.
+    def of_violations(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+        """Demands for one broken rule instance to be satisfied: the instance with the most specific scope.
 
-        Each demand comes with the node where it is made, and what is spent between there and here.
+        Each demand comes with its node, and the cost from there to ``node``.
         """
-        parts = self.task.engine.rule_set.parts
-        one = min(broken, key=lambda b: self.task.views[b.part][0])
-        part = parts[one.part]
-        view, bound = self.task.views[one.part]
-        binding = dict(zip([v.slot for v in part.parameters], one.binding, strict=False))
-        if view == LETTERS:
-            return [(node, Demand(ANYTHING, None, None), 0)]
-        plain = view == STATE and not mentions(part.body, self.task.action_predicates)
-        plain &= len(one.binding) == len(part.parameters)
-        if plain and part.step is not None and not part.after and node.parents:
-            return self._of_step(node, part, binding)
-        # One that was violated before the plan may also stay as it was: then any change of what it reads is too much.
-        stays = self.task.may_stay(one.part, binding)
-        if plain and part.mode in ("always", "end") and not stays:
-            demands = self.task.demander.flips(evaluator_at(node), part.body, binding, True)
-            return [(node, demand, 0) for demand in demands]
-        found = self._helpful(part.body, None if stays else True, binding)
+        instance = min(broken, key=lambda b: self.task.scopes[b.part].kind)
+        part = self.task.engine.rule_set.parts[instance.part]
+        kind, letters = self.task.scopes[instance.part]
+        binding = dict(zip([v.slot for v in part.parameters], instance.binding, strict=False))
+        if kind is ScopeKind.STEP_COUNT:
+            return [(node, Demand(ANY_CHANGE, None, None), 0)]
+        reads_state = kind is ScopeKind.STATE and not mentions(part.body, self.task.action_predicates)
+        reads_state &= len(instance.binding) == len(part.parameters)
+        if reads_state and part.step is not None and not part.after and node.parents:
+            return self._of_step_rule(node, part, binding)
+        # An instance that was violated before the plan may also stay so: then any change of what it reads is too much.
+        may_stay = self.task.may_stay_violated(instance.part, binding)
+        if reads_state and part.mode in ("always", "end") and not may_stay:
+            return [(node, demand, 0) for demand in self.finder.find(evaluator_at(node), part.body, binding, True)]
+        demands = self._helpful(part.body, None if may_stay else True, binding)
         for formula in (part.guard, part.step):
             if formula is not None:
-                found |= self._helpful(formula, None if stays else False, binding)
-        if view == DEADLINE:
-            found |= {Demand(FEWER, bound, None)}
-        return [(node, demand, 0) for demand in found]
+                demands |= self._helpful(formula, None if may_stay else False, binding)
+        if kind is ScopeKind.DEADLINE:
+            demands |= {Demand(FEWER_STEPS, letters, None)}
+        return [(node, demand, 0) for demand in demands]
 
-    def _of_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
-        """A step was taken in a state in which it must not be: the state should differ, or the step."""
+    def _of_step_rule(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+        """Demands for a forbidden step: another state before it, or another step."""
         edge = node.parents[0]
         evaluator = evaluator_at(edge.source)
-        demands = self.task.demander.flips(evaluator, part.body, binding, True)
+        demands = self.finder.find(evaluator, part.body, binding, True)
         if part.guard is not None:
-            demands |= self.task.demander.flips(evaluator, part.guard, binding, False)
+            demands |= self.finder.find(evaluator, part.guard, binding, False)
         assert part.step is not None
         yield from [(edge.source, demand, edge.cost) for demand in demands]
         yield from [(node, demand, 0) for demand in self._helpful(part.step, False, binding)]
 
-    def _helpful(self, formula: Formula, wanted: bool | None, binding: Binding) -> frozenset[Demand]:
-        return self.task.demander.basic(self.task.demander.signed(formula, wanted, binding, True))
+    def _helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
+        return self.finder.without_derived(self.finder.helpful(formula, truth, binding, True))
 
-    def effect(self, node: Node, taken: GroundAction, wanted: Demand) -> Iterable[Demand]:
-        """An action that can be taken does not do what is wanted."""
-        every = self.task.effects.of(taken).conditionals(wanted.subject, self.task.wanted(wanted))
-        return [demand for effect in every for demand in self._deciding(node, taken, effect, wanted.value)]
+    def of_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
+        """Demands for an applicable step to have an effect that meets ``demand``."""
+        effects = self.task.effect_index.effects_of(step)
+        conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
+        return [found for effect in conditional for found in self._of_condition(node, step, effect, demand.value)]
 
-    def across(self, edge: Edge, demand: Demand, full: bool) -> Crossed:
-        """A demand at the target of an edge that is not indifferent to it, seen from its source."""
-        left = [(demand, full)]
-        taken, own = edge.taken, edge.own
-        if taken is None or own is None:
-            return Crossed(left)
-        keep = edge.kind == KEEP
-        earlier = [(Demand(BORROW_STEP, edge.step, None), True)] if keep else []
-        if demand.subject == ANYTHING:
-            return Crossed(left + earlier, keep)
-        if demand.subject == FEWER:
-            fewer = (demand.code or 0) - 1
-            return Crossed([(demand._replace(code=fewer), True), *earlier] if fewer > 0 else earlier, keep)
+    def propagate(self, edge: Edge, demand: Demand, full: bool) -> PropagatedDemands:
+        """Translate a demand at the target of an edge that may affect it into demands at the edge's source."""
+        demands = [(demand, full)]
+        step, effects = edge.step, edge.effects
+        if step is None or effects is None:
+            return PropagatedDemands(demands)
+        kept = edge.kind == KEEP
+        move_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if kept else []
+        if demand.subject == ANY_CHANGE:
+            return PropagatedDemands(demands + move_earlier, kept)
+        if demand.subject == FEWER_STEPS:
+            count = (demand.code or 0) - 1
+            fewer = [(demand._replace(code=count), True)] if count > 0 else []
+            return PropagatedDemands(fewer + move_earlier, kept)
+        pattern = self.task.pattern_of(demand)
+        achieves, hinders = self.task.role(effects, demand)
+        removable = kept and full and hinders
         if demand.code is not None:
-            return self._across_fact(edge, taken, own, demand, full)
-        achieves, hinders = self.task.role(own, demand)
-        removable = keep and full and hinders
+            reversed_here = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
+            reversed_here &= full and demand.value is not None and not demand.ever
+            demands = [(demand, full and not reversed_here)]
         if removable:
-            left += earlier
-        for value, condition, binding, free in own.schemas(demand.subject, self.task.wanted(demand)) if full else ():
-            left += [(d, True) for d in self._deciding_any(edge.source, taken, value, condition, binding, free, demand)]
-        return Crossed(left, removable, keep and achieves)
+            demands += move_earlier
+        if full and demand.code is not None:
+            for effect in effects.conditional_effects(demand.subject, pattern):
+                demands += [(found, True) for found in self._of_condition(edge.source, step, effect, demand.value)]
+        elif full:
+            for schema in effects.effect_schemas(demand.subject, pattern):
+                demands += [(found, True) for found in self._of_schema(edge.source, step, schema, demand)]
+        return PropagatedDemands(demands, removable, kept and achieves)
 
-    def _across_fact(self, edge: Edge, taken: GroundAction, own: GroundEffects, demand: Demand, full: bool) -> Crossed:
-        achieves, hinders = self.task.role(own, demand)
-        keep = edge.kind == KEEP
-        removable = keep and full and hinders
-        opposed = own.sets.get((demand.subject, demand.code or 0)) is (not demand.value)
-        opposed &= full and demand.value is not None and not demand.ever
-        left = [(demand, full and not opposed)]
-        if removable:
-            left.append((Demand(BORROW_STEP, edge.step, None), True))
-        for effect in own.conditionals(demand.subject, self.task.wanted(demand)) if full else ():
-            left += [(d, True) for d in self._deciding(edge.source, taken, effect, demand.value)]
-        return Crossed(left, removable, keep and achieves)
-
-    def _deciding_any(
-        self,
-        node: Node,
-        taken: GroundAction,
-        value: bool | None,
-        condition: Formula,
-        binding: dict[int, int],
-        free: list[Variable],
-        demand: Demand,
-    ) -> Iterable[Demand]:
-        """The same for each effect that sets some fact of a pattern."""
+    def _of_schema(self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand) -> Iterable[Demand]:
+        """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""
+        value, condition, binding, free = schema
         if value is None:
-            return self._effect_reads(taken, binding)
-        demander = self.task.demander
+            return self._of_reads(step, binding)
         if demand.value is None:
-            return demander.basic(demander.patterns(condition, binding))
+            return self.finder.without_derived(self.finder.any_change(condition, binding))
         evaluator = evaluator_at(node)
         if value is demand.value:
-            return demander.able(evaluator, free, [condition], binding)
-        found: set[Demand] = set()
+            return self.finder.find_for_instance(evaluator, free, [condition], binding)
+        demands: set[Demand] = set()
         for inner in satisfying_bindings(evaluator, tuple(free), condition, True, binding):
-            found |= demander.flips(evaluator, condition, inner, False)
-        return found
+            demands |= self.finder.find(evaluator, condition, inner, False)
+        return demands
 
-    def _deciding(self, node: Node, taken: GroundAction, effect: Conditional, wanted: bool | None) -> frozenset[Demand]:
-        """What would have to differ before a step for an effect to bring about, or not to prevent, what is wanted."""
-        evaluator = evaluator_at(node)
+    def _of_condition(
+        self, node: Node, step: GroundAction, effect: ConditionalEffect, value: bool | None
+    ) -> frozenset[Demand]:
+        """Demands before a step for an effect to give its fact a value, or not to give it the opposite."""
         if effect.value is None:
-            return self._effect_reads(taken, effect.binding)
-        if wanted is None:
-            return self.task.demander.basic(self.task.demander.patterns(effect.condition, effect.binding))
-        return self.task.demander.flips(evaluator, effect.condition, effect.binding, effect.value is wanted)
+            return self._of_reads(step, effect.binding)
+        if value is None:
+            return self.finder.without_derived(self.finder.any_change(effect.condition, effect.binding))
+        return self.finder.find(evaluator_at(node), effect.condition, effect.binding, effect.value is value)
 
-    def _effect_reads(self, taken: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
-        out: frozenset[Demand] = frozenset()
-        for effect in taken.action.start.effects:
-            out |= self.task.demander.patterns(effect.condition, binding)
+    def _of_reads(self, step: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
+        """Demands that anything changes that the effects of a step read."""
+        demands: frozenset[Demand] = frozenset()
+        for effect in step.action.start.effects:
+            demands |= self.finder.any_change(effect.condition, binding)
             for assignment in effect.assignments:
-                out |= self.task.demander.numbers(binding, assignment.value)
-        return self.task.demander.basic(out)
+                demands |= self.finder.numeric(binding, assignment.value)
+        return self.finder.without_derived(demands)
 
 
 def evaluator_at(node: Node) -> Evaluator:
-    """Evaluates formulas in the state of a node."""
+    """An evaluator of formulas in the state of a node."""
     return Evaluator(node.state.task, node.state.facts, node.state.fluents)

@@ -1,10 +1,9 @@
-"""A lower bound on what is left to repair: faults ahead that no single edit can mend together.
+"""A lower bound on the cost of the remaining edits: remaining faults of which no single edit can repair two.
 
-The plan is run once with the effects of every step happening (reading *force*). Each fault found there is a disjunctive
-landmark: of certain literals at least one must change before it, or a certain step must go. A node still has the fault
-ahead if those literals are as they were, or will be. Two faults are *joint* if one edit could serve both; the bound is
-the greatest number of faults ahead of which no two are joint. (Landmarks as in Helmert and Domshlak 2009, of a plan
-instead of a task.)
+The plan is executed once with the effects of every step (reading *force*). Each fault found is a disjunctive landmark:
+at least one of certain literals must change before it, or a certain step must be removed. The fault remains at a node
+if those literals are still false there, or will be. Two faults are *joint* if one edit could repair both. The bound is
+the largest number of remaining faults of which no two are joint. (Compare landmarks as in Helmert and Domshlak 2009.)
 """
 
 from __future__ import annotations
@@ -13,32 +12,32 @@ from itertools import combinations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.replay import FORCE, Replay
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.steps import IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number, bind
 from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import GroundEffects, step_key
-from plansafe.verifier.repair.repair_task import STATE, RepairTask
-from plansafe.verifier.repair.search_graph import Node
+from plansafe.verifier.repair.ground_effects import GroundEffects, step_key
+from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
+from plansafe.verifier.repair.search_graph import Node, Transition
 
 MAX_FAULTS = 10
-"""Faults that are counted; the rest is found on the way."""
-_FEW = 400
-"""Actions that are compared one by one; longer lists are taken to overlap."""
+"""Faults that are counted."""
+_MAX_COMPARED = 400
+"""Lists of more actions are assumed to have a common action."""
 
 
 class _Literal(NamedTuple):
-    """A fact with the value that is wanted, and the last step before the fault that gives it the other one (or 0)."""
+    """A demand for a fact, and the last step before the fault that gives the fact the opposite value (or 0)."""
 
     demand: Demand
     falsifier: int
 
 
 class _Fault(NamedTuple):
-    """``before``: the fault shows in the state before this step (n + 1: at the end). ``step``: that step, if it may go.
+    """A fault in the state before the step number ``before`` (n + 1: at the end).
 
-    ``removable``: the steps whose removal may mend it.
+    ``step``: that step, if its removal repairs the fault, else 0. ``removable``: the steps whose removal may repair it.
     """
 
     before: int
@@ -48,146 +47,141 @@ class _Fault(NamedTuple):
 
 
 class FaultHeuristic:
-    """Counts the faults ahead of nodes."""
+    """Lower bounds on the cost of the remaining edits by the remaining faults."""
 
     def __init__(self, task: RepairTask) -> None:
         self.task = task
-        self._faults = self._find()[:MAX_FAULTS]
+        self._faults = self._find_faults()[:MAX_FAULTS]
         self._joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
-        self._gaps = [self._mendable_at(fault) for fault in self._faults]
-        self._bounds = {mask: self._bound(mask) for mask in range(1 << len(self._faults))}
+        self._repairable_at = [self._steps_to_substitute(fault) for fault in self._faults]
+        self._bounds = {faults: self._bound(faults) for faults in range(1 << len(self._faults))}
 
     def estimate(self, node: Node) -> Number:
-        """See the module. A deletion on the way may turn into a substitution that mends one more fault."""
-        if node.bound is None:
-            node.bound = self._mask(node.state.facts, node.position, node.deferred, node.borrowed, None)
-        return self._least(node.bound, node.swaps)
+        """The lower bound at a node. A substitution instead of an earlier deletion may repair one more fault."""
+        if node.faults is None:
+            node.faults = self._remaining(node.state.facts, node.position, node.deferred, node.borrowed, None)
+        return self._bound_with_substitutions(node.faults, node.deleted)
 
-    def preview(
-        self,
-        node: Node,
-        taken: GroundAction | None,
-        position: int,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-        swaps: int,
-    ) -> Number:
-        """The estimate of the node that an edit will lead to, without making it."""
-        own = None if taken is None else self.task.effects.of(taken)
-        return self._least(self._mask(node.state.facts, position, deferred, borrowed, own), node.swaps | swaps)
+    def preview(self, node: Node, transition: Transition) -> Number:
+        """The lower bound at the target of a transition, without executing it."""
+        step = transition.step
+        effects = None if step is None else self.task.effect_index.effects_of(step)
+        _, _, _, _, position, deferred, borrowed = transition
+        faults = self._remaining(node.state.facts, position, deferred, borrowed, effects)
+        return self._bound_with_substitutions(faults, node.deleted | transition.deleted)
 
-    def _mask(
+    def _remaining(
         self,
         facts: list[set[int]],
         position: int,
         deferred: frozenset[int],
         borrowed: frozenset[int],
-        own: GroundEffects | None,
+        effects: GroundEffects | None,
     ) -> int:
-        """The faults ahead, as bits. ``own``: what is still done to the state."""
-        mask = 0
+        """The remaining faults, as bits. ``effects``: those that the state does not have yet."""
+        faults = 0
         for number, fault in enumerate(self._faults):
-            if self._ahead(facts, position, deferred, borrowed, fault, own):
-                mask |= 1 << number
-        return mask
+            if self._remains(facts, position, deferred, borrowed, fault, effects):
+                faults |= 1 << number
+        return faults
 
-    def _least(self, mask: int, swaps: int) -> Number:
-        bound = self._bounds[mask]
-        if not swaps or not bound:
+    def _bound_with_substitutions(self, faults: int, deleted: int) -> Number:
+        bound = self._bounds[faults]
+        if not deleted or not bound:
             return bound
-        mendable = 0
-        for number, gaps in enumerate(self._gaps):
-            if mask >> number & 1 and gaps & swaps:
-                mendable |= 1 << number
-        most = min(mendable.bit_count(), swaps.bit_count())
-        return max(self._bounds[mask & ~mendable], bound - most * (self.task.lightest - self.task.swap))
+        repairable = 0
+        for number, steps in enumerate(self._repairable_at):
+            if faults >> number & 1 and steps & deleted:
+                repairable |= 1 << number
+        most = min(repairable.bit_count(), deleted.bit_count())
+        saved = most * (self.task.min_weight - self.task.substitution_surcharge)
+        return max(self._bounds[faults & ~repairable], bound - saved)
 
     # -- faults of the original plan ----------------------------------------------------------------------------------
 
-    def _find(self) -> list[_Fault]:
-        out: list[_Fault] = []
-        broken = self._broken_states()
-        run = Replay(self.task.engine, FORCE, observer=lambda _run, _number, _changes: None)
+    def _find_faults(self) -> list[_Fault]:
+        faults: list[_Fault] = []
+        engine, finder = self.task.engine, self.task.demand_finder
+        broken = self._violated_state_rules()
+        run = Replay(engine, FORCE, observer=lambda _run, _number, _changes: None)
         for number, step in enumerate([*self.task.steps, None], 1):
-            if len(out) >= MAX_FAULTS:
+            if len(faults) >= MAX_FAULTS:
                 break
-            evaluator = Evaluator(self.task.engine.task, run.state.facts, run.state.fluents)
+            evaluator = Evaluator(engine.task, run.state.facts, run.state.fluents)
             for part, binding in broken.get(number - 1, ()):
-                formula = self.task.engine.rule_set.parts[part].body
-                demands = self.task.demander.flips(evaluator, formula, binding, True)
+                demands = finder.find(evaluator, engine.rule_set.parts[part].body, binding, True)
                 if demands:
-                    self._add(out, number, 0, demands)
+                    self._add_fault(faults, number, 0, demands)
             if step is None:
-                if self.task.engine.goal(run.state) is False:
-                    demands = self.task.demander.flips(evaluator, And(self.task.engine.task.goal), {}, True)
+                if engine.goal(run.state) is False:
+                    demands = finder.find(evaluator, And(engine.task.goal), {}, True)
                     if demands:
-                        self._add(out, number, 0, demands)
+                        self._add_fault(faults, number, 0, demands)
                 break
             if isinstance(step, IllFormed):
-                out.append(_Fault(number, number, (), frozenset([number])))
+                faults.append(_Fault(number, number, (), frozenset([number])))
                 continue
-            binding = step.binding
             condition = And(step.action.start.condition)
-            if evaluator.holds(condition, binding) is False:
-                self._add(out, number, number, self.task.demander.flips(evaluator, condition, binding, True))
+            if evaluator.holds(condition, step.binding) is False:
+                self._add_fault(faults, number, number, finder.find(evaluator, condition, step.binding, True))
             run.run_steps([step], number - 1)
-        return out
+        return faults
 
-    def _broken_states(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
-        """The instances of rules about states that are violated, by the number of steps before."""
+    def _violated_state_rules(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
+        """The violated instances (part, binding) of rules about states, by the number of steps before."""
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
-        action_predicates = self.task.action_predicates
-        out: dict[int, list[tuple[int, dict[int, int]]]] = {}
+        violated: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
             if not self.task.engine.decides(violation, self.task.criteria):
                 continue
             part = self.task.engine.rule_set.parts[violation.part]
-            simple = self.task.views[violation.part][0] == STATE and part.mode in ("always", "end")
-            if not simple or mentions(part.body, action_predicates) or len(violation.binding) != len(part.parameters):
+            if self.task.scopes[violation.part].kind is not ScopeKind.STATE or part.mode not in ("always", "end"):
+                continue
+            if mentions(part.body, self.task.action_predicates) or len(violation.binding) != len(part.parameters):
                 continue
             binding = bind(part.parameters, violation.binding)
-            if not self.task.may_stay(violation.part, binding):  # else leaving it alone is enough
-                out.setdefault(violation.step, []).append((violation.part, binding))
-        return out
+            if not self.task.may_stay_violated(violation.part, binding):
+                violated.setdefault(violation.step, []).append((violation.part, binding))
+        return violated
 
-    def _add(self, out: list[_Fault], before: int, step: int, demands: frozenset[Demand]) -> None:
+    def _add_fault(self, faults: list[_Fault], before: int, step: int, demands: frozenset[Demand]) -> None:
         literals: list[_Literal] = []
         removable = {step} if step else set()
         for demand in demands:
-            if demand.code is None or demand.value is None or demand.ever or demand.subject >= self.task.base:
-                return  # too vague to be counted
+            if demand.code is None or demand.value is None or demand.ever or demand.subject >= self.task.fluent_base:
+                return  # not a literal
             fact = (demand.subject, demand.code)
             falsifier = 0
             for number in range(before - 1, 0, -1):
-                own = self.task.prints[number - 1]
-                if own is None:
+                effects = self.task.step_effects[number - 1]
+                if effects is None:
                     continue
-                may = own.conditionals(demand.subject, self.task.wanted(demand))
-                if any([e.value is demand.value for e in may]):
+                conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
+                if any([effect.value is demand.value for effect in conditional]):
                     return  # a condition decides
-                if may:
+                if conditional:
                     removable.add(number)
-                if own.sets.get(fact) is (not demand.value):
+                if effects.certain_facts.get(fact) is (not demand.value):
                     falsifier = number
                     removable.add(number)
                     break
-                if own.sets.get(fact) is demand.value:
-                    return  # the step that gives it was not taken
+                if effects.certain_facts.get(fact) is demand.value:
+                    return  # the step that achieves it was not executed
             literals.append(_Literal(demand, falsifier))
-        if step or not any([set(fault.literals) == set(literals) for fault in out]):
-            out.append(_Fault(before, step, tuple(literals), frozenset(removable)))
+        if step or not any([set(fault.literals) == set(literals) for fault in faults]):
+            faults.append(_Fault(before, step, tuple(literals), frozenset(removable)))
 
-    # -- which are ahead of a node ------------------------------------------------------------------------------------
+    # -- faults that remain at a node ---------------------------------------------------------------------------------
 
-    def _ahead(
+    def _remains(
         self,
         facts: list[set[int]],
         position: int,
         deferred: frozenset[int],
         borrowed: frozenset[int],
         fault: _Fault,
-        own: GroundEffects | None,
+        effects: GroundEffects | None,
     ) -> bool:
         if position >= fault.before or (fault.step and fault.step in borrowed):
             return False
@@ -198,63 +192,63 @@ class FaultHeuristic:
                     return False
                 continue
             holds = (code in facts[subject]) if code is not None else False
-            if own is not None:
+            if effects is not None:
                 fact = (subject, code)
-                holds = own.sets.get(fact, holds)  # type: ignore[arg-type] # a fact without a code is not found
-                if own.conditionals(subject, self.task.wanted(demand)):
+                holds = effects.certain_facts.get(fact, holds)  # type: ignore[arg-type] # a fact has a code
+                if effects.conditional_effects(subject, self.task.pattern_of(demand)):
                     return False
             if holds is value:
                 return False
         if deferred and fault.literals:
-            for step in deferred:
-                waiting = self.task.prints[step - 1]
-                if waiting is None or any([self.task.may_meet(waiting, literal.demand) for literal in fault.literals]):
+            for number in deferred:
+                moved = self.task.step_effects[number - 1]
+                if moved is None or any([self.task.may_meet(moved, literal.demand) for literal in fault.literals]):
                     return False
         return True
 
-    def _mendable_at(self, fault: _Fault) -> int:
-        """The steps, as bits, in whose place an action could mend a fault."""
-        out = 0
+    def _steps_to_substitute(self, fault: _Fault) -> int:
+        """The steps, as bits, in whose place an action could repair a fault."""
+        steps = 0
         for literal in fault.literals:
             if self.task.achievers(literal.demand):
-                for step in range(max(literal.falsifier, 1), fault.before + 1):
-                    out |= 1 << step
-        return out
+                for number in range(max(literal.falsifier, 1), fault.before + 1):
+                    steps |= 1 << number
+        return steps
 
-    # -- which can be mended together ---------------------------------------------------------------------------------
+    # -- joint faults -------------------------------------------------------------------------------------------------
 
-    def _bound(self, mask: int) -> Number:
-        """The greatest number of faults of a set of which no two are joint."""
-        members = [number for number in range(len(self._faults)) if mask >> number & 1]
+    def _bound(self, faults: int) -> Number:
+        """The least cost for faults (as bits), by the largest subset of which no two are joint."""
+        members = [number for number in range(len(self._faults)) if faults >> number & 1]
         for size in range(len(members), 0, -1):
-            for chosen in combinations(members, size):
-                if not any([self._joint[a][b] for a, b in combinations(chosen, 2)]):
-                    return size * self.task.lightest
+            for subset in combinations(members, size):
+                if not any([self._joint[a][b] for a, b in combinations(subset, 2)]):
+                    return size * self.task.min_weight
         return 0
 
-    def _are_joint(self, one: _Fault, other: _Fault) -> bool:
-        """Whether one edit may serve two faults."""
-        if one.removable & other.removable:
+    def _are_joint(self, first: _Fault, second: _Fault) -> bool:
+        """Whether one edit may repair two faults."""
+        if first.removable & second.removable:
             return True
-        for a, b in ((one, other), (other, one)):
+        for a, b in ((first, second), (second, first)):
             for literal in a.literals:
-                for step in b.removable:
-                    # The step is replaced by an action that gives the literal, or is itself such an action and moved.
-                    achievable = self.task.achievers(literal.demand)
-                    if literal.falsifier <= step <= a.before and achievable:
+                achievable = self.task.achievers(literal.demand)
+                for number in b.removable:
+                    # The step is replaced by an action that achieves the literal, or is such an action and is moved.
+                    if literal.falsifier <= number <= a.before and achievable:
                         return True
-                    own = self.task.prints[step - 1]
-                    if own is not None and self.task.may_meet(own, literal.demand):
+                    effects = self.task.step_effects[number - 1]
+                    if effects is not None and self.task.may_meet(effects, literal.demand):
                         return True
-        return any([self._one_action(x, one, y, other) for x in one.literals for y in other.literals])
+        pairs = [(a, b) for a in first.literals for b in second.literals]
+        in_time = min(first.before, second.before)
+        return any([max(a.falsifier, b.falsifier) < in_time and self._have_common_achiever(a, b) for a, b in pairs])
 
-    def _one_action(self, x: _Literal, one: _Fault, y: _Literal, other: _Fault) -> bool:
-        """Whether one inserted (or moved) action may give two literals in time."""
-        if max(x.falsifier, y.falsifier) >= min(one.before, other.before):
-            return False
-        if x.demand == y.demand:
+    def _have_common_achiever(self, first: _Literal, second: _Literal) -> bool:
+        """Whether one inserted (or moved) action may achieve two literals."""
+        if first.demand == second.demand:
             return True
-        first, second = self.task.achievers(x.demand), self.task.achievers(y.demand)
-        if len(first) > _FEW or len(second) > _FEW:
+        achievers = self.task.achievers(first.demand), self.task.achievers(second.demand)
+        if max(map(len, achievers)) > _MAX_COMPARED:
             return True
-        return bool({step_key(step) for step in first} & {step_key(step) for step in second})
+        return not {step_key(step) for step in achievers[0]}.isdisjoint([step_key(step) for step in achievers[1]])

@@ -1,7 +1,8 @@
-"""What a repair is: edits, weights, results. Data only; definitions in docs/repair.md."""
+"""Repairs as data: edits, weights, options and results (see docs/repair.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
@@ -26,21 +27,17 @@ class Weights(NamedTuple):
     substitute: Number = 1
     move: Number = 1
 
-    def of(self, kind: EditKind) -> Number:
-        """The weight of a kind."""
-        return {
-            EditKind.INSERT: self.insert,
-            EditKind.DELETE: self.delete,
-            EditKind.SUBSTITUTE: self.substitute,
-            EditKind.MOVE: self.move,
-        }[kind]
+    def total(self, kinds: Iterable[str]) -> Number:
+        """The cost of edits of these kinds."""
+        weights = {"insert": self.insert, "delete": self.delete, "substitute": self.substitute, "move": self.move}
+        return sum([weights[kind] for kind in kinds])
 
 
 class Edit(NamedTuple):
     """One change. ``step`` counts the original plan from 1 (0: an insertion).
 
     ``position`` counts the repaired plan from 1 (0: a deletion). ``before`` and ``after`` are the texts of the
-    original and of the new step, empty where there is none (a move has both, equal). ``reason`` is a phrase such as
+    original and of the new step, empty if there is none (a move has both, equal). ``reason`` is a phrase such as
     ``gives (open fridge) to step 5``. ``latest``: the last position at which an insertion does the same (0: only here).
     """
 
@@ -57,8 +54,8 @@ class Edit(NamedTuple):
 class Repair(NamedTuple):
     """A safe plan near the original.
 
-    ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) that stands at position ``k``
-    (from 0), kept, moved or substituted; 0 for an inserted one. ``report`` is the verdict of the replay,
+    ``steps`` are its steps as PDDL text. ``origin[k]`` is the original step (from 1) of the step at position ``k``
+    (from 0), which is kept, moved or substituted; 0 for an inserted step. ``report`` is the verdict of the replay,
     ``replayed`` whether the independent kernel confirmed it (``None``: it was not asked, or does not cover the task).
     """
 

@@ -1,43 +1,105 @@
-"""Repairs from planners, where the search for the nearest ends without one: some safe plan, aligned with the original.
+"""Repairs from planners, for when the search for the nearest repair finds none: a safe plan aligned with the original.
 
-A planner's plan is compared with the original step by step (longest common subsequence), and new steps that can be left
-out are. The cost is an upper bound, not the least.
+A planner's plan is compared with the original step by step (longest common subsequence), after its needless new steps
+are removed. Its cost is an upper bound, not the least cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
+from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
 from plansafe.verifier.repair.alignments import Alignment
-from plansafe.verifier.repair.effects import step_key
+from plansafe.verifier.repair.ground_effects import step_key
+from plansafe.verifier.repair.model import RepairOptions
 
 Steps = tuple[GroundAction, ...]
+_MAX_PLANNER_STATES = 20_000
+"""States that a planner may visit if the work is limited."""
+
+
+class PlannerRepair(NamedTuple):
+    """The cheapest repair from planners, if any; or a ``proof``, in words, that there is no safe plan."""
+
+    alignment: Alignment | None
+    proof: str = ""
+
+
+def find_planner_repair(
+    checker: Checker,
+    original: Sequence[GroundAction | IllFormed],
+    options: RepairOptions,
+    is_safe: Callable[[Steps], bool],
+    time_limit_s: float,
+) -> PlannerRepair:
+    """Ask planners for a plan, from the start and after the steps that break nothing, each within the time limit."""
+    planners, best = _planners(options), PlannerRepair(None)
+    least: Number | None = options.max_cost
+    for length in dict.fromkeys([0, _count_good_steps(checker, original)]):
+        prefix = [step for step in original[:length] if isinstance(step, GroundAction)]
+        plan = planners.solve(PlanningQuery(checker, prefix, True, False, time_limit_s))
+        if plan.status is PlanningStatus.UNSOLVABLE and not length:
+            return PlannerRepair(None, f"no safe plan reaches the goal ({plan.planner} searched all of them)")
+        if plan.status is not PlanningStatus.SOLVED:
+            continue
+        steps = remove_needless_steps((*prefix, *plan.steps), original, is_safe)
+        alignment = align_plan(original, steps, options.protected)
+        if alignment is None or not is_safe(alignment.steps):
+            continue
+        cost = options.weights.total(alignment.kinds)
+        if least is None or cost < least or (cost == least and best.alignment is None):
+            best, least = PlannerRepair(alignment), cost
+    return best
+
+
+def reaches_goal_without_rules(checker: Checker, options: RepairOptions, time_limit_s: float) -> bool:
+    """Whether planners find a plan that reaches the goal, safe or not."""
+    query = PlanningQuery(checker, (), False, False, time_limit_s)
+    return _planners(options).solve(query).status is PlanningStatus.SOLVED
+
+
+def _planners(options: RepairOptions) -> PlannerChain:
+    return default_planners() if options.max_work is None else default_planners(_MAX_PLANNER_STATES)
+
+
+def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> int:
+    """The number of steps of a plan before the first that is not applicable or breaks a rule."""
+    run = Replay(checker.engine, HALT)
+    run.run_steps(steps)
+    outcome = run.outcome(len(steps))
+    bad = [failure.step for failure in outcome.failures]
+    broken = [v for v in outcome.violations if checker.engine.decides(v, checker.options.criteria)]
+    bad += [violation.step for violation in broken if not violation.at_end]
+    return max(0, min(bad, default=len(steps) + 1) - 1)
 
 
 def remove_needless_steps(
-    steps: Steps, original: Sequence[GroundAction | IllFormed], safe: Callable[[Steps], bool]
+    steps: Steps, original: Sequence[GroundAction | IllFormed], is_safe: Callable[[Steps], bool]
 ) -> Steps:
-    """The steps without those that the author did not write and that can be left out one by one."""
-    wanted = {step_key(step) for step in original if isinstance(step, GroundAction)}
-    place = len(steps) - 1
-    while place >= 0:
+    """Remove, one by one, the steps that are not in the original and that the plan does not need to be safe."""
+    original_keys = {step_key(step) for step in original if isinstance(step, GroundAction)}
+    for place in range(len(steps) - 1, -1, -1):
         shorter = (*steps[:place], *steps[place + 1 :])
-        if step_key(steps[place]) not in wanted and safe(shorter):
+        if step_key(steps[place]) not in original_keys and is_safe(shorter):
             steps = shorter
-        place -= 1
     return steps
 
 
 def align_plan(
     original: Sequence[GroundAction | IllFormed], steps: Steps, protected: frozenset[int]
 ) -> Alignment | None:
-    """An alignment of a plan with the original that keeps many steps; ``None`` if a protected one is lost."""
+    """Align a plan with the original so that many steps are kept; ``None`` if a protected step is lost."""
     width, height = len(original), len(steps)
     longest = [[0] * (height + 1) for _ in range(width + 1)]
     for i in range(width - 1, -1, -1):
         for j in range(height - 1, -1, -1):
-            if _same(original[i], steps[j]):
+            if _is_same(original[i], steps[j]):
                 longest[i][j] = longest[i + 1][j + 1] + 1 + (i + 1 in protected) * width
             else:
                 longest[i][j] = max(longest[i + 1][j], longest[i][j + 1])
@@ -45,34 +107,34 @@ def align_plan(
     substituted: set[int] = set()
     deleted: list[int] = []
     i = j = 0
-    gone: list[int] = []
-    fresh: list[int] = []
+    removed_numbers: list[int] = []
+    new_places: list[int] = []
 
-    def close() -> None:
-        """A step left out and a step put in between the same kept steps are a substitution."""
-        for step, place in zip(gone, fresh, strict=False):
-            origin[place] = step
+    def pair_changes() -> None:
+        """A removed and a new step between the same kept steps are a substitution."""
+        for number, place in zip(removed_numbers, new_places, strict=False):
+            origin[place] = number
             substituted.add(place)
-        deleted.extend(gone[len(fresh) :])
-        gone.clear()
-        fresh.clear()
+        deleted.extend(removed_numbers[len(new_places) :])
+        removed_numbers.clear()
+        new_places.clear()
 
     while i < width or j < height:
-        if i < width and j < height and _same(original[i], steps[j]):
-            close()
+        if i < width and j < height and _is_same(original[i], steps[j]):
+            pair_changes()
             origin[j] = i + 1
             i, j = i + 1, j + 1
         elif j == height or (i < width and longest[i + 1][j] >= longest[i][j + 1]):
-            gone.append(i + 1)
+            removed_numbers.append(i + 1)
             i += 1
         else:
-            fresh.append(j)
+            new_places.append(j)
             j += 1
-    close()
+    pair_changes()
     if protected & ({*deleted} | {origin[p] for p in substituted}):
         return None
     return Alignment(steps, tuple(origin), frozenset(), frozenset(substituted), tuple(deleted))
 
 
-def _same(step: GroundAction | IllFormed, other: GroundAction) -> bool:
-    return isinstance(step, GroundAction) and step_key(step) == step_key(other)
+def _is_same(original: GroundAction | IllFormed, step: GroundAction) -> bool:
+    return isinstance(original, GroundAction) and step_key(original) == step_key(step)

@@ -1,4 +1,4 @@
-"""The order of repairs that cost the same: first the one that the person who asked for the plan would rather accept.
+"""The order of repairs of the same cost: the repair that the author of the plan would most likely accept comes first.
 
 docs/repair.md has the criteria; bench/results/repair-reading.md is a study of their results.
 """
@@ -16,20 +16,20 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.model import EditKind
 
-InPlay = tuple[int, frozenset[tuple[int, int]]]
-"""A part of a rule, and the objects that some of its parameters have: all instances that agree with these."""
+TriggeredInstances = tuple[int, frozenset[tuple[int, int]]]
+"""A part of a rule, and the objects of some of its parameters: all instances with these objects."""
 _KINDS = [kind.value for kind in EditKind]
 
 
-class _Look(NamedTuple):
-    """The criteria, the first that differs deciding."""
+class _RankKey(NamedTuple):
+    """The criteria in order of priority."""
 
-    woken: bool
-    slips: int
-    voids: int
-    different: int
+    triggers_new_instances: bool
+    typing_distance: int
+    undone_steps: int
+    changed_facts: int
     kinds: tuple[int, ...]
-    apart: int
+    distance: int
     places: tuple[int, ...]
     text: str
 
@@ -37,8 +37,8 @@ class _Look(NamedTuple):
 class RepairRanking:
     """Orders the repairs of one plan. ``texts``: its steps as written.
 
-    ``means``: steps may be means alone (those that the plan is written for are protected): one that a new step makes
-    void is rather left out, and new steps stand beside those about the same things.
+    ``purposes_protected``: the steps that the plan is for are protected, so the other steps are only means to these.
+    Then a step that a new step undoes should be left out, and new steps should be near those with the same objects.
     """
 
     def __init__(
@@ -46,130 +46,135 @@ class RepairRanking:
         checker: Checker,
         steps: Sequence[GroundAction | IllFormed],
         texts: Sequence[str],
-        means: bool = False,
+        purposes_protected: bool = False,
     ) -> None:
-        self.means = means
+        self.purposes_protected = purposes_protected
         self.engine = checker.engine
         self.steps = steps
         self.texts = texts
         self._readers = self._find_readers()
-        played, self.original = self._in_play(list(steps), FORCE)
-        self._played: dict[int, list[frozenset[tuple[int, int]]]] = {}
-        for part, objects in played:
-            self._played.setdefault(part, []).append(objects)
+        triggered, self._original_end = self._execute(list(steps), FORCE)
+        self._triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
+        for part, objects in triggered:
+            self._triggered.setdefault(part, []).append(objects)
 
-    def sorted(self, found: list[Alignment]) -> list[Alignment]:
+    def sorted(self, alignments: list[Alignment]) -> list[Alignment]:
         """The repairs in the documented order."""
-        return sorted(found, key=self._look)
+        return sorted(alignments, key=self._rank)
 
-    def _look(self, aligned: Alignment) -> _Look:
+    def _rank(self, alignment: Alignment) -> _RankKey:
         log: list[list[StateChange]] = []
-        play, state = self._in_play(aligned.steps, HALT, log)
-        woken = any([not any([old <= new for old in self._played.get(part, ())]) for part, new in play])
-        different = 0
-        for now, then in zip(state.facts, self.original.facts, strict=True):
-            if now != then:
-                different += len(now ^ then)
-        for values, before in zip(state.fluents, self.original.fluents, strict=True):
-            different += sum([values.get(code) != before.get(code) for code in values.keys() | before.keys()])
-        kinds = tuple(sorted([_KINDS.index(kind) for kind in aligned.kinds], reverse=True))
-        places = tuple([-p for p, origin in enumerate(aligned.origin) if not origin])
-        text = " ".join([step_text(step, self.engine.task.objects) for step in aligned.steps])
-        everywhere = set.intersection(*[set(step.objects) for step in aligned.steps]) if aligned.steps else set()
-        voids = _voids(aligned, log, everywhere) if self.means else frozenset()
-        apart = _apart(aligned, voids, everywhere) if self.means else 0
-        return _Look(woken, self._slips(aligned), len(voids), different, kinds, apart, places, text)
+        triggered, state = self._execute(alignment.steps, HALT, log)
+        is_new = [not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered]
+        changed_facts = 0
+        for facts, original in zip(state.facts, self._original_end.facts, strict=True):
+            if facts != original:
+                changed_facts += len(facts ^ original)
+        for numbers, before in zip(state.fluents, self._original_end.fluents, strict=True):
+            codes = numbers.keys() | before.keys()
+            changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
+        kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))
+        places = tuple([-p for p, origin in enumerate(alignment.origin) if not origin])
+        text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
+        undoing, distance = frozenset[int](), 0
+        if self.purposes_protected:
+            common = set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
+            undoing = _places_that_undo(alignment, log, common)
+            distance = _distance_to_related(alignment, undoing, common)
+        typing_distance = self._typing_distance(alignment)
+        return _RankKey(any(is_new), typing_distance, len(undoing), changed_facts, kinds, distance, places, text)
 
-    def _slips(self, aligned: Alignment) -> int:
-        """How far replacements of ill-formed steps are from what was written, in tokens; the action counts twice."""
+    def _typing_distance(self, alignment: Alignment) -> int:
+        """The distance in tokens of the replacements of ill-formed steps from their texts; the action counts twice."""
         total = 0
-        for place in aligned.substituted:
-            number = aligned.origin[place]
+        for place in alignment.substituted:
+            number = alignment.origin[place]
             if isinstance(self.steps[number - 1], IllFormed):
-                total += _distance(self.texts[number - 1], step_text(aligned.steps[place], self.engine.task.objects))
-        for number in aligned.deleted:
+                replacement = step_text(alignment.steps[place], self.engine.task.objects)
+                total += _token_distance(self.texts[number - 1], replacement)
+        for number in alignment.deleted:
             if isinstance(self.steps[number - 1], IllFormed):
                 total += len(self.texts[number - 1].split()) + 1
         return total
 
-    def _in_play(
+    def _execute(
         self,
         steps: Sequence[GroundAction | IllFormed],
         reading: str,
         log: list[list[StateChange]] | None = None,
-    ) -> tuple[set[InPlay], State]:
-        """The rule instances that the steps of a plan bring into play, and its final state.
+    ) -> tuple[set[TriggeredInstances], State]:
+        """Execute a plan; returns the rule instances that its steps trigger, and its final state.
 
-        A rule about steps comes into play where a step matches, any other where a fact that it reads changes: each time
-        for all instances that agree with the objects of that step or fact. ``log`` gets what each
-        step changes.
+        A rule about steps is triggered by a step that matches it, any other rule by a change of a fact that it reads:
+        each time all instances that agree with the objects of that step or fact. ``log`` receives the changes by step.
         """
-        found: set[InPlay] = set()
+        triggered: set[TriggeredInstances] = set()
 
-        def note(index: int, code: int) -> None:
+        def add(index: int, code: int) -> None:
             for part, pattern in self._readers.get(index, ()):
                 objects = pattern.key(code)
                 if objects is not None:
-                    found.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
+                    triggered.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
 
         def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
             action_fact = self.engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
-                note(*action_fact)
+                add(*action_fact)
             for index, code, _ in changes:
-                note(index, code)
+                add(index, code)
             if log is not None:
                 log.append(list(changes))
 
         run = Replay(self.engine, reading, observer=observe)
         run.run_steps(steps)
-        return found, run.state
+        return triggered, run.state
 
     def _find_readers(self) -> dict[int, list[tuple[int, ReadPattern]]]:
-        out: dict[int, list[tuple[int, ReadPattern]]] = {}
+        readers: dict[int, list[tuple[int, ReadPattern]]] = {}
         for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
             for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
-                out.setdefault(pattern.predicate, []).append((number, pattern))
-        return out
+                readers.setdefault(pattern.predicate, []).append((number, pattern))
+        return readers
 
 
-def _apart(aligned: Alignment, voids: frozenset[int], everywhere: set[int]) -> int:
-    """How far inserted steps are from the kept ones about the same things, in steps.
+def _distance_to_related(alignment: Alignment, undoing: frozenset[int], common: set[int]) -> int:
+    """The distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Those that take back what was done (``voids``) are rather late: a tap that is shut at once gave no water.
+    Without the steps at the places ``undoing``, which should be late. ``common``: the objects of all steps.
     """
-    things = [set(step.objects) - everywhere for step in aligned.steps]
-    kept = [place for place, origin in enumerate(aligned.origin) if origin]
-    far = 0
-    for place, origin in enumerate(aligned.origin):
-        if not origin and place not in voids:
-            far += min([abs(place - other) for other in kept if things[place] & things[other]], default=len(things))
-    return far
+    objects = [set(step.objects) - common for step in alignment.steps]
+    kept = [place for place, origin in enumerate(alignment.origin) if origin]
+    total = 0
+    for place, origin in enumerate(alignment.origin):
+        if not origin and place not in undoing:
+            distances = [abs(place - related) for related in kept if objects[place] & objects[related]]
+            total += min(distances, default=len(objects))
+    return total
 
 
-def _voids(aligned: Alignment, log: list[list[StateChange]], everywhere: set[int]) -> frozenset[int]:
-    """The places of new steps that take away all that a kept step brought about, before a step about the same things.
+def _places_that_undo(alignment: Alignment, log: list[list[StateChange]], common: set[int]) -> frozenset[int]:
+    """The places of new steps that undo everything that the last kept step with the same objects achieved.
 
-    So the kept step is for nothing. ``everywhere``: what all steps are about.
+    Then the kept step is useless: a tap that is closed at once gave no water. ``common``: the objects of all steps.
     """
-    made = [{(index, code) for index, code, what in changes if what is True} for changes in log]
-    lost = [{(index, code) for index, code, what in changes if what is False} for changes in log]
-    out: set[int] = set()
-    for place, step in enumerate(aligned.steps[: len(log)]):
-        things = set(step.objects) - everywhere
-        if aligned.origin[place] or not things:
+    added = [{(index, code) for index, code, value in changes if value is True} for changes in log]
+    deleted = [{(index, code) for index, code, value in changes if value is False} for changes in log]
+    undoing: set[int] = set()
+    for place, step in enumerate(alignment.steps[: len(log)]):
+        objects = set(step.objects) - common
+        if alignment.origin[place] or not objects:
             continue
-        for other in reversed(range(place)):
-            if things & set(aligned.steps[other].objects):
-                if aligned.origin[other] and made[other] and made[other] <= lost[place]:
-                    out.add(place)
+        for earlier in reversed(range(place)):
+            if objects & set(alignment.steps[earlier].objects):
+                if alignment.origin[earlier] and added[earlier] and added[earlier] <= deleted[place]:
+                    undoing.add(place)
                 break
-    return frozenset(out)
+    return frozenset(undoing)
 
 
-def _distance(written: str, replaced: str) -> int:
-    old, new = written.strip("()").split(), replaced.strip("()").split()
-    differing = sum([x != y for x, y in zip(old[1:], new[1:], strict=False)])
+def _token_distance(written: str, replacement: str) -> int:
+    old, new = written.strip("()").split(), replacement.strip("()").split()
+    differing = sum([before != after for before, after in zip(old[1:], new[1:], strict=False)])
     return 2 * (old[:1] != new[:1]) + differing + abs(len(old) - len(new))

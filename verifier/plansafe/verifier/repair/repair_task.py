@@ -1,8 +1,9 @@
-"""What is to be repaired, and what the steps of its plan may do."""
+"""A plan to be repaired: what its steps may do to facts, and what the rules read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple, assert_never
 
@@ -27,14 +28,42 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import is_stutter_sensitive, mentions, signed_subformulas, subformulas
 from plansafe.verifier.repair.demands import Demand, DemandFinder
-from plansafe.verifier.repair.effects import EffectIndex, GroundEffects, ObjectPattern
+from plansafe.verifier.repair.effect_index import EffectIndex
+from plansafe.verifier.repair.ground_effects import GroundEffects, ObjectPattern
 from plansafe.verifier.repair.model import Weights
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
+class Role(NamedTuple):
+    """Whether an action may meet a demand, and whether it may do the opposite."""
+
+    achieves: bool
+    hinders: bool
+
+
+class ScopeKind(IntEnum):
+    """What a part of a rule reads, which decides which edits can repair a violation; the most specific kind first."""
+
+    STATE = 0
+    """Single states."""
+    TRACE = 1
+    """The trace without repetitions of a state."""
+    DEADLINE = 2
+    """The number of steps up to a deadline."""
+    STEP_COUNT = 3
+    """Numbers of steps in any way."""
+
+
+class RuleScope(NamedTuple):
+    """What a part of a rule reads; for deadlines, how many letters back."""
+
+    kind: ScopeKind
+    letters: int = 0
+
+
 class RepairTask:
-    """A plan (``steps``) that is to be repaired, what edits cost, which steps must stay, and what decides."""
+    """A plan (``steps``) to be repaired, the weights of edits, the protected steps, and what decides a verdict."""
 
     def __init__(
         self,
@@ -50,125 +79,123 @@ class RepairTask:
         self.length = len(self.steps)
         self.weights = weights
         self.protected = protected
-        self.lightest = min(weights)
-        self.swap = min(self.lightest, max(0, weights.substitute - weights.delete))
-        self.effects = EffectIndex(engine)
-        self.demander = DemandFinder(engine)
-        self.prints: list[GroundEffects | None] = [
-            self.effects.of(step) if isinstance(step, GroundAction) else None for step in self.steps
+        self.min_weight = min(weights)
+        self.substitution_surcharge = min(self.min_weight, max(0, weights.substitute - weights.delete))
+        """What a substitution costs at least in addition to a deletion."""
+        self.effect_index = EffectIndex(engine)
+        self.demand_finder = DemandFinder(engine)
+        self.step_effects: list[GroundEffects | None] = [
+            self.effect_index.effects_of(step) if isinstance(step, GroundAction) else None for step in self.steps
         ]
         self.action_predicates = frozenset(engine.action_predicates.values())
-        self.views = [view_of(part, self.action_predicates) for part in engine.rule_set.parts]
-        self.base = len(engine.task.predicates)
+        self.scopes = [rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
+        self.fluent_base = len(engine.task.predicates)
         initial = engine.initial()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
-        self._achieving: dict[Demand, list[int]] = {}
-        self._wanted: dict[Demand, ObjectPattern] = {}
+        self._plan_achievers: dict[Demand, list[int]] = {}
+        self._patterns: dict[Demand, ObjectPattern] = {}
 
-    def wanted(self, demand: Demand) -> ObjectPattern:
+    def pattern_of(self, demand: Demand) -> ObjectPattern:
         """The objects of the facts that a demand is about."""
-        found = self._wanted.get(demand)
-        if found is None:
-            found = self._wanted[demand] = demand.wanted(self.engine.task)
-        return found
+        pattern = self._patterns.get(demand)
+        if pattern is None:
+            pattern = self._patterns[demand] = demand.object_pattern(self.engine.task)
+        return pattern
 
     def achievers(self, demand: Demand) -> tuple[GroundAction, ...]:
         """The ground actions that may meet a demand."""
-        return self.effects.achievers(demand.subject, self.wanted(demand), demand.value)
+        return self.effect_index.achievers(demand.subject, self.pattern_of(demand), demand.value)
 
     def plan_achievers(self, demand: Demand) -> list[int]:
-        """The steps of the original plan that may meet a demand."""
-        found = self._achieving.get(demand)
-        if found is None:
-            found = self._achieving[demand] = [
-                number for number, own in enumerate(self.prints, 1) if own is not None and self.may_meet(own, demand)
+        """The numbers of the original steps that may meet a demand."""
+        numbers = self._plan_achievers.get(demand)
+        if numbers is None:
+            numbers = self._plan_achievers[demand] = [
+                number
+                for number, effects in enumerate(self.step_effects, 1)
+                if effects is not None and self.may_meet(effects, demand)
             ]
-        return found
+        return numbers
 
-    def may_stay(self, part: int, binding: Binding) -> bool:
-        """Whether an instance of a rule may be left as it is, since it was violated (or triggered) before the plan.
+    def may_stay_violated(self, part: int, binding: Binding) -> bool:
+        """Whether a rule instance may stay as it is, because it was violated (or triggered) before the plan.
 
-        Then a plan may have to leave alone what the instance reads, and may not only have to mend it.
+        Then a repair may have to leave the facts alone that the instance reads, instead of changing them.
         """
         if not self.criteria.only_introduced:
             return False
-        own = self.engine.rule_set.parts[part]
-        if self.views[part][0] == STATE and own.mode in ("always", "end"):
-            if not mentions(own.body, self.action_predicates) and {v.slot for v in own.parameters} <= binding.keys():
-                return self._initial.holds(own.body, binding) is not True
+        rule_part = self.engine.rule_set.parts[part]
+        body = rule_part.body
+        if self.scopes[part].kind is ScopeKind.STATE and rule_part.mode in ("always", "end"):
+            slots = {v.slot for v in rule_part.parameters}
+            if not mentions(body, self.action_predicates) and slots <= binding.keys():
+                return self._initial.holds(body, binding) is not True
             return True
-        return part in self._early
+        return part in self._parts_tracking_initial
 
     @cached_property
-    def _early(self) -> frozenset[int]:
-        """The parts of rules that remember an instance from letter 0 for the sake of blame."""
+    def _parts_tracking_initial(self) -> frozenset[int]:
+        """The parts of rules that distinguish instances that were violated at letter 0."""
         runtime = Execution.initial(self.engine, criteria=self.criteria).runtime
         monitors = () if runtime is None else runtime.monitors
-        return frozenset([m.part for m in monitors if isinstance(m, Automaton) and m.tracks_initial]) | frozenset(
-            [m.part for m in monitors if isinstance(m, Invariant) and m.episodes]
+        return frozenset(
+            [
+                m.part
+                for m in monitors
+                if (isinstance(m, Automaton) and m.tracks_initial) or (isinstance(m, Invariant) and m.episodes)
+            ]
         )
 
-    def touches(self, own: GroundEffects, demand: Demand) -> bool:
-        """Whether an action may change what a demand is about."""
-        return own.touches(demand.subject, self.wanted(demand))
+    def may_change(self, effects: GroundEffects, demand: Demand) -> bool:
+        """Whether an action may change a fact that a demand is about."""
+        return effects.may_change(demand.subject, self.pattern_of(demand))
 
-    def may_meet(self, own: GroundEffects, demand: Demand) -> bool:
-        """Whether an action may do what is demanded."""
-        return self.role(own, demand).achieves
+    def may_meet(self, effects: GroundEffects, demand: Demand) -> bool:
+        """Whether an action may meet a demand."""
+        return self.role(effects, demand).achieves
 
-    def role(self, own: GroundEffects, demand: Demand) -> Role:
-        """What an action may do about what is demanded."""
-        subject, value, wanted = demand.subject, demand.value, self.wanted(demand)
-        if value is None or subject >= self.base:
-            either = own.touches(subject, wanted)
-            return Role(either, either)
-        if own.acts(subject, wanted):
+    def role(self, effects: GroundEffects, demand: Demand) -> Role:
+        """Whether an action may meet a demand or do the opposite."""
+        subject, value, pattern = demand.subject, demand.value, self.pattern_of(demand)
+        if value is None or subject >= self.fluent_base:
+            changes = effects.may_change(subject, pattern)
+            return Role(changes, changes)
+        if effects.matches_action_fact(subject, pattern):
             return Role(value, not value)
-        sure = own.sure(subject, wanted)
-        may = own.settable(subject, wanted)
-        return Role(value in sure or value in may, (not value) in sure or (not value) in may)
+        values = effects.certain_values(subject, pattern) | effects.possible_values(subject, pattern)
+        return Role(value in values, (not value) in values)
 
 
-class Role(NamedTuple):
-    """Whether an action may do what is demanded, and whether it may do the opposite."""
-
-    achieves: bool
-    hinders: bool
+_DEADLINE_OPERATORS = frozenset(("within", "always-within"))
+"""Operators that further steps can only make false."""
 
 
-_DEADLINES = frozenset(("within", "always-within"))
-"""Operators that only lose by further steps."""
-STATE, TRACE, DEADLINE, LETTERS = range(4)
-"""What a part of a rule looks at: single states, the trace but for repetitions, numbers of steps up to a deadline, or
-numbers of steps in any manner."""
-
-
-def view_of(part: RulePart, action_predicates: frozenset[int]) -> tuple[int, int]:
-    """What a part looks at, and for deadlines how many letters back."""
+def rule_scope(part: RulePart, action_predicates: frozenset[int]) -> RuleScope:
+    """Find what a part of a rule reads."""
     operators = [f for g in (part.body, part.guard) if g is not None for f in subformulas(g) if isinstance(f, Temporal)]
-    if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINES for f in operators]):
-        return LETTERS, 0  # any inserted or removed step may change its verdict
+    if any([is_stutter_sensitive(f.operator) and f.operator not in _DEADLINE_OPERATORS for f in operators]):
+        return RuleScope(ScopeKind.STEP_COUNT)  # any inserted or removed step may change its verdict
     if mentions(part.body, action_predicates):
-        polarity = _polarity(part.body, action_predicates, True)
-        certain = part.after or (part.mode == "whole" and polarity) or (part.mode == "always" and True in polarity)
-        if certain or not all([_steady(f, action_predicates) for f in operators]):
-            return LETTERS, 0
-    bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINES]
+        signs = _signs_of_steps(part.body, action_predicates)
+        counts_steps = part.after or (part.mode == "whole" and signs) or (part.mode == "always" and True in signs)
+        if counts_steps or not all([_ignores_other_steps(f, action_predicates) for f in operators]):
+            return RuleScope(ScopeKind.STEP_COUNT)
+    bounds = [f.bounds[0] for f in operators if f.operator in _DEADLINE_OPERATORS]
     if bounds:
-        return DEADLINE, int(max(bounds)) + 3
-    return (TRACE, 0) if operators or part.mode == "whole" else (STATE, 0)
+        return RuleScope(ScopeKind.DEADLINE, int(max(bounds)) + 3)
+    return RuleScope(ScopeKind.TRACE if operators or part.mode == "whole" else ScopeKind.STATE)
 
 
-def _polarity(formula: Formula, action_predicates: frozenset[int], positive: bool) -> set[bool]:
-    """The signs with which a formula reads the step of the present letter, not looking into temporal operators."""
+def _signs_of_steps(formula: Formula, action_predicates: frozenset[int]) -> set[bool]:
+    """The signs with which a formula reads the step of the present letter, outside temporal operators."""
     return {
         sign
-        for part, sign in signed_subformulas(formula, positive)
+        for part, sign in signed_subformulas(formula, True)
         if isinstance(part, Atom) and part.predicate in action_predicates
     }
 
 
-def _signs(operator: Operator) -> tuple[bool, ...]:
+def _step_signs(operator: Operator) -> tuple[bool, ...]:
     """The sign with which each operand may read a step, so that a letter without such a step changes nothing.
 
     Empty: no operand may.
@@ -192,29 +219,24 @@ def _signs(operator: Operator) -> tuple[bool, ...]:
             assert_never(operator)
 
 
-def _steady(formula: Temporal, action_predicates: frozenset[int]) -> bool:
-    """Whether further letters, with steps that the formula does not read, leave its value alone."""
-    signs = _signs(formula.operator)
+def _ignores_other_steps(formula: Temporal, action_predicates: frozenset[int]) -> bool:
+    """Whether additional letters, with steps that the formula does not read, do not change its value."""
+    signs = _step_signs(formula.operator)
+    signs_by_operand = [_signs_of_steps(operand, action_predicates) for operand in formula.operands]
     if not signs:
-        return formula.operator == "at-end" or not any(
-            [_polarity(f, action_predicates, True) for f in formula.operands]
-        )
-    if not all(
-        [_polarity(f, action_predicates, True) <= {sign} for f, sign in zip(formula.operands, signs, strict=True)]
-    ):
+        return formula.operator == "at-end" or not any(signs_by_operand)
+    if not all([read <= {sign} for read, sign in zip(signs_by_operand, signs, strict=True)]):
         return False
-    # Where the second operand (of sometime-before the first) reads a step, a letter more means that the other one is
-    # read in a further place: that must not depend on the state.
+    # If the second operand (of sometime-before the first) reads a step, an additional letter means that the other one
+    # is read at one more place: there it must not depend on the state.
     if formula.operator in ("until", "since", "release", "sometime-before"):
-        other, stepping = formula.operands[:: -1 if formula.operator == "sometime-before" else 1]
-        return not _polarity(stepping, action_predicates, True) or all(
+        order = -1 if formula.operator == "sometime-before" else 1
+        state_operand, (_, step_signs) = formula.operands[::order][0], signs_by_operand[::order]
+        return not step_signs or all(
             [
-                isinstance(f, Truth | Equal | Not | And | Or | Quantified) or _is_step(f, action_predicates)
-                for f in subformulas(other)
+                isinstance(f, Truth | Equal | Not | And | Or | Quantified)
+                or (isinstance(f, Atom) and f.predicate in action_predicates)
+                for f in subformulas(state_operand)
             ]
         )
     return True
-
-
-def _is_step(formula: Formula, action_predicates: frozenset[int]) -> bool:
-    return isinstance(formula, Atom) and formula.predicate in action_predicates

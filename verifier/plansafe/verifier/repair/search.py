@@ -1,12 +1,12 @@
-"""The search for repairs of least cost: A* over an alignment graph whose edits are made only where a conflict asks.
+"""The search for repairs of least cost: A* over an alignment graph that has edits only where a conflict needs them.
 
 A node is a position in the original plan, a state, what the rules remember, and the steps that a move has deferred or
-borrowed. Keeping a step costs nothing. Which edits are tried where is decided by conflicts: when a path meets a *flaw*
-(a step that cannot be taken, a violated rule, an unmet goal), the facts that would have to differ are sent back along
+borrowed. Keeping a step costs nothing. Conflicts decide which edits are tried where: when a path reaches a *flaw* (a
+step that is not applicable, a violated rule, an unmet goal), the facts that would have to differ are sent back along
 all paths to it as *demands*, and each node that a demand reaches offers the edits that may meet it. Every repair that
-contains the edits of a flawed path contains one of the edits offered (docs/repair.md has the argument), so
-nothing of least cost is missed; and paths that lead to the same node are searched once, so that faults far apart cost
-the sum of their searches, not the product.
+contains the edits of a flawed path contains one of the edits offered (README.md has the argument), so no repair of
+least cost is missed. Paths that lead to the same node are searched once, so the searches for faults that are far apart
+add up instead of multiplying.
 """
 
 from __future__ import annotations
@@ -24,27 +24,25 @@ from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.agenda import Agenda
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.edits import Edits
-from plansafe.verifier.repair.flaws import Flaws
+from plansafe.verifier.repair.edits import EditOffers
+from plansafe.verifier.repair.flaws import FlawDemands
 from plansafe.verifier.repair.heuristic import FaultHeuristic
 from plansafe.verifier.repair.repair_task import RepairTask
 from plansafe.verifier.repair.search_graph import (
-    ANYTHING,
+    ANY_CHANGE,
     BORROW_STEP,
-    DELETE,
-    FEWER,
-    HALF_SUBSTITUTE,
+    FEWER_STEPS,
     HALF_SUBSTITUTED,
     KEEP,
     PLACE,
     SKIP,
     Edge,
-    Key,
     Node,
-    swapped,
+    TaskKey,
+    Transition,
 )
 
-MAX_HALF_SUBSTITUTED = 30
+MAX_LENGTH_HALF_SUBSTITUTED = 30
 """Steps of a plan up to which all ties are found where a deletion costs more than a substitution."""
 _NONE: frozenset[int] = frozenset()
 
@@ -71,7 +69,7 @@ class RepairSearch:
         self.progress = progress
         self.expanded = 0
         self.work = 0
-        """Steps that were tried and demands that were received: the measure of ``work_limit``."""
+        """Steps tried and demands received: the measure of ``work_limit``."""
         self.bound: Number = 0
         """No repair costs less, as far as the search is complete (see :attr:`proved`)."""
         self._doubtful_from: Number | None = None
@@ -79,28 +77,28 @@ class RepairSearch:
         """Whether some repair of least cost may not be in the graph."""
         self.terminals: list[Node] = []
         self.incomplete = ""
-        """Why the search may have missed something."""
-        self.ahead = FaultHeuristic(task)
-        self.agenda = Agenda(task, self.ahead)
-        self.flaws = Flaws(task)
-        self.edits = Edits(self.agenda, self.flaws, self, insertions_only)
-        self._nodes: dict[Key, Node] = {}
+        """Why the search may have missed a repair."""
+        self.heuristic = FaultHeuristic(task)
+        self.agenda = Agenda(task, self.heuristic)
+        self.flaw_demands = FlawDemands(task)
+        self.offers = EditOffers(self.agenda, self.flaw_demands, self, insertions_only)
+        self._nodes: dict[TaskKey, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
-        self.root.broken = self.root.now.lasting_violations
+        self.root.broken = self.root.execution.lasting_violations
         if not self.root.broken:
-            self._expand_later(self.root)
+            self._queue_expansion(self.root)
 
-    def run(self, max_cost: Number | None, everything: bool = False) -> bool:
+    def run(self, max_cost: Number | None, all_costs: bool = False) -> bool:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        ``everything``: do not stop at the first cost. False if the limit for ties has passed before. Raises
-        :class:`LimitReached`; its results stay, and another call goes on.
+        ``all_costs``: do not stop at the least cost. False if the time limit for ties was reached before. Raises
+        :class:`LimitReached`; the results stay, and another call continues.
         """
-        found: Number | None = None
+        least: Number | None = None
         ties_until: float | None = None
-        while (level := self.agenda.next) is not None:
-            if (max_cost is not None and level > max_cost) or (found is not None and level > found):
+        while (cost := self.agenda.next_cost) is not None:
+            if (max_cost is not None and cost > max_cost) or (least is not None and cost > least):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(LimitKind.TIME)
@@ -108,21 +106,21 @@ class RepairSearch:
                 return False
             if self.work_limit is not None and self.work > self.work_limit:
                 raise LimitReached(LimitKind.WORK)
-            if not self.agenda.act():
+            if not self.agenda.run_next():
                 continue
-            self.bound = max(self.bound, level)
+            self.bound = max(self.bound, cost)
             if self.is_doubtful and self._doubtful_from is None:
-                self.doubt(level)
+                self.doubt(cost)
             if self.progress is not None:
                 self.progress(self.proved, self.expanded)
-            if found is None and self.terminals and not everything:
-                found = min([end.cost for end in self.terminals])
+            if least is None and self.terminals and not all_costs:
+                least = min([node.cost for node in self.terminals])
                 if self.deadline is not None and self.tie_limit is not None:
                     ties_until = monotonic() + self.tie_limit
-        if found is not None:
-            self.bound = found
-        elif level is not None:
-            self.bound = level
+        if least is not None:
+            self.bound = least
+        elif cost is not None:
+            self.bound = cost
         elif max_cost is not None:
             self.bound = max_cost
         return True
@@ -133,8 +131,8 @@ class RepairSearch:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the search may have missed something."""
-        return bool(self.incomplete) or self.task.effects.cut or self.ties_missing
+        """Whether the search may have missed a repair."""
+        return bool(self.incomplete) or self.task.effect_index.is_cut or self.ties_missing
 
     @property
     def proved(self) -> Number:
@@ -145,189 +143,170 @@ class RepairSearch:
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing is left to try at any cost."""
-        return self.agenda.next is None
+        """Whether no task is left at any cost."""
+        return self.agenda.next_cost is None
 
-    def _key(self, node: Node) -> Key:
-        return (node.position, node.deferred, node.borrowed, *node.now.key())
+    # -- the graph ----------------------------------------------------------------------------------------------------
 
-    def reach(
-        self,
-        source: Node,
-        kind: int,
-        step: int,
-        taken: GroundAction | None,
-        cost: Number,
-        position: int,
-        now: Execution,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-    ) -> None:
+    def _key(self, node: Node) -> TaskKey:
+        return (node.position, node.deferred, node.borrowed, *node.execution.key())
+
+    def add_edge(self, source: Node, transition: Transition, execution: Execution) -> None:
         """Add an edge, and its target if it is new."""
-        target = Node(position, now, deferred, borrowed)
-        own = None if taken is None else self.task.effects.of(taken)
-        broken = () if taken is None else now.new_violations
+        kind, number, step, cost, position, deferred, borrowed = transition
+        target = Node(position, execution, deferred, borrowed)
+        effects = None if step is None else self.task.effect_index.effects_of(step)
+        broken = () if step is None else execution.new_violations
+        known: Node | None = None
+        if not broken:
+            known = self._nodes.setdefault(self._key(target), target)
+            if known is source:
+                return
         total = source.cost + cost
-        if broken:
+        edge = Edge(source, known or target, kind, number, step, effects, cost, transition.deleted)
+        if known is None or known is target:
+            target.cost = total
             target.broken = broken
-            target.cost = total
-            self._join(Edge(source, target, kind, step, taken, own, cost))
-            self.agenda.flaw(target, ("flaw",), partial(self._rules_flaw, target, broken))
+            self._connect(edge)
+            if broken:
+                self.agenda.add_flaw(target, ("flaw",), partial(self._demand_rules, target, broken))
+            else:
+                self._queue_expansion(target)
             return
-        key = self._key(target)
-        known = self._nodes.get(key)
-        if known is None:
-            target.cost = total
-            self._nodes[key] = target
-            self._join(Edge(source, target, kind, step, taken, own, cost))
-            self._expand_later(target)
-            return
-        if known is source:
-            return
-        edge = Edge(source, known, kind, step, taken, own, cost)
-        self._join(edge)
+        self._connect(edge)
         if total < known.cost:
-            self._cheaper(known, total)
+            self._lower_cost(known, total)
         for demand, (extra, full) in list(known.demands.items()):
-            if edge.indifferent(demand, full, self.task):
+            if edge.is_indifferent_to(demand, full, self.task):
                 self.receive(source, demand, extra + cost, full)
                 continue
-            for item in self._crossing(edge, demand, extra, full):
-                self.receive(*item)
+            for propagated in self._propagate(edge, demand, extra, full):
+                self.receive(*propagated)
 
-    def _join(self, edge: Edge) -> None:
+    def _connect(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
         edge.target.parents.append(edge)
-        self._mark(edge.target, edge.source.swaps | swapped(edge))
+        self._mark_deleted(edge.target, edge.source.deleted | edge.deleted)
 
-    def _mark(self, node: Node, swaps: int) -> None:
-        """Paths to a node delete these steps: flaws from there on may be mended by substitutions instead."""
-        stack = [(node, swaps)]
+    def _mark_deleted(self, node: Node, deleted: int) -> None:
+        """Record that a path to a node deletes these steps: later flaws may be repaired by substitutions instead."""
+        stack = [(node, deleted)]
         while stack:
-            node, swaps = stack.pop()
-            if node.swaps | swaps == node.swaps:
+            node, deleted = stack.pop()
+            if node.deleted | deleted == node.deleted:
                 continue
-            node.swaps |= swaps
-            self.agenda.swaps(node)
+            node.deleted |= deleted
+            self.agenda.requeue_flaws(node)
             if not node.broken and not node.expanded:
-                self._expand_later(node)
-            stack += [(edge.target, node.swaps | swapped(edge)) for edge in node.edges]
+                self._queue_expansion(node)
+            stack += [(edge.target, node.deleted | edge.deleted) for edge in node.edges]
 
-    def _cheaper(self, node: Node, total: Number) -> None:
-        """A cheaper way to a node: everything after it is cheaper as well."""
+    def _lower_cost(self, node: Node, total: Number) -> None:
+        """Lower the cost of a node and of the nodes after it."""
         stack = [(node, total)]
         while stack:
             node, total = stack.pop()
             if total >= node.cost:
                 continue
             node.cost = total
-            self.agenda.cheaper(node)
+            self.agenda.requeue(node)
             for demand, (extra, full) in node.demands.items():
                 if full and not node.broken:
-                    self.edits.offer(node, demand, extra)
+                    self.offers.offer(node, demand, extra)
             stack += [(edge.target, total + edge.cost) for edge in node.edges]
 
-    def _take(self, node: Node, taken: GroundAction) -> Execution | None:
-        """What a step leads to; ``None`` if it cannot be taken."""
+    def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
+        """Execute a step and add its edge; false if the step is not applicable or does not meet a demand."""
+        step = transition.step
+        assert step is not None
         self.work += 1
         try:
-            return node.now.after(taken)
+            after = node.execution.after(step)
         except (NumberTooLarge, TooManyInstances) as limit:
             self.incomplete = f"{type(limit).__name__} at an attempted step"
-            return None
-
-    def _expand_later(self, node: Node) -> None:
-        self.agenda.push(node, self.ahead.estimate(node), ("expand",), lambda: self._expand(node))
-
-    def _expand(self, node: Node) -> None:
-        """Keep the next step, put deferred steps down, or end."""
-        self.expanded += 1
-        node.expanded = True
-        for step in sorted(node.deferred):
-            taken = self.task.steps[step - 1]
-            assert isinstance(taken, GroundAction)
-            if not self.execute(node, PLACE, step, taken, 0, node.position, node.deferred - {step}, node.borrowed):
-                self.agenda.flaw(node, ("unplaced", step), partial(self.edits.precondition, node, taken, 0))
-        if node.position == self.task.length:
-            if not node.deferred:
-                self._end(node)
-            return
-        step = node.position + 1
-        if step in node.borrowed:
-            self.reach(node, SKIP, step, None, 0, step, node.now, node.deferred, node.borrowed - {step})
-            return
-        following = self.task.steps[step - 1]
-        if isinstance(following, IllFormed):
-            self.agenda.flaw(node, ("ill-formed",), partial(self.edits.removable, node, 0))
-        elif not self.execute(node, KEEP, step, following, 0, step, node.deferred, node.borrowed):
-            self.agenda.flaw(node, ("inexecutable",), partial(self._inexecutable, node, following, step))
-
-    def execute(
-        self,
-        node: Node,
-        kind: int,
-        step: int,
-        taken: GroundAction,
-        cost: Number,
-        position: int,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-        wanted: Demand | None = None,
-    ) -> bool:
-        """Take a step, if it can be taken (and, if something is wanted of it, does that)."""
-        after = self._take(node, taken)
-        if after is None:
             return False
-        if wanted is not None and not self._meets(wanted, taken, after.changed):
+        if after is None or (demand is not None and not self._meets(demand, step, after.changed)):
             return False
-        self.reach(node, kind, step, taken, cost, position, after, deferred, borrowed)
+        self.add_edge(node, transition, after)
         return True
 
-    def _meets(self, demand: Demand, taken: GroundAction, log: list[StateChange]) -> bool:
-        if self.task.effects.of(taken).acts(demand.subject, self.task.wanted(demand)):
+    def _meets(self, demand: Demand, step: GroundAction, log: list[StateChange]) -> bool:
+        effects = self.task.effect_index.effects_of(step)
+        if effects.matches_action_fact(demand.subject, self.task.pattern_of(demand)):
             return True
-        return any([demand.agrees(self.engine.task, p, c) for p, c, _ in log])
+        return any([demand.is_about(self.engine.task, index, code) for index, code, _ in log])
 
-    def _end(self, node: Node) -> None:
-        """The plan may end here."""
-        goal = self.engine.goal(node.state)
-        if goal is not True:
-            self.agenda.flaw(node, ("goal",), partial(self._goal_flaw, node))
+    # -- expansion ----------------------------------------------------------------------------------------------------
+
+    def _queue_expansion(self, node: Node) -> None:
+        self.agenda.add(node, self.heuristic.estimate(node), ("expand",), lambda: self._expand(node))
+
+    def _expand(self, node: Node) -> None:
+        """Keep the next step, place deferred steps, or end the plan."""
+        self.expanded += 1
+        node.expanded = True
+        for number in sorted(node.deferred):
+            moved = self.task.steps[number - 1]
+            assert isinstance(moved, GroundAction)
+            deferred = node.deferred - {number}
+            if not self.execute(node, Transition(PLACE, number, moved, 0, node.position, deferred, node.borrowed)):
+                demand = partial(self.offers.demand_precondition, node, moved, 0)
+                self.agenda.add_flaw(node, ("unplaced", number), demand)
+        if node.position == self.task.length:
+            if not node.deferred:
+                self._end_plan(node)
             return
-        broken = node.now.violations_at_end
+        number = node.position + 1
+        if number in node.borrowed:
+            skip = Transition(SKIP, number, None, 0, number, node.deferred, node.borrowed - {number})
+            self.add_edge(node, skip, node.execution)
+            return
+        step = self.task.steps[number - 1]
+        if isinstance(step, IllFormed):
+            self.agenda.add_flaw(node, ("ill-formed",), partial(self.offers.offer_removal, node, 0))
+        elif not self.execute(node, Transition(KEEP, number, step, 0, number, node.deferred, node.borrowed)):
+            self.agenda.add_flaw(node, ("inexecutable",), partial(self._repair_step, node, step, number))
+
+    def _end_plan(self, node: Node) -> None:
+        """Make a node a terminal if the plan may end there."""
+        if self.engine.goal(node.state) is not True:
+            self.agenda.add_flaw(node, ("goal",), partial(self._demand_goal, node))
+            return
+        broken = node.execution.violations_at_end
         if broken:
-            self.agenda.flaw(node, ("flaw",), partial(self._rules_flaw, node, broken))
+            self.agenda.add_flaw(node, ("flaw",), partial(self._demand_rules, node, broken))
             return
         if HALF_SUBSTITUTED in node.borrowed:
-            # The deletion is enough. Only together with some other edit can a substitution be needed.
-            if self.task.length <= MAX_HALF_SUBSTITUTED:
-                self.agenda.flaw(
-                    node, ("half-substitute",), partial(self.receive, node, Demand(ANYTHING, None, None), 0, True)
-                )
+            # The deletion is enough. A substitution can be needed only together with another edit.
+            if self.task.length <= MAX_LENGTH_HALF_SUBSTITUTED:
+                demand_change = partial(self.receive, node, Demand(ANY_CHANGE, None, None), 0, True)
+                self.agenda.add_flaw(node, ("half-substitute",), demand_change)
             else:
                 self.ties_missing = True
             return
         node.terminal = True
         self.terminals.append(node)
 
-    def _inexecutable(self, node: Node, taken: GroundAction, step: int) -> None:
-        self.edits.precondition(node, taken, 0)
-        self.edits.removable(node, 0)
-        self.receive(node, Demand(BORROW_STEP, step, None), 0, True)
+    # -- flaws and demands --------------------------------------------------------------------------------------------
 
-    def _goal_flaw(self, node: Node) -> None:
-        for demand in self.flaws.goal(node):
+    def _repair_step(self, node: Node, step: GroundAction, number: int) -> None:
+        self.offers.demand_precondition(node, step, 0)
+        self.offers.offer_removal(node, 0)
+        self.receive(node, Demand(BORROW_STEP, number, None), 0, True)
+
+    def _demand_goal(self, node: Node) -> None:
+        for demand in self.flaw_demands.of_goal(node):
             self.receive(node, demand, 0, True)
 
-    def _rules_flaw(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
-        for at, demand, extra in self.flaws.rules(node, broken):
-            self.receive(at, demand, extra, True)
+    def _demand_rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
+        for receiver, demand, extra in self.flaw_demands.of_violations(node, broken):
+            self.receive(receiver, demand, extra, True)
 
     def receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
-        """A demand arrives: offer edits here, and send it on.
+        """Receive a demand: offer edits at the node, and send it on to the nodes before.
 
-        ``extra``: the cost of the edits between here and the flaw. ``full`` is
-        False where the demand only looks for steps that could be moved behind this place.
+        ``extra``: the cost of the edits between the node and the flaw. ``full``: false if the demand only looks for
+        steps that could be moved to after this place.
         """
         stack = [(node, demand, extra, full)]
         offers: dict[Number, list[tuple[Node, Demand, Number]]] = {}
@@ -339,36 +318,36 @@ class RepairSearch:
                 continue
             node.demands[demand] = (extra, full) if known is None else (min(known[0], extra), known[1] or full)
             if full and not node.broken:
-                if demand.subject in (BORROW_STEP, FEWER):
-                    self.edits.offer(node, demand, extra)
+                if demand.subject in (BORROW_STEP, FEWER_STEPS):
+                    self.offers.offer(node, demand, extra)
                 else:
-                    level = node.cost + self.agenda.affordable(node, extra)
-                    offers.setdefault(level, []).append((node, demand, extra))
+                    cost = node.cost + self.agenda.cost_with_edit(node, extra)
+                    offers.setdefault(cost, []).append((node, demand, extra))
             for edge in node.parents:
-                if edge.indifferent(demand, full, self.task):
+                if edge.is_indifferent_to(demand, full, self.task):
                     stack.append((edge.source, demand, extra + edge.cost, full))
                 else:
-                    stack += self._crossing(edge, demand, extra, full)
-        for level, batch in offers.items():
+                    stack += self._propagate(edge, demand, extra, full)
+        for cost, batch in offers.items():
             first = batch[0][0]
-            key = ("offers", self.agenda.unique())
-            self.agenda.push(first, level - first.cost, key, partial(self._offer_batch, batch))
+            key = ("offers", self.agenda.unique_number())
+            self.agenda.add(first, cost - first.cost, key, partial(self._offer_batch, batch))
 
     def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:
         for node, demand, extra in batch:
-            self.edits.offer_all(node, demand, extra)
+            self.offers.offer_now(node, demand, extra)
 
-    def _crossing(
+    def _propagate(
         self, edge: Edge, demand: Demand, extra: Number, full: bool
     ) -> list[tuple[Node, Demand, Number, bool]]:
-        """What of a demand at the target of an edge is left at its source."""
+        """Offer edits of an edge's step for a demand at its target; returns the demands at its source."""
         source = edge.source
-        if edge.kind in (DELETE, HALF_SUBSTITUTE) and full:
-            self.edits.substitute(source, demand, extra)
+        if edge.deleted and full:
+            self.offers.offer_substitutions(source, demand, extra)
         extra += edge.cost
-        left, removable, movable = self.flaws.across(edge, demand, full)
+        demands, removable, movable = self.flaw_demands.propagate(edge, demand, full)
         if removable:
-            self.edits.removable(source, extra)
+            self.offers.offer_removal(source, extra)
         elif movable:
-            self.edits.movable(source, extra)
-        return [(source, other, extra, fully) for other, fully in left]
+            self.offers.offer_move(source, extra)
+        return [(source, propagated, extra, is_full) for propagated, is_full in demands]

@@ -1,4 +1,4 @@
-"""Nodes and edges of the alignment graph."""
+"""Nodes, edges and transitions of the alignment graph (see :mod:`.search`)."""
 
 from __future__ import annotations
 
@@ -11,103 +11,101 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.demands import Demand
-from plansafe.verifier.repair.effects import GroundEffects
+from plansafe.verifier.repair.ground_effects import GroundEffects
 from plansafe.verifier.repair.repair_task import RepairTask
 
 KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
-"""Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier.
+"""Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier place.
 
-``HALF_SUBSTITUTE``: a deletion at the price of a substitution, where that is the cheaper one. It leads to no repair;
-its flaws say which substitutions are worth trying."""
+``HALF_SUBSTITUTE``: a deletion with the cost of a substitution, if that is the cheaper one. It leads to no repair; its
+flaws show which substitutions are worth trying."""
 
 HALF_SUBSTITUTED = 0
-"""A pseudo-step in ``borrowed``: some step before was left out by a half substitution."""
+"""A pseudo-step in ``borrowed``: an earlier step was left out by a half substitution."""
 
-BORROW_STEP, ANYTHING, FEWER = -1, -2, -3
-"""Pseudo-subjects of demands: that a step (the code) be moved to an earlier place; that anything be changed; that one
-of the last steps (so many as the code) be taken out."""
+BORROW_STEP, ANY_CHANGE, FEWER_STEPS = -1, -2, -3
+"""Pseudo-subjects of demands: move a step (its number is the code) to an earlier place; change anything; remove one of
+the last steps (as many as the code)."""
 
-Key = tuple[object, ...]
-"""What tells the tasks of a node apart."""
-Act = Callable[[], None]
+TaskKey = tuple[object, ...]
+"""Identifies a task among the tasks of a node."""
+TaskFunction = Callable[[], None]
+
+
+class Transition(NamedTuple):
+    """What an edge does.
+
+    ``number``: the original step concerned (from 1; 0 for an insertion). ``step``: the step that is executed, if any.
+    ``position``, ``deferred`` and ``borrowed`` are those of the target.
+    """
+
+    kind: int
+    number: int
+    step: GroundAction | None
+    cost: Number
+    position: int
+    deferred: frozenset[int]
+    borrowed: frozenset[int]
+
+    @property
+    def deleted(self) -> int:
+        """The step that it deletes, as a bit."""
+        return 1 << self.number if self.kind in (DELETE, HALF_SUBSTITUTE) else 0
 
 
 class Edge(NamedTuple):
-    """``step``: the original step concerned (from 1; 0 for an insertion). ``taken``: what is executed, if anything.
-
-    ``own``: its effects.
-    """
+    """An edge; ``effects`` are those of the executed step (see :class:`Transition`)."""
 
     source: Node
     target: Node
     kind: int
-    step: int
-    taken: GroundAction | None
-    own: GroundEffects | None
+    number: int
+    step: GroundAction | None
+    effects: GroundEffects | None
     cost: Number
+    deleted: int
 
-    def indifferent(self, demand: Demand, full: bool, task: RepairTask) -> bool:
-        """Whether a demand passes as it is, since what is executed (or left out) here has nothing to do with it."""
-        if self.own is None:
-            return not (full and self.kind in (DELETE, HALF_SUBSTITUTE))
+    def is_indifferent_to(self, demand: Demand, full: bool, task: RepairTask) -> bool:
+        """Whether a demand passes unchanged, because the step that is executed or left out cannot affect it."""
+        if self.effects is None:
+            return not (full and self.deleted)
         subject = demand.subject
-        return subject == BORROW_STEP or (subject >= 0 and not task.touches(self.own, demand))
+        return subject == BORROW_STEP or (subject >= 0 and not task.may_change(self.effects, demand))
 
 
 class Node:
-    """See :mod:`.graph`. Where a rule is ``broken``, nothing but the flaw matters."""
+    """A node (see :mod:`.search`). If it has ``broken`` rules, only that flaw matters.
+
+    ``faults``: the remaining faults as bits, once estimated. ``deleted``: the steps, as bits, that some path to the
+    node deletes; a substitution instead costs only the surcharge. ``demands``: for each demand, the cost of the edits
+    between the node and the flaw, and whether it arrived in full (see :meth:`RepairSearch.receive`).
+    """
 
     __slots__ = (
-        "borrowed",
-        "bound",
-        "broken",
-        "cost",
-        "cost_to_go",
-        "deferred",
-        "demands",
-        "done",
-        "edges",
-        "expanded",
-        "flaws",
-        "now",
-        "parents",
-        "position",
-        "swaps",
-        "tasks",
-        "terminal",
-    )
+        "borrowed", "broken", "cost", "cost_to_go", "deferred", "deleted", "demands", "done", "edges", "execution",
+        "expanded", "faults", "flaws", "parents", "position", "tasks", "terminal",
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        position: int,
-        now: Execution,
-        deferred: frozenset[int],
-        borrowed: frozenset[int],
-    ) -> None:
+    def __init__(self, position: int, execution: Execution, deferred: frozenset[int], borrowed: frozenset[int]) -> None:
         self.position = position
-        self.now = now
+        self.execution = execution
         self.deferred = deferred
         self.borrowed = borrowed
         self.cost: Number = 0
-        self.bound: int | None = None  # the faults ahead, as bits, once estimated
+        self.faults: int | None = None
         self.broken: tuple[BrokenInstance, ...] = ()
         self.edges: list[Edge] = []
         self.parents: list[Edge] = []
         self.demands: dict[Demand, tuple[Number, bool]] = {}
-        self.tasks: dict[Key, tuple[Number, Act]] = {}
-        self.done: set[Key] = set()
-        self.flaws: list[tuple[Key, Act, Number]] = []
+        self.tasks: dict[TaskKey, tuple[Number, TaskFunction]] = {}
+        self.done: set[TaskKey] = set()
+        self.flaws: list[tuple[TaskKey, TaskFunction, Number]] = []
         self.expanded = False
-        self.swaps = 0  # the steps, as bits, that some way here deletes; a substitution may cost no more
+        self.deleted = 0
         self.terminal = False
         self.cost_to_go: Number | None = None
 
     @property
     def state(self) -> State:
-        """The state that the steps up to this node lead to."""
-        return self.now.state
-
-
-def swapped(edge: Edge) -> int:
-    """The step, as a bit, that an edge deletes."""
-    return 1 << edge.step if edge.kind in (DELETE, HALF_SUBSTITUTE) else 0
+        """The state after the steps up to this node."""
+        return self.execution.state

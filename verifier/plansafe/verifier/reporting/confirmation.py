@@ -1,17 +1,18 @@
-"""The independent check: findings go through the replay kernel before they are printed.
+"""Confirm findings with the replay kernel before they are printed.
 
-Under ``auto`` the kernel, which is slow by design, replays every plan with findings that takes it no more than so much
-work. What it did not replay is marked as such. The kernel counts its work (docs/worlds.md, section 7): whether a
-finding was replayed depends on the texts alone, neither on the machine nor on the other plans of a batch. Under
-``always`` it judges every plan, also those without findings, and the headlines must agree. Kernel and engine
-disagreeing is an internal error, never a verdict.
+With ``replay`` ``auto``, the kernel, which is slow by design, replays every plan with findings up to a limit of work;
+other findings are marked as not replayed. The kernel counts its work (docs/worlds.md, section 7), so that whether a
+finding is replayed depends only on the texts. With ``always``, it also audits plans without findings, and the verdicts
+must agree. If kernel and engine disagree, the report has an internal error and no verdict.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
@@ -32,146 +33,114 @@ if TYPE_CHECKING:
     from plansafe.verifier.rules.expanded_specs import OpenDeclaration
 
 MAX_WORK = 100_000
-"""Of one plan, in the kernel's units (formulas evaluated, facts looked at, steps taken): about a second."""
+"""For one plan, in the kernel's units (formulas evaluated, facts read, steps taken): about a second."""
 MAX_TEXT = 500_000
-"""Characters of domain and problem: the kernel reads so many in about a second."""
+"""Characters of domain and problem; the kernel reads them in about a second."""
 RECURSION = 5_000
 
 
 class Confirmer:
-    """Holds the kernel of one task; ``None`` inside if the kernel does not cover the task."""
+    """Audits the plans of one task with the kernel."""
 
     def __init__(self, compiled: CompiledTask) -> None:
         self.compiled = compiled
-        self._kernel: Kernel | None = None
-        self._tried = False
+        self.mode = compiled.options.replay
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """The kernel of the task; ``None`` if it does not support the task."""
+        from plansafe.verifier.kernel import Kernel, KernelRejects  # noqa: PLC0415 - loads the kernel
+
+        compiled, options = self.compiled, self.compiled.options
+        names = {rule.name for rule in compiled.rules if rule.applicable}
+        changes = compiled.home.changes if compiled.home is not None else ()
+        rules = [with_changed_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
+        texts = [format_node(node) for node in (*rules, *[rule.node for rule in compiled.expanded.invariants])]
+        texts += [f"(:open {_opening_text(opening)})" for opening in compiled.expanded.openings]
+        try:
+            with _recursion_limit():
+                return Kernel(
+                    compiled.domain.text,
+                    compiled.problem.text,
+                    [f"(define (safety rules) {' '.join(texts)})"] if texts else [],
+                    lenient=options.lenient_types,
+                    tolerance=options.tolerance,
+                    judge=options.judge,
+                    min_severity=options.min_severity,
+                    exemptions=[(e.rules, e.objects) for e in options.exemptions],
+                    kinds=opened_kind_members(compiled.symbols),
+                )
+        except KernelRejects:
+            return None
 
     def confirm(self, plan: Source, report: Report) -> Report:
-        """The report with ``replayed`` filled in; with SC901 and no headline if the kernel disagrees."""
-        mode = self.compiled.options.replay
-        found = report.findings or report.verdict_basis.exempted
-        if mode == "never" or report.headline is None or not (found or mode == "always"):
+        """Set ``replayed`` of the findings; with SC901 and no headline if the kernel disagrees."""
+        has_findings = report.findings or report.verdict_basis.exempted
+        if report.headline is None or not (has_findings or self.mode == "always"):
             return report
-        if not self._readable(report.steps):
+        verdict = self._audit(plan, report.steps)
+        if verdict is None or isinstance(verdict, str):
             return report
-        kernel = self._load()
-        if kernel is None:
-            return report
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
-
-        try:
-            with _shallow():
-                judgement = kernel.audit(plan.text, limit=self._limit())
-        except (KernelRejects, KernelLimit):
-            return report
-        findings = tuple([f._replace(replayed=_agrees(f, judgement)) for f in report.findings])
+        findings = _with_replayed(report.findings, verdict)
         exempted = tuple(
-            [
-                e._replace(findings=tuple([f._replace(replayed=_agrees(f, judgement)) for f in e.findings]))
-                for e in report.verdict_basis.exempted
-            ]
+            [e._replace(findings=_with_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
         )
-        wrong = [f for f in (*findings, *[f for e in exempted for f in e.findings]) if f.replayed is False]
-        if wrong:
-            return self._disagreement(plan, report, wrong[0].message, wrong[0].span)
-        capped = NO_KNOWN_KIND in report.limits and judgement.headline in ("SAFE", "VALID")
-        if mode == "always" and not (capped or judgement.agrees(report.headline.value)):
-            message = f"the engine reports {report.headline.value}, the kernel reports {judgement.headline}"
+        for finding in (*findings, *[f for e in exempted for f in e.findings]):
+            if finding.replayed is False:
+                return self._disagreement(plan, report, finding.message, finding.span)
+        is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
+        if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
+            message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
             return self._disagreement(plan, report, message, None)
         return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=exempted))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
-        """A report on one of many worlds with ``replayed`` filled in, and what the kernel says against it."""
-        mode = self.compiled.options.replay
-        if mode == "never" or report.headline is None or not self._readable(report.steps):
+        """Set ``replayed`` of the findings in one possible world; also return the kernel's disagreement, or ""."""
+        if report.headline is None:
             return report, ""
-        kernel = self._load()
-        if kernel is None:
+        verdict = self._audit(plan, report.steps, world, ("skip", "force") if report.readings else ())
+        if verdict is None:
             return report, ""
-        from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
-
-        try:
-            with _shallow():
-                others = ("skip", "force") if report.readings else ()
-                judgement = kernel.audit(plan.text, kernel_world(self.compiled, world), others, self._limit())
-        except KernelLimit:
-            return report, ""
-        except KernelRejects as rejection:
-            return report, f"the kernel rejects the world: {rejection}"
-        order = world.order
-        findings = []
-        for finding in report.findings:
-            placed = finding if not order or not finding.step else finding._replace(step=order[finding.step - 1])
-            findings.append(finding._replace(replayed=_agrees(placed, judgement)))
-        wrong = [f for f in findings if f.replayed is False]
-        if wrong:
-            return report, f"the kernel does not confirm in that world: {wrong[0].message}"
+        if isinstance(verdict, str):
+            return report, f"the kernel rejects the world: {verdict}"
+        findings = _with_replayed(report.findings, verdict, world.order)
+        for finding in findings:
+            if finding.replayed is False:
+                return report, f"the kernel does not confirm in that world: {finding.message}"
         # The engine may be undecided about a temporal rule where the definition is not (docs/language.md, section 4).
-        if report.headline.value != "UNKNOWN" and not judgement.agrees(report.headline.value):
-            return (
-                report,
-                f"the engine reports {report.headline.value} in one world, the kernel reports {judgement.headline}",
-            )
-        return report._replace(findings=tuple(findings)), ""
+        headline = report.headline.value
+        if headline != "UNKNOWN" and not verdict.agrees(headline):
+            return report, f"the engine reports {headline} in one world, the kernel reports {verdict.headline}"
+        return report._replace(findings=findings), ""
 
     def is_safe(self, plan: Source, steps: int) -> bool | None:
-        """Whether the kernel finds a plan SAFE or VALID; ``None`` if it is not to be asked, or does not cover it."""
-        mode = self.compiled.options.replay
-        if mode == "never" or not self._readable(steps):
+        """Whether the verdict of the kernel is SAFE or VALID; ``None`` without a verdict of the kernel."""
+        verdict = self._audit(plan, steps)
+        if verdict is None or isinstance(verdict, str) or not verdict.blame_known:
             return None
-        kernel = self._load()
-        if kernel is None:
+        return verdict.headline in ("SAFE", "VALID")
+
+    def _audit(
+        self, plan: Source, steps: int, world: Completion | None = None, readings: Sequence[str] = ("skip", "force")
+    ) -> KernelVerdict | str | None:
+        """Audit a plan; the message if the kernel rejects it, ``None`` if it is not asked or beyond its limits."""
+        size = len(self.compiled.domain.text) + len(self.compiled.problem.text)
+        is_limited = self.mode == "auto"
+        if self.mode == "never" or (is_limited and (size > MAX_TEXT or steps > MAX_WORK)) or self.kernel is None:
             return None
         from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
 
         try:
-            with _shallow():
-                judgement = kernel.audit(plan.text, limit=self._limit())
-                return judgement.headline in ("SAFE", "VALID") if judgement.blame_known else None
-        except (KernelRejects, KernelLimit):
+            with _recursion_limit():
+                kernel_completion = None if world is None else kernel_world(self.compiled, world)
+                return self.kernel.audit(plan.text, kernel_completion, readings, MAX_WORK if is_limited else None)
+        except KernelLimit:
             return None
+        except KernelRejects as rejection:
+            return str(rejection)
 
-    def _limit(self) -> int | None:
-        """How much work a plan may take."""
-        return MAX_WORK if self.compiled.options.replay == "auto" else None
-
-    def _readable(self, steps: int) -> bool:
-        """Whether the texts are short enough to be read at all."""
-        texts = len(self.compiled.domain.text) + len(self.compiled.problem.text)
-        return self.compiled.options.replay != "auto" or (texts <= MAX_TEXT and steps <= MAX_WORK)
-
-    def _load(self) -> Kernel | None:
-        if not self._tried:
-            self._tried = True
-            from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects  # noqa: PLC0415 - loads the kernel
-
-            compiled, options = self.compiled, self.compiled.options
-            names = {rule.name for rule in compiled.rules if rule.applicable}
-            changes = compiled.home.changes if compiled.home is not None else ()
-            rules = [
-                format_node(with_changed_severity(r, changes)) for r in compiled.expanded.rules if r.node[1] in names
-            ]
-            rules += [format_node(invariant.node) for invariant in compiled.expanded.invariants]
-            rules += [f"(:open {_opened(opening)})" for opening in compiled.expanded.openings]
-            safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
-            texts = (compiled.domain.text, compiled.problem.text, safety)
-            try:
-                with _shallow():
-                    self._kernel = Kernel(
-                        *texts,
-                        lenient=options.lenient_types,
-                        tolerance=options.tolerance,
-                        judge=options.judge,
-                        min_severity=options.min_severity,
-                        exemptions=[(e.rules, e.objects) for e in options.exemptions],
-                        kinds=opened_kind_members(compiled.symbols),
-                    )
-            except (KernelRejects, KernelLimit):
-                self._kernel = None
-        return self._kernel
-
-    def _disagreement(self, plan: Source, report: Report, what: str, span: Span | None) -> Report:
-        message = f"the replay kernel does not confirm: {what}"
+    def _disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
+        message = f"the replay kernel does not confirm: {claim}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
         diagnostic = Diagnostic(SC.KERNEL_DISAGREES, message, labels, help=help)
@@ -179,45 +148,41 @@ class Confirmer:
 
 
 def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
-    """A world as the kernel is told of it: by names."""
-    from fractions import Fraction  # noqa: PLC0415 - loaded by now
-
+    """Return a possible world in the form of the kernel, with names instead of numbers."""
     from plansafe.verifier.kernel import World as KernelWorld  # noqa: PLC0415 - loads the kernel
 
     task = compiled.task
 
-    def named(declared: Predicate, code: int) -> tuple[str, ...]:
+    def names(declared: Predicate, code: int) -> tuple[str, ...]:
         return (declared.name, *task.names(task.decode(code, len(declared.types))))
 
     def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
         return world.alternative(step, number, tuple([task.object_index[name] for name in objects]))
 
-    facts = [named(task.predicates[predicate], code) for predicate, code in world.facts]
-    numbers = {named(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}
+    facts = [names(task.predicates[predicate], code) for predicate, code in world.facts]
+    numbers = {names(task.functions[f], code): Fraction(value) for (f, code), value in world.values.items()}
     durations = {number: Fraction(duration) for number, duration in world.durations}
     return KernelWorld(facts, numbers, choose, world.order, durations)
 
 
-def _opened(opening: OpenDeclaration) -> str:
-    """An open predicate as the kernel reads it, mapped to the domain's own."""
+def _opening_text(opening: OpenDeclaration) -> str:
+    """Print an open predicate with the domain's names, for the kernel."""
     types: dict[str, str] = {}
-    waiting: list[str] = []
-    items = list(opening.typed[1:])
-    while items:
-        item = items.pop(0)
-        if item == "-":
-            kind = format_node(items.pop(0))
-            types.update(dict.fromkeys(waiting, kind))
-            waiting = []
+    untyped: list[str] = []
+    tokens = iter(opening.typed[1:])
+    for token in tokens:
+        if token == "-":
+            types.update(dict.fromkeys(untyped, format_node(next(tokens))))
+            untyped = []
         else:
-            waiting.append(str(item))
-    words = [f"{term} - {types[str(term)]}" if str(term) in types else str(term) for term in opening.atom[1:]]
-    return f"({' '.join([str(opening.atom[0]), *words])})"
+            untyped.append(str(token))
+    arguments = [f"{term} - {types[str(term)]}" if str(term) in types else str(term) for term in opening.atom[1:]]
+    return f"({' '.join([str(opening.atom[0]), *arguments])})"
 
 
 @contextmanager
-def _shallow() -> Iterator[None]:
-    """The kernel recurses over nested tuples, partly in C: safe within this limit; beyond it the kernel gives up."""
+def _recursion_limit() -> Iterator[None]:
+    """Limit the recursion of the kernel over nested tuples, partly in C; beyond the limit, the kernel gives up."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(RECURSION)
     try:
@@ -226,25 +191,36 @@ def _shallow() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _agrees(finding: Finding, judgement: KernelVerdict) -> bool | None:
-    """Whether the kernel has the finding; ``None`` for what it does not judge."""
+def _with_replayed(
+    findings: tuple[Finding, ...], verdict: KernelVerdict, order: Sequence[int] = ()
+) -> tuple[Finding, ...]:
+    """Set ``replayed``; ``order`` are the numbers of the kernel's steps, if they differ from the findings' steps."""
+    replayed = []
+    for finding in findings:
+        step = order[finding.step - 1] if order and finding.step else finding.step
+        replayed.append(finding._replace(replayed=_agrees(finding, step, verdict)))
+    return tuple(replayed)
+
+
+def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
+    """Whether the kernel has the finding at ``step``; ``None`` for findings that the kernel does not decide."""
     if "halt" not in finding.readings:
         return None
     match finding.finding_class:
         case FindingClass.ILL_FORMED:
-            return finding.step in judgement.ill_formed
+            return step in verdict.ill_formed
         case FindingClass.INEXECUTABLE:
-            return finding.step in judgement.failed_steps["halt"] if finding.step else None
+            return step in verdict.failed_steps["halt"] if step else None
         case FindingClass.UNMET_GOAL:
-            return not judgement.goal
+            return not verdict.goal
         case FindingClass.UNDECIDED:
             return None
         case _:
             binding = dict(finding.binding)
-            same = [f for f in judgement.findings if f.rule == finding.rule and _shown(f.binding) == binding]
-            return any([f.step == finding.step or not f.exact_step for f in same if "halt" in f.readings])
+            same = [f for f in verdict.findings if f.rule == finding.rule and _shown_binding(f.binding) == binding]
+            return any([f.step == step or not f.exact_step for f in same if "halt" in f.readings])
 
 
-def _shown(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def _shown_binding(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
     names = shown_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))

@@ -1,4 +1,4 @@
-"""Which findings follow from a failed step, and which stand by themselves (docs/language.md, section 6)."""
+"""Decide which findings are consequences of a failed step (docs/language.md, section 6)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,35 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Failure, Outcome
 from plansafe.verifier.rules.model import Rule, RulePart
 
-_AFTER = {SKIP, FORCE}
+_CONTINUING = {SKIP, FORCE}
+"""The readings that continue after a failed step."""
+
+
+class ExecutedPlan(NamedTuple):
+    """A plan with the outcomes of its readings (``halt`` first); ``read`` may be ``None`` without failures."""
+
+    compiled: CompiledTask
+    plan: Source
+    read: ResolvedPlan | None
+    outcomes: list[Outcome]
+
+
+class MergedFailure(NamedTuple):
+    """A failed step with the readings in which it fails."""
+
+    failure: Failure
+    readings: tuple[str, ...]
 
 
 class MergedViolation(NamedTuple):
-    """A violation with the readings it holds in."""
+    """A violation with the readings in which it occurs."""
 
     violation: Violation
     rule: Rule
@@ -25,74 +45,78 @@ class MergedViolation(NamedTuple):
 
 
 class Consequences:
-    """What follows from what in one plan. Without a failed step, nothing does.
+    """The causes of the findings of one plan, as numbers of failed steps; without a failed step there are none.
 
-    ``failures`` and ``violated`` are merged over the readings; linear in them and the letters.
+    ``failures`` and ``violated`` are merged over the readings. Construction is linear in them and in the letters.
     """
 
     def __init__(
         self,
         outcomes: Sequence[Outcome],
-        failures: Iterable[tuple[Failure, tuple[str, ...]]],
+        failures: Iterable[MergedFailure],
         violated: Iterable[MergedViolation],
     ) -> None:
-        by_name = {outcome.reading: outcome for outcome in outcomes}
-        self._stopped = bool(by_name[HALT].failures) and by_name.keys() >= _AFTER
-        self.instances: dict[tuple[object, ...], set[str]] = {}
+        by_reading = {outcome.reading: outcome for outcome in outcomes}
+        self._is_stopped = bool(by_reading[HALT].failures) and by_reading.keys() >= _CONTINUING
+        self.readings_of_instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
-        self._causing: set[int] = set()
-        if not self._stopped:
+        self._cause_set: set[int] = set()
+        if not self._is_stopped:
             return
-        self._unmet = all([by_name[reading].goal is not True for reading in _AFTER])
-        self._halted = tuple(sorted({failure.step for failure in by_name[HALT].failures}))
-        self._idle = min(_failed(by_name[FORCE]) - _happened(by_name[FORCE]), default=0)
+        self._is_goal_unmet = all([by_reading[reading].goal is not True for reading in _CONTINUING])
+        self._halting_steps = tuple(sorted(_failed_steps(by_reading[HALT])))
+        forced = by_reading[FORCE]
+        self._first_without_effect = min(_failed_steps(forced) - _failed_steps_with_effects(forced), default=0)
         for v in violated:
             if HALT not in v.readings or v.violation.at_end:
-                self.instances.setdefault((v.rule.name, v.binding), set()).update(v.readings)
-        both = _failed(by_name[SKIP]) & _failed(by_name[FORCE])
-        ill = {failure.step for failure, _ in failures if failure.ill_formed is not None}
-        self._causing = {*self._halted, *ill, *[step for step in both if self._anyhow(step)]}
-        self.causes = sorted(self._causing)
+                self.readings_of_instances.setdefault((v.rule.name, v.binding), set()).update(v.readings)
+        failed_in_both = _failed_steps(by_reading[SKIP]) & _failed_steps(forced)
+        ill_formed = {failure.step for failure, _ in failures if failure.ill_formed is not None}
+        independent = [step for step in failed_in_both if self._is_independent(step)]
+        self._cause_set = {*self._halting_steps, *ill_formed, *independent}
+        self.causes = sorted(self._cause_set)
 
-    def _anyhow(self, step: int) -> bool:
-        """Whether what skip and force agree on at a step is there whatever becomes of the failed steps."""
-        return not self._idle or step <= self._idle
+    def _is_independent(self, step: int) -> bool:
+        """Whether an agreement of skip and force at a step does not depend on the effects of failed steps."""
+        return not self._first_without_effect or step <= self._first_without_effect
 
-    def of_failure(self, failure: Failure) -> tuple[int, ...]:
-        """What a failed step follows from."""
-        return self._before(failure.step) if self.is_following(failure) else ()
+    def is_consequence(self, failure: Failure) -> bool:
+        """Whether a failed step is a consequence of another."""
+        return self._is_stopped and failure.step not in self._cause_set
 
-    def is_following(self, failure: Failure) -> bool:
-        """Whether a failed step follows from something: of very many, what they follow from is not listed."""
-        return self._stopped and failure.step not in self._causing
+    def causes_of_failure(self, failure: Failure) -> tuple[int, ...]:
+        """Return the causes of a failed step."""
+        return self._causes_before(failure.step) if self.is_consequence(failure) else ()
 
-    def of_violation(self, v: MergedViolation) -> tuple[int, ...]:
-        """What a violation follows from."""
-        if not self._stopped or (HALT in v.readings and not v.violation.at_end):
+    def causes_of_violation(self, v: MergedViolation) -> tuple[int, ...]:
+        """Return the causes of a violation."""
+        if not self._is_stopped or (HALT in v.readings and not v.violation.at_end):
             return ()
-        if self._anyhow(v.violation.step) and self.instances[v.rule.name, v.binding] >= _AFTER:
-            return () if _AFTER & {*v.readings} else self._halted
-        return self._halted if HALT in v.readings else self._before(v.violation.step)
+        is_independent = self._is_independent(v.violation.step)
+        if is_independent and self.readings_of_instances[v.rule.name, v.binding] >= _CONTINUING:
+            return () if _CONTINUING & {*v.readings} else self._halting_steps
+        return self._halting_steps if HALT in v.readings else self._causes_before(v.violation.step)
 
-    def of_goal(self) -> tuple[int, ...]:
-        """What the unmet goal follows from."""
-        return () if not self._stopped or (self._unmet and not self._idle) else self._halted
+    def causes_of_unmet_goal(self) -> tuple[int, ...]:
+        """Return the causes of the unmet goal."""
+        is_independent = self._is_stopped and self._is_goal_unmet and not self._first_without_effect
+        return () if not self._is_stopped or is_independent else self._halting_steps
 
-    def cut_off(self, v: MergedViolation) -> bool:
-        """Whether a violation is found at the end of a trace that stopped in the middle."""
-        return self._stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _AFTER
+    def is_cut_off(self, v: MergedViolation) -> bool:
+        """Whether a violation was found only at the end of the trace that a failed step stopped."""
+        return self._is_stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _CONTINUING
 
-    def _before(self, step: int) -> tuple[int, ...]:
-        return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halted
+    def _causes_before(self, step: int) -> tuple[int, ...]:
+        return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halting_steps
 
 
-def _failed(outcome: Outcome) -> set[int]:
+def _failed_steps(outcome: Outcome) -> set[int]:
     return {failure.step for failure in outcome.failures}
 
 
-def _happened(outcome: Outcome) -> set[int]:
-    """The failed steps that had effects all the same: they started (timed ones), or led to a letter."""
-    failed = _failed(outcome)
+def _failed_steps_with_effects(outcome: Outcome) -> set[int]:
+    """Return the failed steps that had effects: they started (timed steps), or led to a letter."""
+    failed = _failed_steps(outcome)
     if outcome.events is not None:
         starts = {(step, "start") for step in failed}
         return {step for events in outcome.events.values() for step, _ in starts.intersection(events)}

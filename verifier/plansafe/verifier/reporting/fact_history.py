@@ -1,7 +1,7 @@
-"""Looking back: which facts matter to a finding, and the steps at which they changed.
+"""Find the facts that matter to a finding, and the steps at which they changed.
 
-Nothing of this is kept while a plan runs. After something was found the plan runs again, twice at most: once to ask,
-in the state of each finding, which literals keep its condition from holding, and once to note when those facts changed.
+After findings the plan runs again, at most twice: once to collect, in the state of each finding, the literals that keep
+its condition from holding, and once to record when the facts in them changed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral
 from plansafe.verifier.model.nodes import Atom, Binding, Formula
 from plansafe.verifier.model.operations import atoms_and_fluents
-from plansafe.verifier.reporting.report import Row, Table, ValueChange
+from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
 
 Fact = tuple[int, int]
 """(predicate, code), or (number of predicates + function, code)."""
 MAX_COLUMNS = 4
 MAX_ROWS = 8
+StepNumbers = tuple[int, ...]
+"""The steps that changed something together: a step, or several of one happening; 0 is a timed literal."""
+LetterChanges = tuple[int, StepNumbers, list[StateChange]]
+"""A letter, the steps that led to it, and the changes of these steps."""
 
 
 class ReasonQuery(NamedTuple):
-    """What to ask in the state of a letter: why ``formula`` does not hold under ``binding``."""
+    """A query for the reasons why ``formula`` does not hold under ``binding`` in the state of a letter."""
 
     letter: int
     formula: Formula
@@ -35,74 +39,68 @@ class ReasonQuery(NamedTuple):
 
 
 class FailureReasons(NamedTuple):
-    """The literals that keep the formula from holding, and the facts in them."""
+    """The literals that keep a formula from holding, and the facts in them."""
 
     reasons: tuple[UnmetLiteral, ...]
     facts: tuple[Fact, ...]
     state: tuple[str, ...] = ()
 
 
-Steps = tuple[int, ...]
-"""The steps that changed something together: one, or several of one happening; 0 is a timed literal."""
-
-
 class FactChanges(NamedTuple):
-    """One fact over time: its value in S0, and each change as (letter, steps, value)."""
+    """A fact over time: its value in the initial state, and each change as (letter, steps, value)."""
 
     initial: object
-    changes: list[tuple[int, Steps, object]]
+    changes: list[tuple[int, StepNumbers, object]]
 
-    def around(self, letter: int, steps: Steps, own: int) -> tuple[object, object]:
-        """The value before and after some steps did what they did; of one letter, those with step ``own`` come last."""
-        before = now = self.initial
-        for at, others, value in self.changes:
-            if (at, own in others, others) > (letter, own in steps, steps):
+    def around(self, letter: int, steps: StepNumbers, last_step: int) -> tuple[object, object]:
+        """Return the values before and after some steps; at one letter, the steps with ``last_step`` come last."""
+        before = after = self.initial
+        for change_letter, change_steps, value in self.changes:
+            if (change_letter, last_step in change_steps, change_steps) > (letter, last_step in steps, steps):
                 break
-            before, now = now, value
-            if (at, others) != (letter, steps):
-                before = now
-        return before, now
-
-
-LetterChanges = tuple[int, Steps, list[StateChange]]
-"""A letter, the steps that led to it, and what they changed."""
+            before, after = after, value
+            if (change_letter, change_steps) != (letter, steps):
+                before = after
+        return before, after
 
 
 class FactHistory:
-    """Answers questions about one reading of a plan.
+    """Answers queries about one reading of a plan.
 
-    ``outcome``: what the reading came to; ``before``: of a reading that went on after a failed step, the one that
-    halted there.
+    ``halted``: the history of the reading that stops at the first failed step, for a reading that continues.
     """
 
     def __init__(
-        self, compiled: CompiledTask, read: ResolvedPlan, outcome: Outcome, before: FactHistory | None = None
+        self, compiled: CompiledTask, read: ResolvedPlan, outcome: Outcome, halted: FactHistory | None = None
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
         self.task = compiled.task
         self.read = read
         self.outcome = outcome
-        self._before = before if outcome.trace is not None else None
-        self._whole = outcome.trace is not None and outcome.reading == HALT
-        """Whether the changes were kept from the start."""
+        self._halted = halted if outcome.trace is not None else None
+        self._is_complete = outcome.trace is not None and outcome.reading == HALT
+        """Whether the changes of the outcome's trace begin with the first step."""
         self._trace: list[LetterChanges] | None = None
+        self._action_predicates = frozenset(compiled.engine.action_predicates.values())
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
 
     def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
-        """Run the plan again; what changes (of ``only`` these facts) is returned, and kept if it is not too much."""
+        """Run the plan again and return the changes, of ``only`` these facts; the changes are kept up to a limit."""
         run: Replay
         trace: list[LetterChanges] = []
-        kept = 0
+        count = 0
 
         def observe(run: Replay, step: int, log: list[StateChange]) -> None:
-            nonlocal kept
-            made: dict[Steps, list[StateChange]] = {(step,): [*log]}
+            nonlocal count
+            changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
             if isinstance(run, FastTimedReplay):
-                made = _by_steps(log, run.effects, len(self.task.predicates))
-            for steps in sorted(made):
-                changes = [change for change in made[steps] if only is None or change[:2] in only]
-                kept += len(changes)
-                if changes and (kept <= MAX_CHANGES or only is not None):
+                changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
+            for steps in sorted(changes_by_steps):
+                changes = [change for change in changes_by_steps[steps] if only is None or change[:2] in only]
+                count += len(changes)
+                if changes and (count <= MAX_CHANGES or only is not None):
                     trace.append((run.letter, steps, changes))
             if observer is not None:
                 observer(run, step, log)
@@ -117,114 +115,117 @@ class FactHistory:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.run_steps(self.read.steps)
-        if only is None and kept <= MAX_CHANGES:
+        if only is None and count <= MAX_CHANGES:
             self._trace = trace
         return trace
 
     def changes(self, facts: set[Fact]) -> list[LetterChanges]:
-        """What changes, and when; at least all changes of ``facts``."""
-        if self.outcome.trace is not None and (self._whole or self._before is not None):
-            since: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
-            return since if self._before is None else [*self._before.changes(facts), *since]
+        """Return the changes of the plan, at least the changes of ``facts``."""
+        if self.outcome.trace is not None and (self._is_complete or self._halted is not None):
+            trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
+            return trace if self._halted is None else [*self._halted.changes(facts), *trace]
         return self._run(only=facts) if self._trace is None else self._trace
 
-    def ask(self, questions: list[ReasonQuery]) -> list[FailureReasons]:
-        """Answer all questions: backwards from the last letter where the changes are kept, the others in one run."""
+    def fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
+        """Return when each of the facts changed, computed backwards from the last state."""
+        base, state = len(self.task.predicates), self.outcome.state
+        values: dict[Fact, object] = {}
+        for index, code in facts:
+            values[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
+        changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
+        for letter, steps, log in reversed(self.changes(facts)):
+            before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
+            for fact in before.keys() & facts if letter else ():
+                if before[fact] != values[fact]:
+                    changes[fact].append((letter, steps, values[fact]))
+                values[fact] = before[fact]
+        return {fact: FactChanges(values[fact], changes[fact][::-1]) for fact in facts}
+
+    # -- reasons ------------------------------------------------------------------------------------------------------
+
+    def answer_queries(self, queries: list[ReasonQuery]) -> list[FailureReasons]:
+        """Answer all queries: backwards from the last letter if the changes are kept, the rest in one run."""
         by_letter: dict[int, list[int]] = {}
-        answers = [FailureReasons((), ())] * len(questions)
-        for number, question in enumerate(questions):
-            if question.letter == self.outcome.letters:
-                answers[number] = self._answer(question, self.outcome.state)
+        answers = [FailureReasons((), ())] * len(queries)
+        for number, query in enumerate(queries):
+            if query.letter == self.outcome.letters:
+                answers[number] = self._answer(query, self.outcome.state)
             else:
-                by_letter.setdefault(question.letter, []).append(number)
+                by_letter.setdefault(query.letter, []).append(number)
 
         def observe(run: Replay, _step: int, _log: list[StateChange]) -> None:
             for number in by_letter.get(run.letter, ()):
-                answers[number] = self._answer(questions[number], run.state)
+                answers[number] = self._answer(queries[number], run.state)
 
         if by_letter and self.outcome.trace:
             state = self.outcome.state.shared_copy()
             state.unshare({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
                 for number in by_letter.pop(letter, ()):
-                    answers[number] = self._answer(questions[number], state)
+                    answers[number] = self._answer(queries[number], state)
                 state.undo(list(log))
-            for number in by_letter.pop(0, ()) if self._whole else ():
-                answers[number] = self._answer(questions[number], state)
+            for number in by_letter.pop(0, ()) if self._is_complete else ():
+                answers[number] = self._answer(queries[number], state)
         if by_letter:
             self._run(observe)
         return answers
 
-    def _answer(self, question: ReasonQuery, state: State) -> FailureReasons:
-        if question.temporal:
-            facts = tuple(self._ground(question.formula, question.binding))[:MAX_COLUMNS]
+    def _answer(self, query: ReasonQuery, state: State) -> FailureReasons:
+        if query.temporal:
+            facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        answer = self.answer(tuple(evaluator.unmet_literals(question.formula, question.binding, True)))
-        return answer._replace(state=self.state_text(state))
+        reasons = self.with_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
+        return reasons._replace(state=self.state_text(state))
+
+    def with_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
+        """Return literals with the facts that occur in them."""
+        facts: dict[Fact, None] = {}
+        for literal in literals:
+            facts.update(dict.fromkeys(self._ground_facts(literal.formula, literal.binding)))
+        return FailureReasons(literals, tuple(facts)[:MAX_COLUMNS])
+
+    def _ground_facts(self, formula: Formula, binding: Binding) -> list[Fact]:
+        """Return the facts and fluents of a formula whose arguments are bound, without action predicates."""
+        facts: dict[Fact, None] = {}
+        for term in atoms_and_fluents(formula):
+            code = self.task.known_code(term.arguments, binding)
+            index = term.predicate if isinstance(term, Atom) else len(self.task.predicates) + term.function
+            if code is not None and index not in self._action_predicates:
+                facts[index, code] = None
+        return list(facts)
+
+    # -- texts and tables ---------------------------------------------------------------------------------------------
 
     def state_text(self, state: State) -> tuple[str, ...]:
-        """All facts and fluents of a state as PDDL, if they were asked for."""
+        """Return all facts and fluents of a state as PDDL if ``full_state`` is set."""
         if not self.compiled.options.full_state:
             return ()
-        action_predicates = set(self.engine.action_predicates.values())
+        task = self.task
         facts = [
-            self.task.fact_text(p, c)
-            for p, codes in enumerate(state.facts)
-            if p not in action_predicates
-            for c in codes
+            task.fact_text(predicate, code)
+            for predicate, codes in enumerate(state.facts)
+            if predicate not in self._action_predicates
+            for code in codes
         ]
         numbers = [
-            f"(= {self.task.fluent_text(f, c)} {v})" for f, vs in enumerate(state.fluents) for c, v in vs.items()
+            f"(= {task.fluent_text(function, code)} {value})"
+            for function, values in enumerate(state.fluents)
+            for code, value in values.items()
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def answer(self, reasons: tuple[UnmetLiteral, ...]) -> FailureReasons:
-        """Reasons with the facts that occur in them."""
-        facts: dict[Fact, None] = {}
-        for reason in reasons:
-            facts.update(dict.fromkeys(self._ground(reason.formula, reason.binding)))
-        return FailureReasons(reasons, tuple(facts)[:MAX_COLUMNS])
-
-    def _ground(self, formula: Formula, binding: Binding) -> list[Fact]:
-        """The facts and fluents a formula reads whose arguments the binding fixes, action predicates apart."""
-        out: dict[Fact, None] = {}
-        action_predicates = set(self.engine.action_predicates.values())
-        for read in atoms_and_fluents(formula):
-            code = self.task.known_code(read.arguments, binding)
-            index = read.predicate if isinstance(read, Atom) else len(self.task.predicates) + read.function
-            if code is not None and index not in action_predicates:
-                out[index, code] = None
-        return list(out)
-
-    def past(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
-        """When each of the facts changed: told backwards, from the last state and what changed."""
-        base, state = len(self.task.predicates), self.outcome.state
-        now: dict[Fact, object] = {}
-        for index, code in facts:
-            now[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
-        changes: dict[Fact, list[tuple[int, Steps, object]]] = {fact: [] for fact in facts}
-        for letter, steps, log in reversed(self.changes(facts)):
-            before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
-            for fact in before.keys() & facts if letter else ():
-                if before[fact] != now[fact]:
-                    changes[fact].append((letter, steps, now[fact]))
-                now[fact] = before[fact]
-        return {fact: FactChanges(now[fact], changes[fact][::-1]) for fact in facts}
-
     def action_text(self, step: int) -> str:
-        """A step as ``action object ..``."""
-        if not 1 <= step <= len(self.read.text.steps):
-            return ""
-        return " ".join(self.tokens(step))
+        """Return a step as ``action object ..``."""
+        return " ".join(self.tokens(step)) if 1 <= step <= len(self.read.text.steps) else ""
 
     def tokens(self, step: int) -> tuple[str, ...]:
-        """The tokens of a step, by its number."""
-        written = step - 1 if self.read.timed is None else self.read.timed[step - 1].source_index
-        return self.read.text.steps[written].tokens
+        """Return the tokens of a step by its number."""
+        index = step - 1 if self.read.timed is None else self.read.timed[step - 1].source_index
+        return self.read.text.steps[index].tokens
 
-    def taken(self, letter: int) -> tuple[tuple[int, str], ...]:
-        """The steps that led to a letter, and whether they started or ended; none if there is no such letter."""
+    def steps_at(self, letter: int) -> tuple[tuple[int, str], ...]:
+        """Return the steps that led to a letter, each with ``start`` or ``end``; no steps for an unreached letter."""
         outcome = self.outcome
         if not 1 <= letter <= outcome.letters:
             return ()
@@ -233,60 +234,66 @@ class FactHistory:
         return ((letter if outcome.step_of_letter is None else outcome.step_of_letter[letter], "start"),)
 
     def table(
-        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, status: str, judged: int
+        self,
+        facts: tuple[Fact, ...],
+        past: dict[Fact, FactChanges],
+        step: int,
+        letter: int,
+        status: str,
+        last_letter: int,
     ) -> Table | None:
-        """The rows where a fact changed up to ``letter``, and behind them that of the finding's step.
+        """Return a table of the changes of facts up to ``letter``, whose last row is the finding's step.
 
-        ``judged``: the letter that the step led to, or would have.
+        ``last_letter``: the letter that the step led to, or would have led to.
         """
         if not facts:
             return None
-        events = self.outcome.events
-        alone = events is not None and 0 < judged <= self.outcome.letters and not events.get(judged)  # literals alone
-        own: Steps = () if not judged else (0,) if alone else (step,)
-        found: set[tuple[int, Steps]] = {(0, ())}
-        for fact in facts:
-            found |= {
-                (at, steps) for at, steps, _ in past[fact].changes if at <= letter or (at == judged and step in steps)
-            }
-        rows = sorted(found, key=lambda row: (row[0], step in row[1], row[1]))
-        at, steps = rows[-1]
-        if not (at == judged and (not own or own[0] in steps)):
-            rows.append((judged, own))
-        if len(rows) > MAX_ROWS:
-            rows = [rows[0], *rows[1 - MAX_ROWS :]]
-        out = []
-        for number, (at, steps) in enumerate(rows, 1):
-            values = [past[fact].around(at, steps, step) for fact in facts]
-            cells = tuple([ValueChange(_show(before), _show(now)) for before, now in values])
-            changed = any([cell.before != cell.after for cell in cells])
-            last = number == len(rows)
+        rows = self._row_steps(facts, past, step, letter, last_letter)
+        table_rows = []
+        for number, (row_letter, steps) in enumerate(rows, 1):
+            values = [past[fact].around(row_letter, steps, step) for fact in facts]
+            cells = tuple([ValueChange(value_text(before), value_text(after)) for before, after in values])
+            is_last = number == len(rows)
+            is_changed = any([cell.before != cell.after for cell in cells])
             text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps]) or "initial state"
-            out.append(Row(max(steps, default=0), text, cells, status if last else "", changed or last))
-        return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(out))
+            row_status = status if is_last else ""
+            table_rows.append(Row(max(steps, default=0), text, cells, row_status, is_changed or is_last))
+        return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(table_rows))
+
+    def _row_steps(
+        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, last_letter: int
+    ) -> list[tuple[int, StepNumbers]]:
+        """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""
+        events = self.outcome.events
+        has_only_literals = (
+            events is not None and 0 < last_letter <= self.outcome.letters and not events.get(last_letter)
+        )
+        last_steps: StepNumbers = () if not last_letter else (0,) if has_only_literals else (step,)
+        keys: set[tuple[int, StepNumbers]] = {(0, ())}
+        for fact in facts:
+            for change_letter, steps, _ in past[fact].changes:
+                if change_letter <= letter or (change_letter == last_letter and step in steps):
+                    keys.add((change_letter, steps))
+        rows = sorted(keys, key=lambda row: (row[0], step in row[1], row[1]))
+        row_letter, steps = rows[-1]
+        if not (row_letter == last_letter and (not last_steps or last_steps[0] in steps)):
+            rows.append((last_letter, last_steps))
+        return [rows[0], *rows[1 - MAX_ROWS :]] if len(rows) > MAX_ROWS else rows
 
 
-def _by_steps(
+def _group_by_steps(
     log: list[StateChange], effects: list[tuple[int, SnapEffects]], base: int
-) -> dict[Steps, list[StateChange]]:
-    """The changes of one happening, apart by the steps that made them.
+) -> dict[StepNumbers, list[StateChange]]:
+    """Group the changes of one happening by the steps that made them.
 
-    What follows from other changes, as derived facts do, was made by the steps that made those.
+    Changes that follow from other changes, such as derived facts, belong to all steps that made a change.
     """
-    authors: dict[Fact, set[int]] = {}
-    for step, done in effects:
-        for fact in (*done.adds, *done.deletes, *[(base + u.function, u.code) for u in done.updates]):
-            authors.setdefault(fact, set()).add(step)
-    changing = {step for change in log for step in authors.get(change[:2], ())} or {step for step, _ in effects}
-    out: dict[Steps, list[StateChange]] = {}
+    steps_of_facts: dict[Fact, set[int]] = {}
+    for step, effect in effects:
+        for fact in (*effect.adds, *effect.deletes, *[(base + u.function, u.code) for u in effect.updates]):
+            steps_of_facts.setdefault(fact, set()).add(step)
+    changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}
+    groups: dict[StepNumbers, list[StateChange]] = {}
     for change in log:
-        out.setdefault(tuple(sorted(authors.get(change[:2], changing))), []).append(change)
-    return out
-
-
-def _show(value: object) -> str:
-    if value is True:
-        return "T"
-    if value is False:
-        return "F"
-    return "undefined" if value is None else str(value)
+        groups.setdefault(tuple(sorted(steps_of_facts.get(change[:2], changing))), []).append(change)
+    return groups

@@ -1,7 +1,7 @@
-"""A plan step by step: what each happening changed, and what each rule said then. Data for who draws it.
+"""Describe a plan step by step, for diagrams: the changes of each happening, and the status of each rule.
 
-Nothing of this is kept while a plan is judged: the plan runs once more, by *force*, so that what stands behind a step
-that cannot be taken is told, too (docs/language.md, section 6).
+The plan runs once more, with reading *force*, so that the steps after a failed step are also described
+(docs/language.md, section 6).
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.execution.timed import Event, TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.rules.model import RulePart, shown_names
+from plansafe.verifier.reporting.report import value_text
+from plansafe.verifier.rules.model import shown_names
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
 _LASTING = (AT_RISK, BROKEN)
-MAX_INSTANCES_TOLD = 8
-"""So many instances of a rule are named at one letter; the others are counted."""
-MAX_TOLD = 200_000
-"""So many changes and instances are told of one plan; what comes later is left out."""
+MAX_NAMED_INSTANCES = 8
+"""Instances of a rule that are named at one letter; the others are only counted."""
+MAX_ITEMS = 200_000
+"""Changes and instances in the timeline of one plan; later ones are left out."""
 
 Binding = tuple[tuple[str, str], ...]
 Instance = tuple[int, tuple[int, ...]]
@@ -45,9 +46,9 @@ class TimelineChange(NamedTuple):
 
 
 class TimelineMoment(NamedTuple):
-    """A letter and what led to it.
+    """A letter, its changes and the steps that led to it.
 
-    ``steps``: the number of each step and its ``start`` or ``end``; none at letter 0, or where literals alone happen.
+    ``steps``: the number of each step and its ``start`` or ``end``; empty at letter 0 and for timed literals.
     """
 
     letter: int
@@ -57,11 +58,11 @@ class TimelineMoment(NamedTuple):
 
 
 class RuleStatusSpan(NamedTuple):
-    """What a rule says at the letters from ``first`` to ``last``.
+    """The status of a rule at the letters from ``first`` to ``last``.
 
-    ``watches``: the step brought its condition into play. ``at risk``: if the plan ended here, the instances would be
-    violated, and are not yet. ``breaks``: their violation begins. ``broken``: it goes on. ``number``: how many there
-    are, of which ``instances`` names the first.
+    ``watches``: the step triggered it. ``at risk``: the instances would be violated if the plan ended here. ``breaks``:
+    their violation begins. ``broken``: it continues. ``number``: how many instances there are; ``instances`` names the
+    first of them.
     """
 
     first: int
@@ -72,9 +73,9 @@ class RuleStatusSpan(NamedTuple):
 
 
 class RuleTrack(NamedTuple):
-    """A rule that came into play (by its place in the list of rules), and what it said, in order of first letters.
+    """A rule by its place in the list of rules, and its status spans by first letter.
 
-    One more letter than the plan has stands for its end.
+    The letter after the last letter of the plan is the end of the plan.
     """
 
     rule: int
@@ -82,9 +83,9 @@ class RuleTrack(NamedTuple):
 
 
 class StepFailure(NamedTuple):
-    """A step that cannot be taken, and in a timed plan when that is found.
+    """A step that cannot be executed, and in a timed plan when it fails.
 
-    ``other``: the step that it interferes with, if it does (``detail``: over what).
+    ``other``: the step that it interferes with, if any (``detail``: on which fact).
     """
 
     step: int
@@ -95,7 +96,7 @@ class StepFailure(NamedTuple):
 
 
 class TimelineStep(NamedTuple):
-    """A step of the plan in order of time. ``time`` and ``duration`` are ``None`` where it has none."""
+    """A step of the plan in order of time; ``time`` and ``duration`` are ``None`` if it has none."""
 
     number: int
     text: str
@@ -104,186 +105,182 @@ class TimelineStep(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """A plan step by step. ``initial``: facts and numbers of the state before it. ``whole``: nothing was left out."""
+    """A plan step by step. ``initial``: facts and numbers of the initial state. ``complete``: nothing was left out."""
 
     steps: tuple[TimelineStep, ...]
     initial: tuple[tuple[str, str], ...]
     moments: tuple[TimelineMoment, ...]
     tracks: tuple[RuleTrack, ...]
     mishaps: tuple[StepFailure, ...]
-    whole: bool
+    complete: bool
 
 
 def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None) -> Timeline:
-    """Run a plan that was read, and tell what happens.
+    """Run a resolved plan and return its timeline.
 
-    Linear in its length: at each letter the end of the plan is asked of the rules that changed. Past ``deadline``
-    (monotonic), and where a limit is hit, the rest is left out. Raises
-    :class:`~plansafe.verifier.execution.one_world.LeavesOpen` where something is left open.
+    Linear in the length of the plan: at each letter, the end of the plan is tried for the rules that changed. The rest
+    is left out after ``deadline`` (monotonic) or at a limit. Raises
+    :class:`~plansafe.verifier.execution.one_world.LeavesOpen` for a task with several possible worlds.
     """
     compiled.require_one_world("the timeline of a plan", read)
-    engine = compiled.engine
-    book = _Book(engine)
-    run: _Untimed | _Timed
+    recorder = _Recorder(compiled.engine)
+    run: _RecordedReplay | _RecordedTimedReplay
     try:
         if read.timed is None:
-            run = _Untimed(engine, book, deadline)
-            book.note(run, ())
+            run = _RecordedReplay(compiled.engine, recorder, deadline)
+            recorder.record_letter(run, ())
             run.run_steps(read.steps)
         else:
-            run = _Timed(engine, book, read, compiled, deadline)
-            book.note(run, ())
+            run = _RecordedTimedReplay(recorder, read, compiled, deadline)
+            recorder.record_letter(run, ())
             run.run()
-        whole = run.limit is None and book.whole
+        is_complete = run.limit is None and recorder.is_complete
     except LimitReached:
-        whole = False
-    if whole:
-        book.end(run.letter)
+        is_complete = False
+    if is_complete:
+        recorder.record_end(run.letter)
+    failures = [
+        StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n)) for n, f in enumerate(run.failures)
+    ]
     return Timeline(
-        tuple(_steps(read)),
-        book.initial,
-        tuple(book.moments),
-        tuple([RuleTrack(rule, tuple(looks)) for rule, looks in sorted(book.looks.items())]),
-        tuple(
-            [
-                StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n))
-                for n, f in enumerate(run.failures)
-            ]
-        ),
-        whole,
+        tuple(_timeline_steps(read)),
+        recorder.initial,
+        tuple(recorder.moments),
+        tuple([RuleTrack(rule, tuple(spans)) for rule, spans in sorted(recorder.spans.items())]),
+        tuple(failures),
+        is_complete,
     )
 
 
-def _steps(read: ResolvedPlan) -> Iterable[TimelineStep]:
-    for number, taken in enumerate(read.steps, 1):
+def _timeline_steps(read: ResolvedPlan) -> Iterable[TimelineStep]:
+    for number, step in enumerate(read.steps, 1):
         timed = read.timed[number - 1] if read.timed is not None else None
-        written = read.text.steps[timed.source_index if timed is not None else number - 1]
-        lasts = isinstance(taken, GroundAction) and taken.action.end is not None
-        yield TimelineStep(
-            number,
-            "(" + " ".join(written.tokens) + ")",
-            None if timed is None else timed.time,
-            timed.duration if timed is not None and lasts else None,
-        )
+        tokens = read.text.steps[timed.source_index if timed is not None else number - 1].tokens
+        has_duration = timed is not None and isinstance(step, GroundAction) and step.action.end is not None
+        time, duration = (None, None) if timed is None else (timed.time, timed.duration)
+        yield TimelineStep(number, f"({' '.join(tokens)})", time, duration if has_duration else None)
 
 
-class _Book:
-    """Keeps book of one run."""
+class _Recorder:
+    """Records the letters of one run and the statuses of the rules."""
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
         self.moments: list[TimelineMoment] = []
-        self.looks: dict[int, list[RuleStatusSpan]] = {}
-        self.whole = True
+        self.spans: dict[int, list[RuleStatusSpan]] = {}
+        self.is_complete = True
         self.initial: tuple[tuple[str, str], ...] = ()
-        self._hidden = frozenset(engine.action_predicates.values())
+        self._action_predicates = frozenset(engine.action_predicates.values())
         self._before: Runtime | None = None
-        self._risks: dict[int, list[Instance]] = {}
-        self._told = 0
-        self._open: dict[tuple[int, str], int] = {}
-        """By rule and state, the last look."""
-        self._parts: list[RulePart] = engine.rule_set.parts
-        self._soft = engine.rule_set.preference_parts
+        self._instances_at_risk: dict[int, list[Instance]] = {}
+        self._items = 0
+        self._last_spans: dict[tuple[int, str], int] = {}
+        """(rule, status) -> index of its last span."""
+        self._parts = engine.rule_set.parts
+        self._preference_parts = engine.rule_set.preference_parts
 
-    def note(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:
-        """A letter has been reached."""
+    def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...]) -> None:
+        """Record the letter that the run has reached with ``steps``."""
         if not run.letter:
-            self.initial = tuple(self._state(run.state))
+            self.initial = tuple(self._state_texts(run.state))
         log = run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ()
         changes = tuple(self._changes(run.state, log))
-        self._told += len(changes)
-        if self._told > MAX_TOLD or (run.trace is None and run.letter):
-            self.whole = False
-        if not self.whole:
+        self._items += len(changes)
+        if self._items > MAX_ITEMS or (run.trace is None and run.letter):
+            self.is_complete = False
+        if not self.is_complete:
             return
         self.moments.append(TimelineMoment(run.letter, run.time, steps, changes))
         if run.runtime is not None:
             try:
-                self._look(run, run.runtime)
+                self._record_rules(run, run.runtime)
             except TooManyInstances:
-                self.whole = False
+                self.is_complete = False
 
-    def _state(self, state: State) -> Iterable[tuple[str, str]]:
+    def record_end(self, letter: int) -> None:
+        """Record the end of the plan: the instances at risk are violated."""
+        self._record_status(letter + 1, BREAKS, self._instances_at_risk)
+
+    def _state_texts(self, state: State) -> Iterable[tuple[str, str]]:
         task = self.task
         for predicate, codes in enumerate(state.facts):
-            if predicate not in self._hidden:
+            if predicate not in self._action_predicates:
                 yield from [(task.fact_text(predicate, code), "T") for code in sorted(codes)]
         for function, values in enumerate(state.fluents):
             yield from [(task.fluent_text(function, code), str(value)) for code, value in sorted(values.items())]
 
     def _changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
-        """What is different after a happening: of a fact that changed more than once, from the first to the last."""
+        """Yield the differences after a happening; several changes of one fact are merged."""
         base = len(self.task.predicates)
-        before: dict[tuple[int, int], object] = {}
+        old_values: dict[tuple[int, int], object] = {}
         for index, code, value in log:
-            if index not in self._hidden:
-                before.setdefault((index, code), (not value) if index < base else value)
-        for (index, code), old in before.items():
+            if index not in self._action_predicates:
+                old_values.setdefault((index, code), (not value) if index < base else value)
+        for (index, code), old in old_values.items():
             new = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
             if old != new:
-                yield TimelineChange(self.task.key_text(index, code), _shown(old), _shown(new))
+                yield TimelineChange(self.task.key_text(index, code), value_text(old), value_text(new))
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
-    def _look(self, run: Replay, runtime: Runtime) -> None:
-        """What the rules say at this letter: of what was found against the last one, and if the plan ended here."""
+    def _record_rules(self, run: Replay, runtime: Runtime) -> None:
+        """Record the statuses of the rules: compared with the letter before, and if the plan ended here."""
         end = runtime.fork()
         end.finish(run.state, run.moment())
         now = runtime.fork()
         before = self._before
         if before is None:
             monitors = [*now.monitors, *[check for checks in now.checks.values() for check in checks]]
-            fresh = without_preferences(now, [one for monitor in monitors for one in violations_since(None, monitor)])
+            begun = without_preferences(now, [b for monitor in monitors for b in violations_since(None, monitor)])
         else:
-            fresh = new_violations(before, now)
-        breaks = {(one.part, one.binding) for one in fresh if not one.undecided}
-        standing = {(m.part, b) for m in now.monitors if isinstance(m, Invariant) and not m.final for b in m.episodes}
-        known = {(v.part, v.binding) for v in now.violations()} | standing
-        risks = {(v.part, v.binding) for v in end.violations()} - known - breaks
-        earlier = now.touches() if before is None else before.touches()
-        moved = [n for n, (old, new) in enumerate(zip(earlier, now.touches(), strict=True)) if old != new]
-        self._tell(run.letter, BREAKS, self._by_rule(breaks))
-        self._tell(run.letter, BROKEN, self._by_rule(standing - breaks))
-        self._risks = self._by_rule(risks)
-        self._tell(run.letter, AT_RISK, self._risks)
-        self._tell(run.letter, WATCHES, {rule: [] for rule in moved})
+            begun = new_violations(before, now)
+        breaks = {(instance.part, instance.binding) for instance in begun if not instance.undecided}
+        invariants = [m for m in now.monitors if isinstance(m, Invariant) and not m.final]
+        broken = {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}
+        violated = {(v.part, v.binding) for v in now.violations()} | broken
+        at_risk = {(v.part, v.binding) for v in end.violations()} - violated - breaks
+        touches_before = now.touches() if before is None else before.touches()
+        touches = zip(touches_before, now.touches(), strict=True)
+        triggered = [rule for rule, (old, new) in enumerate(touches) if old != new]
+        self._record_status(run.letter, BREAKS, self._by_rule(breaks))
+        self._record_status(run.letter, BROKEN, self._by_rule(broken - breaks))
+        self._instances_at_risk = self._by_rule(at_risk)
+        self._record_status(run.letter, AT_RISK, self._instances_at_risk)
+        self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered})
         self._before = now
 
     def _by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
-        found: dict[int, list[Instance]] = {}
+        by_rule: dict[int, list[Instance]] = {}
         for part, binding in sorted(instances):
-            if part not in self._soft:
-                found.setdefault(self._parts[part].rule, []).append((part, binding))
-        return found
+            if part not in self._preference_parts:
+                by_rule.setdefault(self._parts[part].rule, []).append((part, binding))
+        return by_rule
 
-    def _tell(self, letter: int, state: str, found: dict[int, list[Instance]]) -> None:
-        for rule, instances in found.items():
-            named = tuple(dict.fromkeys([self._named(*one) for one in instances[:MAX_INSTANCES_TOLD]]))
-            looks = self.looks.setdefault(rule, [])
-            place = self._open.get((rule, state), -1)
-            if place >= 0 and looks[place][1:] == (letter - 1, state, named, len(instances)) and state in _LASTING:
-                looks[place] = looks[place]._replace(last=letter)
+    def _record_status(self, letter: int, status: str, by_rule: dict[int, list[Instance]]) -> None:
+        """Add a status of rules at a letter, or extend the span that ended at the letter before."""
+        for rule, instances in by_rule.items():
+            bindings = tuple(dict.fromkeys([self._binding(*i) for i in instances[:MAX_NAMED_INSTANCES]]))
+            spans = self.spans.setdefault(rule, [])
+            last = self._last_spans.get((rule, status), -1)
+            if last >= 0 and spans[last][1:] == (letter - 1, status, bindings, len(instances)) and status in _LASTING:
+                spans[last] = spans[last]._replace(last=letter)
                 continue
-            self._open[rule, state] = len(looks)
-            looks.append(RuleStatusSpan(letter, letter, state, named, len(instances)))
-            self._told += 1 + len(named)
+            self._last_spans[rule, status] = len(spans)
+            spans.append(RuleStatusSpan(letter, letter, status, bindings, len(instances)))
+            self._items += 1 + len(bindings)
 
-    def _named(self, part: int, binding: tuple[int, ...]) -> Binding:
-        """An instance as findings name it."""
+    def _binding(self, part: int, objects: tuple[int, ...]) -> Binding:
+        """Return the binding of an instance with the names that findings use."""
         names = shown_names([variable.name for variable in self._parts[part].parameters])
-        return tuple(sorted(zip(names, self.task.names(binding), strict=True)))
-
-    def end(self, letter: int) -> None:
-        """The plan has ended: what was at risk is violated."""
-        self._tell(letter + 1, BREAKS, self._risks)
+        return tuple(sorted(zip(names, self.task.names(objects), strict=True)))
 
 
-class _Untimed(Replay):
-    """A run that keeps book of each letter."""
+class _RecordedReplay(Replay):
+    """Replays a plan without times and records each letter."""
 
-    def __init__(self, engine: Engine, book: _Book, deadline: float | None) -> None:
+    def __init__(self, engine: Engine, recorder: _Recorder, deadline: float | None) -> None:
         super().__init__(engine, FORCE, deadline=deadline)
-        self._book = book
+        self._recorder = recorder
         self.code, self.trace = engine.full_code, []
         self.times: dict[int, Number] = {}
 
@@ -293,34 +290,28 @@ class _Untimed(Replay):
 
     def _enter_state(self, number: int) -> None:
         super()._enter_state(number)
-        self._book.note(self, ((number, "start"),))
+        self._recorder.record_letter(self, ((number, "start"),))
 
 
-class _Timed(TimedReplay):
-    """The same of a timed plan."""
+class _RecordedTimedReplay(TimedReplay):
+    """Replays a timed plan and records each letter."""
 
-    def __init__(
-        self, engine: Engine, book: _Book, read: ResolvedPlan, compiled: CompiledTask, deadline: float | None
-    ) -> None:
+    def __init__(self, recorder: _Recorder, read: ResolvedPlan, compiled: CompiledTask, deadline: float | None) -> None:
         assert read.timed is not None
-        super().__init__(engine, FORCE, read.timed, compiled.tolerance(read), deadline)
-        self._book = book
+        super().__init__(compiled.engine, FORCE, read.timed, compiled.tolerance(read), deadline)
+        self._recorder = recorder
         self.trace = []
         self.times: dict[int, Number] = {}
-        """When each failure, by its place among all, was found."""
+        """Index of a failure -> its time."""
 
     def happening(self, time: Number, events: list[Event]) -> bool:
-        """One happening; when something fails in it is noted."""
-        known = len(self.failures)
+        """Execute one happening and record the time of its failures."""
+        failures = len(self.failures)
         done = super().happening(time, events)
-        self.times.update(dict.fromkeys(range(known, len(self.failures)), time))
+        self.times.update(dict.fromkeys(range(failures, len(self.failures)), time))
         return done
 
     def _enter_state(self, number: int) -> None:
         super()._enter_state(number)
         assert self.events is not None
-        self._book.note(self, self.events.get(self.letter, ()))
-
-
-def _shown(value: object) -> str:
-    return "T" if value is True else "F" if value is False else "undefined" if value is None else str(value)
+        self._recorder.record_letter(self, self.events.get(self.letter, ()))

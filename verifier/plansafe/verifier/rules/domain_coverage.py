@@ -1,29 +1,29 @@
-"""What a domain gives a specification: which of its words are bound, which rules apply, and what no rule can see.
+"""Describe how a domain covers a specification: bound words, applicable rules, and types and objects without a kind.
 
-Data alone; ``safecheck worlds show`` prints it.
+``safecheck worlds show`` prints it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.elaborate.symbols import Symbols
-from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs
+from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
-from plansafe.verifier.rules.mapping import WordName
-from plansafe.verifier.rules.mapping_check import words_of
+from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.vocabulary import declared_words, domain_names
 
 MAPPED, OWN, UNBOUND = "mapped", "own", "unbound"
 
 
 class WordMeaning(NamedTuple):
-    """A word of a vocabulary and how it gets its meaning.
+    """The meaning of a word of a vocabulary.
 
-    ``how`` is ``mapped`` (``meaning`` is the text in the mapping), ``own`` (the domain has a word of this name and no
-    mapping says otherwise), or ``unbound``.
+    ``how`` is ``mapped`` (``meaning`` is the text in the mapping), ``own`` (the domain has the word itself, and no
+    mapping binds it), or ``unbound``.
     """
 
     kind: str
@@ -33,18 +33,18 @@ class WordMeaning(NamedTuple):
 
 
 class InapplicableRule(NamedTuple):
-    """A rule that is not checked, and the words that it lacks."""
+    """A rule that is not checked, and the words that the domain does not have."""
 
     rule: str
     missing_names: tuple[WordName, ...]
 
 
 class DomainCoverage(NamedTuple):
-    """What specifications see of a domain and of a scene.
+    """The words, rules, types and objects of a task that its specifications cover.
 
-    ``kinds`` gives for each type of the domain that has no types below it the kinds (types of the vocabulary) that it
-    belongs to, without those that stand for everything; ``unseen_types`` are those with none, and ``unseen_objects``
-    the objects of the problem that are of no kind: only rules about everything can speak of them.
+    ``kinds`` maps each leaf type of the domain to its kinds (types of the vocabulary), without the kinds of everything.
+    ``unseen_types`` are the leaf types without a kind, ``unseen_objects`` the objects of the problem without a kind:
+    only rules about every object apply to them.
     """
 
     words: tuple[WordMeaning, ...]
@@ -55,80 +55,47 @@ class DomainCoverage(NamedTuple):
     unseen_objects: tuple[str, ...]
 
     def of(self, how: str) -> tuple[WordMeaning, ...]:
-        """The words that get their meaning in this way."""
+        """Return the words with this kind of meaning."""
         return tuple([word for word in self.words if word.how == how])
 
 
-def describe_coverage(
-    symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence[Rule], everything: frozenset[str] = EVERYTHING
-) -> DomainCoverage:
-    """Say what the specifications of a check see of its domain and its objects.
+def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence[Rule]) -> DomainCoverage:
+    """Describe what the specifications of a compiled task cover of its domain and its objects.
 
-    Of a compiled task: ``describe_coverage(task.symbols, task.expanded, task.rules)``. ``everything`` names the kinds
-    that say nothing about what belongs to them. The work is linear in the sizes of the vocabularies, mappings and the
-    problem.
+    Call it as ``describe_coverage(compiled.symbols, compiled.expanded, compiled.rules)``.
     """
-    words = []
-    below: dict[str, set[int]] = {}
-    for vocabulary in expanded.vocabularies:
-        binding = _binding(expanded, vocabulary.specification)
-        for kind, name in words_of(symbols.context, [vocabulary]):
-            word = _bound(symbols, binding, kind, name)
-            words.append(word)
-            if kind == "type" and name not in everything:
-                below.setdefault(name, set()).update(_types(symbols, binding, name))
     types = symbols.types
-    parents = {parent for found in types.parents for parent in found}
-    kinds: dict[str, tuple[str, ...]] = {}
-    for number, name in enumerate(types.names):
-        if number and number not in parents:
-            kinds[name] = tuple(
-                [kind for kind, wanted in below.items() if not wanted.isdisjoint(types.ancestors[number])]
-            )
-    covered = set().union(*below.values())
-    unseen = []
-    for name, own in zip(symbols.objects, symbols.object_types, strict=True):
-        if all([covered.isdisjoint(types.ancestors[t]) for t in own]):
-            unseen.append(name)
+    words = []
+    bound_types: dict[str, set[int]] = {}
+    for vocabulary in expanded.vocabularies:
+        mapping = expanded.mapping(vocabulary.specification)
+        for kind, name in declared_words(symbols.context, [vocabulary]):
+            words.append(_meaning(symbols, mapping, kind, name))
+            if kind == "type" and name not in EVERYTHING:
+                names = (name,) if mapping is None else mapping.domain_types(name)
+                bound_types.setdefault(name, set()).update([types.index[n] for n in names if n in types.index])
+    parents = {parent for parents_of_type in types.parents for parent in parents_of_type}
+    kinds = {
+        name: tuple([kind for kind, bound in bound_types.items() if not bound.isdisjoint(types.ancestors[number])])
+        for number, name in enumerate(types.names)
+        if number and number not in parents
+    }
+    covered = set().union(*bound_types.values())
+    typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
         tuple([rule.name for rule in rules if rule.applicable]),
         tuple([InapplicableRule(rule.name, rule.missing_names) for rule in rules if not rule.applicable]),
         kinds,
-        tuple([name for name, found in kinds.items() if not found]),
-        tuple(unseen),
+        tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
+        tuple([name for name, own in typed_objects if all([covered.isdisjoint(types.ancestors[t]) for t in own])]),
     )
 
 
-def _binding(expanded: ExpandedSpecs, specification: str) -> AppliedMapping | None:
-    for binding in expanded.bindings:
-        if specification in binding.serves:
-            return binding
-    return None
-
-
-def _bound(symbols: Symbols, binding: AppliedMapping | None, kind: str, name: str) -> WordMeaning:
-    entry = binding.mapping.entries.get((kind, name)) if binding is not None else None
-    if entry is not None:
-        unbound = len(entry.node) == 1
-        return (
-            WordMeaning(kind, name, UNBOUND) if unbound else WordMeaning(kind, name, MAPPED, format_node(entry.node[1]))
-        )
-    known: dict[str, Collection[str]] = {
-        "type": symbols.types.index,
-        "constant": symbols.object_index,
-        "predicate": symbols.predicate_index,
-        "function": symbols.function_index,
-        "action": symbols.actions,
-    }
-    return WordMeaning(kind, name, OWN if name in known[kind] else UNBOUND)
-
-
-def _types(symbols: Symbols, binding: AppliedMapping | None, kind: str) -> set[int]:
-    """The domain's types that a kind stands for; those below them belong to it, too."""
-    meaning = binding.mapping.types.get(kind, kind) if binding is not None else kind
-    if binding is not None and ("type", kind) in binding.mapping.nothing:
-        return set()
-    names = meaning[1:] if isinstance(meaning, list) else [meaning]
-    index = symbols.types.index
-    return {index[name] for name in names if isinstance(name, str) and name in index}
+def _meaning(symbols: Symbols, mapping: Mapping | None, kind: str, name: str) -> WordMeaning:
+    entry = mapping.entries.get((kind, name)) if mapping is not None else None
+    if entry is None:
+        return WordMeaning(kind, name, OWN if name in domain_names(symbols)[kind] else UNBOUND)
+    if len(entry.node) == 1:
+        return WordMeaning(kind, name, UNBOUND)
+    return WordMeaning(kind, name, MAPPED, format_node(entry.node[1]))

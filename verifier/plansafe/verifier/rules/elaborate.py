@@ -1,39 +1,50 @@
-"""From the tree of a plain rule to a typed rule with its parts; and constraints of PDDL as rules."""
+"""Elaborate the trees of plain rules into typed rules with parts; also make rules of PDDL constraints."""
 
 from __future__ import annotations
 
 from math import prod
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Place, is_variable, token_text
-from plansafe.verifier.elaborate.sections import read_fields, value_of
-from plansafe.verifier.elaborate.symbols import Scope, Symbols, parse_number
+from plansafe.verifier.elaborate.sections import read_fields
+from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
 from plansafe.verifier.elaborate.types import TypedName
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
-from plansafe.verifier.rules.fields import FIELDS, check_complete, check_texts, read_meta, said
-from plansafe.verifier.rules.impossible_steps import is_vacuous, narrowed
-from plansafe.verifier.rules.mapping import WordName
+from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
+from plansafe.verifier.rules.impossible_steps import is_vacuous, without_impossible_steps
+from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.mapping_check import check_mappings
-from plansafe.verifier.rules.model import Rule, RulePart, StepPattern
-from plansafe.verifier.rules.open_predicates import open_predicate, world_invariant
-from plansafe.verifier.rules.rule_conjuncts import required_conjuncts, trajectory_mode
-from plansafe.verifier.rules.strata import stratified, trace_operators_on_top
-from plansafe.verifier.rules.vocabulary import mentioned, missing_names, names_of_formula, names_of_types, say_lacking
+from plansafe.verifier.rules.model import Rule, RulePart, StepPattern, action_atom_of
+from plansafe.verifier.rules.open_predicates import elaborate_invariant, elaborate_open_predicate
+from plansafe.verifier.rules.rule_conjuncts import (
+    check_past_operands,
+    check_trace_operators,
+    required_conjuncts,
+    trajectory_mode,
+)
+from plansafe.verifier.rules.vocabulary import (
+    find_missing_words,
+    names_in_formula,
+    names_in_rule,
+    names_in_types,
+    warn_if_missing,
+)
 
 MISFIT = "its vocabulary does not fit the types of this domain"
 VACUOUS = "it cannot be violated: this domain has no objects or steps that could violate it"
-_SAID = frozenset(("step", "rule"))  # what a rule may lack beside words; the mapping has said so
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
+_NOT_WORDS = frozenset(("step", "rule"))
+"""Kinds in ``Rule.missing_names`` that are not kinds of words."""
 
 
 class RuleElaborator:
-    """Elaborates rules; ``rules`` are numbered in the order in which they come."""
+    """Elaborates rules; they are numbered by their place in ``rules``."""
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
@@ -51,101 +62,104 @@ class RuleElaborator:
                 number += 1
                 name = f"constraint-{number}"
             source = self.context.label(constraint.at).source
-            if not trace_operators_on_top(self.context, constraint.formula, constraint.at):
+            if not check_trace_operators(self.context, constraint.formula, constraint.at):
                 continue
-            parts = self._whole(constraint.formula, constraint.variables)
-            preferred = constraint.preference is not None
-            rule = Rule(name, "constraint", parts, constraint.variables, (), constraint.at, source, preferred)
+            parts = self._trajectory_parts(constraint.formula, constraint.variables)
+            is_preference = constraint.preference is not None
+            rule = Rule(name, "constraint", parts, constraint.variables, (), constraint.at, source, is_preference)
             self.rules.append(rule)
 
     def specifications(self, expanded: ExpandedSpecs) -> None:
-        """Add the rules of specifications, what they leave open, and their invariants.
+        """Add the rules of specifications, their open predicates and their invariants.
 
-        Rules that need vocabulary which the domain lacks are kept as not applicable; the others are left out.
+        Rules that need vocabulary which the domain does not have are added as not applicable.
         """
         errors = self.context.errors
         check_mappings(self.symbols, expanded)
         if self.context.errors > errors:
-            return  # every rule that uses the entry would say it again
-        missing = missing_names(self.symbols, expanded)
-        known: dict[str, int] = {}
+            return  # each rule that uses the entry would report the same error
+        missing = find_missing_words(self.symbols, expanded)
+        declared_missing: dict[str, int] = {}  # specification -> rules whose missing words its mapping declares missing
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.mapping(rule.specification)
-            needed = sorted(mentioned(rule.node) & missing.keys())
-            lacks = [(kind, name.removeprefix("~")) for kind, name in needed]
+            lacks = [(kind, name.removeprefix("~")) for kind, name in sorted(names_in_rule(rule.node) & missing.keys())]
             if mapping is not None and not lacks:
-                rule, lost = narrowed(self.symbols, rule)
-                expanded.rules[number] = rule  # the kernel shall read what is checked
-                lacks += [] if lost is None else [lost]
-                lacks += [("rule", VACUOUS)] if not lacks and is_vacuous(rule.node) else []
-                reason = mapping.without.get(token_text(rule.node[1]))
-                lacks += [] if lacks or reason is None else [("rule", reason[0])]
+                rule, lacks = self._apply_mapping(rule, mapping)
+                expanded.rules[number] = rule  # the kernel must read the rule that is checked
             if not lacks:
-                filled = mapping is not None and not mapping.filled.isdisjoint(mentioned(rule.node))
-                if filled and not self._fitting(rule):
-                    lacks += [("rule", MISFIT)]
-                elif not filled:
-                    self._rule(rule)
+                if mapping is None or mapping.opened_empty_kinds.isdisjoint(names_in_rule(rule.node)):
+                    self._elaborate_rule(rule)
+                elif not self._elaborate_if_fitting(rule):
+                    lacks = [("rule", MISFIT)]
             if not lacks:
                 continue
-            self._not_applicable(rule, lacks)
-            if mapping is not None and mapping.nothing.issuperset([x for x in lacks if x[0] not in _SAID]):
-                known[rule.specification] = known.get(rule.specification, 0) + 1
+            self._add_not_applicable(rule, lacks)
+            words = [name for name in lacks if name[0] not in _NOT_WORDS]
+            if mapping is not None and mapping.empty_words.issuperset(words):
+                declared_missing[rule.specification] = declared_missing.get(rule.specification, 0) + 1
             else:
-                needs = ", ".join([f"{kind} `{lack}`" for kind, lack in lacks])
+                needs = ", ".join([f"{kind} `{name}`" for kind, name in lacks])
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
-        for binding in expanded.bindings:
-            count = sum([known.get(specification, 0) for specification in binding.serves])
+        for applied in expanded.mappings:
+            count = sum([declared_missing.get(specification, 0) for specification in applied.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
-                message = (
-                    f"{rules} not applicable: according to the mapping, this domain lacks the names that they need"
-                )
-                self.context.note(SC.RULE_NOT_APPLICABLE, message, binding.at, "this mapping")
-        self._open(expanded.openings, missing)
-        self._invariants(expanded.invariants, missing)
+                reason = "according to the mapping, this domain lacks the names that they need"
+                message = f"{rules} not applicable: {reason}"
+                self.context.note(SC.RULE_NOT_APPLICABLE, message, applied.at, "this mapping")
+        self._add_open_predicates(expanded.openings, missing)
+        self._add_invariants(expanded.invariants, missing)
 
-    def _fitting(self, rule: PlainRule) -> bool:
-        """Add a rule about kinds that are empty otherwise, unless its words do not fit the types of the domain."""
+    def _apply_mapping(self, rule: PlainRule, mapping: Mapping) -> tuple[PlainRule, list[WordName]]:
+        """Remove impossible steps from a mapped rule; also return the reasons why it is not applicable."""
+        rule, impossible_step = without_impossible_steps(self.symbols, rule)
+        if impossible_step is not None:
+            return rule, [impossible_step]
+        if is_vacuous(rule.node):
+            return rule, [("rule", VACUOUS)]
+        excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
+        return rule, [] if excluded is None else [("rule", excluded[0])]
+
+    def _elaborate_if_fitting(self, rule: PlainRule) -> bool:
+        """Add a rule about kinds that are empty unless opened; return False if it does not fit the domain's types."""
         context = self.context
-        errors, said = context.errors, len(context.diagnostics)
-        self._rule(rule)
+        errors, diagnostics = context.errors, len(context.diagnostics)
+        self._elaborate_rule(rule)
         if context.errors == errors:
             return True
         context.errors = errors
-        del context.diagnostics[said:]
+        del context.diagnostics[diagnostics:]
         return False
 
-    def _not_applicable(self, rule: PlainRule, lacks: list[WordName]) -> None:
-        name, kind, at = token_text(rule.node[1]), token_text(rule.node[0])[1:], Place(rule.node)
-        hazard, targets = next(iter(said(rule.node, ":hazard")), None), said(rule.node, ":target")
-        without = Rule(name, kind, (), (), (), at, rule.source, hazard=hazard, targets=targets)
-        self.rules.append(without._replace(applicable=False, missing_names=tuple(lacks)))
+    def _add_not_applicable(self, plain: PlainRule, missing_names: list[WordName]) -> None:
+        name, kind, at = token_text(plain.node[1]), token_text(plain.node[0])[1:], Place(plain.node)
+        hazard, targets = next(iter(field_words(plain.node, ":hazard")), None), field_words(plain.node, ":target")
+        rule = Rule(name, kind, (), (), (), at, plain.source, hazard=hazard, targets=targets)
+        self.rules.append(rule._replace(applicable=False, missing_names=tuple(missing_names)))
 
-    def _open(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
+    def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
-            needed: set[WordName] = set()
-            names_of_types(opening.typed, needed)
-            names_of_formula(opening.atom, needed)
-            what = f"nothing of `{opening.typed[0]}` is open"
-            if not say_lacking(self.context, needed, missing, what, Place(opening.typed)):
-                found = open_predicate(self.symbols, opening)
-                if found is not None:
-                    opened.setdefault(found[:3], found)
+            names = names_in_types(opening.typed) | names_in_formula(opening.atom)
+            effect = f"`{opening.typed[0]}` is not open"
+            if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
+                predicate = elaborate_open_predicate(self.symbols, opening)
+                if predicate is not None:
+                    opened.setdefault(predicate[:3], predicate)
         self.openings += opened.values()
 
-    def _invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
+    def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
-            what, at = f"invariant `{token_text(plain.node[1])}` says nothing", Place(plain.node, 1)
-            if not say_lacking(self.context, mentioned(plain.node), missing, what, at):
-                invariant = world_invariant(self.symbols, plain.node)
+            effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
+            if not warn_if_missing(self.context, names_in_rule(plain.node), missing, effect, at):
+                invariant = elaborate_invariant(self.symbols, plain.node)
                 if invariant is not None:
                     self.invariants.append(invariant)
 
-    def _rule(self, plain: PlainRule) -> None:
+    def _elaborate_rule(self, plain: PlainRule) -> None:
+        """Add a rule, or report its mistakes."""
         context, node = self.context, plain.node
         kind = token_text(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], f"a {kind[1:]} rule")
@@ -153,104 +167,84 @@ class RuleElaborator:
         conditions = ConditionReader(self.symbols, scope, "rules")
         errors = context.errors
         parameters_at = fields.get(":parameters")
-        declared = list(conditions.bind(value_of(parameters_at), parameters_at)) if parameters_at else []
+        declared = list(conditions.bind_variables(parameters_at)) if parameters_at else []
         steps = self._steps(fields, conditions, declared) if kind == ":process" else []
-        formulas = {
-            key: conditions.formula(value_of(at), at)
-            for key, at in fields.items()
-            if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
-        }
-        for key, formula in formulas.items():
-            past = kind != ":trajectory"
-            if not stratified(context, formula, fields[key], past):
-                return
-            if not past and not trace_operators_on_top(context, formula, fields[key]):
-                return
+        formulas = self._formulas(fields, conditions, kind)
+        if formulas is None:
+            return
         within = None
         if ":within" in fields:
-            within = parse_number(value_of(fields[":within"]))
+            within = parse_number(fields[":within"].subtree)
             if within is None:
                 context.error(SC.STRUCTURE, "`:within` takes a number", fields[":within"], "expected a number")
         check_complete(context, kind, node, fields)
-        check_texts(context, fields, scope)
-        meta = read_meta(context, fields)
+        check_text_variables(context, fields, scope)
+        metadata = read_metadata(context, fields)
         if context.errors > errors:
             return
         parameters = tuple(declared)
         match kind:
             case ":trajectory":
-                parts = self._whole(formulas[":formula"], parameters)
+                parts = self._trajectory_parts(formulas[":formula"], parameters)
             case ":obligation":
                 operands = (formulas[":when"], formulas[":then"])
                 unbounded = Temporal("sometime-after", operands)
-                answer = unbounded if within is None else Temporal("always-within", operands, (within,))
-                parts = (RulePart(len(self.rules), parameters, "whole", answer),)
+                formula = unbounded if within is None else Temporal("always-within", operands, (within,))
+                parts = (RulePart(len(self.rules), parameters, "whole", formula),)
             case _:
-                parts = self._of_states(kind, formulas, steps, parameters)
-        matches = tuple([self._match(step, parameters) for step in steps])
-        name, source = token_text(node[1]), plain.source
-        self.rules.append(Rule(name, kind[1:], parts, parameters, matches, Place(node), source, False, *meta))
-
-    def _of_states(
-        self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
-    ) -> tuple[RulePart, ...]:
-        """The parts of a rule about single states, or about steps and the states around them."""
-        number = len(self.rules)
-        guard = formulas.get(":when", TRUE)
-        before = _both(formulas.get(":require"), formulas.get(":forbid"))
-        after = _both(formulas.get(":require-after"), formulas.get(":forbid-after"))
-        if not steps:
-            mode = "always" if kind == ":process" else "end"
-            return tuple(
-                [RulePart(number, p, mode, _guarded(guard, b)) for p, b in required_conjuncts(before, parameters)]
-            )
-        condition = None if guard is TRUE else guard
-        return tuple(
-            [
-                RulePart(number, p, "each", b, step, condition, is_after)
-                for step in steps
-                for body, is_after in ((before, False), (after, True))
-                for p, b in required_conjuncts(body, parameters)
-            ]
+                parts = self._state_parts(kind, formulas, steps, parameters)
+        patterns = tuple([self._step_pattern(step, parameters) for step in steps])
+        rule = Rule(
+            token_text(node[1]), kind[1:], parts, parameters, patterns, Place(node), plain.source, False, *metadata
         )
+        self.rules.append(rule)
 
-    def _match(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
-        atom = step.body if isinstance(step, Quantified) else step
-        assert isinstance(atom, Atom)
-        open_slots = [v for v in parameters if -1 - v.slot not in atom.arguments]
-        return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in open_slots]))
+    def _formulas(self, fields: dict[str, Place], conditions: ConditionReader, kind: str) -> dict[str, Formula] | None:
+        """Elaborate the formulas of a rule; ``None`` after a diagnostic about their temporal operators."""
+        formulas = {
+            key: conditions.read_formula(at)
+            for key, at in fields.items()
+            if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
+        }
+        past = kind != ":trajectory"
+        for key, formula in formulas.items():
+            if not check_past_operands(self.context, formula, fields[key], past):
+                return None
+            if not past and not check_trace_operators(self.context, formula, fields[key]):
+                return None
+        return formulas
+
+    # -- steps --------------------------------------------------------------------------------------------------------
 
     def _steps(self, fields: dict[str, Place], conditions: ConditionReader, declared: list[Variable]) -> list[Formula]:
-        """The steps of ``:on``, ``:at-end`` or ``:during``.
-
-        Variables seen here first become parameters typed as the action's.
-        """
-        given = [key for key in STEP_KINDS if key in fields]
-        if len(given) > 1:
-            self.context.error(
-                SC.STRUCTURE, f"`{given[1]}` beside `{given[0]}`", fields[given[1]], "a rule may have only one of them"
-            )
+        """Elaborate the steps of ``:on``, ``:at-end`` or ``:during``; add their implicit parameters to ``declared``."""
+        keys = [key for key in STEP_KINDS if key in fields]
+        if len(keys) > 1:
+            message = f"`{keys[1]}` in a rule with `{keys[0]}`"
+            self.context.error(SC.STRUCTURE, message, fields[keys[1]], "a rule may have only one of them")
             return []
-        if not given:
+        if not keys:
             return []
-        at = fields[given[0]]
-        value = value_of(at)
-        steps: list[tuple[Node, Place]] = [(value, at)]
+        at = fields[keys[0]]
+        value = at.subtree
+        places = [at]
         if isinstance(value, list) and step_connective(value) == "or":
-            steps = [(value[child], Place(value, child)) for child in range(1, len(value))]
-        implicit = self._implicit([step for step, _ in steps], conditions, declared)
-        out: list[Formula] = []
-        for step, where in steps:
-            formula = conditions.action_atom(step, where, STEP_KINDS[given[0]], implicit)
+            places = [Place(value, child) for child in range(1, len(value))]
+        implicit = self._bind_implicit([place.subtree for place in places], conditions, declared)
+        steps: list[Formula] = []
+        for place in places:
+            formula = conditions.read_action_atom(place, STEP_KINDS[keys[0]], implicit)
             if isinstance(formula, Atom | Quantified):
-                out.append(formula)
-        if not out and not self.context.errors:
+                steps.append(formula)
+        if not steps and not self.context.errors:
             self.context.error(SC.STRUCTURE, "`or` without steps", at, "expected steps")
-        return out
+        return steps
 
-    def _implicit(self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]) -> frozenset[str]:
-        """Bind the variables that are first seen in steps, each with the types that the actions give it."""
-        found: dict[str, set[int]] = {}
+    def _bind_implicit(
+        self, steps: list[Node], conditions: ConditionReader, declared: list[Variable]
+    ) -> frozenset[str]:
+        """Bind the variables that occur first in steps, each with the types of the actions' parameters."""
+        types_of_variables: dict[str, set[int]] = {}
         places: dict[str, Place] = {}
         for step in steps:
             if not isinstance(step, list) or not step or not isinstance(step[0], str):
@@ -259,27 +253,50 @@ class RuleElaborator:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    found.setdefault(token_text(token), set()).update(types[child - 1])
+                    types_of_variables.setdefault(token_text(token), set()).update(types[child - 1])
                     places.setdefault(token_text(token), Place(step, child))
-        for name, alternatives in found.items():
+        for name, alternatives in types_of_variables.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
             entry = TypedName(name, places[name], None, None)
             declared.append(conditions.scope.bind(entry, union, self.symbols.types.domain(union)))
-        return frozenset(found)
+        return frozenset(types_of_variables)
 
-    def _whole(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
-        return tuple(
-            [
-                RulePart(len(self.rules), own, *trajectory_mode(body))
-                for own, body in required_conjuncts(formula, parameters)
+    def _step_pattern(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
+        atom = action_atom_of(step)
+        unnamed = [v for v in parameters if -1 - v.slot not in atom.arguments]
+        return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in unnamed]))
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    def _trajectory_parts(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
+        conjuncts = required_conjuncts(formula, parameters)
+        return tuple([RulePart(len(self.rules), variables, *trajectory_mode(body)) for variables, body in conjuncts])
+
+    def _state_parts(
+        self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
+    ) -> tuple[RulePart, ...]:
+        """Make the parts of a rule about single states, or about steps and the states before and after them."""
+        number = len(self.rules)
+        guard = formulas.get(":when", TRUE)
+        before = _required(formulas.get(":require"), formulas.get(":forbid"))
+        after = _required(formulas.get(":require-after"), formulas.get(":forbid-after"))
+        if not steps:
+            mode = "always" if kind == ":process" else "end"
+            parts = [
+                RulePart(number, variables, mode, conjunct if guard is TRUE else Or((negate(guard), conjunct)))
+                for variables, conjunct in required_conjuncts(before, parameters)
             ]
-        )
+            return tuple(parts)
+        parts = [
+            RulePart(number, variables, "each", conjunct, step, None if guard is TRUE else guard, is_after)
+            for step in steps
+            for body, is_after in ((before, False), (after, True))
+            for variables, conjunct in required_conjuncts(body, parameters)
+        ]
+        return tuple(parts)
 
 
-def _both(require: Formula | None, forbid: Formula | None) -> Formula:
+def _required(require: Formula | None, forbid: Formula | None) -> Formula:
+    """Return the conjunction of a requirement and a negated prohibition."""
     parts = [part for part in (require, None if forbid is None else negate(forbid)) if part is not None]
     return parts[0] if len(parts) == 1 else And(tuple(parts))
-
-
-def _guarded(guard: Formula, body: Formula) -> Formula:
-    return body if guard is TRUE else Or((negate(guard), body))

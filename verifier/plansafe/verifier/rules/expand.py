@@ -1,7 +1,7 @@
-"""Specifications before elaboration: extension, templates, macros and mappings are rewritten on the syntax tree.
+"""Expand specifications before elaboration: apply extension, templates, macros and mappings to the syntax trees.
 
-What comes out is a list of plain rules, each a tree that ``docs/language.md`` gives a meaning to without any of these.
-New lists remember what they were made from, so that diagnostics point into the user's file.
+The result is a list of plain rules, trees that ``docs/language.md`` defines without these constructs. New lists keep
+their origin, so that diagnostics point into the user's file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import (
     Context,
     Place,
+    all_tokens,
     did_you_mean,
     is_name,
     is_object_name,
@@ -34,35 +35,50 @@ from plansafe.verifier.rules.expanded_specs import (
 )
 from plansafe.verifier.rules.mapping import Mapping, read_mapping
 from plansafe.verifier.rules.rewrite import Rewriter
-from plansafe.verifier.rules.templates import Template, apply, read_template
 from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
 
-_NAMED = RULE_KINDS | {":invariant"}
+_RULE_SECTIONS = RULE_KINDS | {":invariant"}
 _SECTIONS = (
-    frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply", ":open")) | _NAMED
+    frozenset((":domain", ":extends", ":vocabulary", ":disable", ":define", ":template", ":apply", ":open"))
+    | _RULE_SECTIONS
 )
 MAX_DEPTH = 20
 
 Resolver = Callable[[str, Source], "Source | None"]
+"""Finds a specification by its name or path, relative to the source that extends it."""
+
+
+class Template(NamedTuple):
+    """Rules with parameters inside their tokens (``left-$name``), and the place of the template."""
+
+    parameters: list[str]
+    rules: list[list[Node]]
+    at: Place
 
 
 class Specification(NamedTuple):
-    """A specification while its sections are read. ``rules`` are the inherited ones first, then all of them."""
+    """A specification while its sections are read.
+
+    ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules, and at the end
+    all rules. ``rule_sections``: its own rules. ``disabled``, ``opened``: the elements of ``:disable`` and ``:open``.
+    """
 
     name: str
     source: Source
     chain: tuple[str, ...]
-    """Those that extend it, the outermost first."""
     rewriter: Rewriter
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
-    own: list[list[Node]]
+    rule_sections: list[list[Node]]
     disabled: list[Place]
     opened: list[Place]
 
 
 class SpecExpander:
-    """Reads specification sources and expands them, once. ``opened`` are kinds that objects can be given by name."""
+    """Reads and expands the sources of specifications, once.
+
+    Objects can be given the kinds in ``opened`` by name.
+    """
 
     def __init__(
         self, context: Context, domain: str, resolve: Resolver | None = None, opened: Container[str] = ()
@@ -71,90 +87,50 @@ class SpecExpander:
         self.opened = opened
         self.domain = domain
         self.resolve = resolve
-        self._copies = TreeCopier(context)
+        self._copier = TreeCopier(context)
         self._mappings: dict[str, tuple[Mapping, Place]] = {}
-        self._bound: dict[str, str] = {}  # specification -> the one that its mapping names: itself, or one it serves
-        self._used: set[str] = set()
-        self._named: set[str] = set()  # all rules, disabled ones among them
+        self._serving: dict[str, str] = {}  # specification -> the specification that its mapping names
+        self._read: set[str] = set()  # all specifications
+        self._rule_names: set[str] = set()  # all rules, also disabled rules
         self._vocabularies: list[Vocabulary] = []
         self._openings: list[OpenDeclaration] = []
 
     def expand(self, sources: list[Source]) -> ExpandedSpecs:
         """Expand all specifications; mappings among the sources apply to the specifications they name.
 
-        Raises ``LimitReached`` where templates, macros or groups multiply each other.
+        Raises ``LimitReached`` if nested templates, macros or groups produce too many nodes.
         """
         forms: list[tuple[Source, list[Node]]] = []
         for source in sources:
             for form in self._forms(source):
                 if isinstance(form[1], list) and form[1][0] == "mapping":
-                    self._mapping(form)
+                    self._read_mapping(form)
                 else:
                     forms.append((source, form))
         rules: dict[str, PlainRule] = {}
         for source, form in forms:
-            self._merge(rules, self._specification(source, form, ()).rules)
-        bindings = tuple(self._bindings())
+            self._merge(rules, self._read_specification(source, form, ()).rules)
+        mappings = tuple(self._applied_mappings())
         plain = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
         invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
-        return ExpandedSpecs(plain, self._vocabularies, bindings, tuple(self._openings), invariants)
+        return ExpandedSpecs(plain, self._vocabularies, mappings, tuple(self._openings), invariants)
 
-    def _bindings(self) -> Iterator[AppliedMapping]:
-        """The mappings that serve a specification; warnings about what is written in them for nothing."""
-        context = self.context
-        for wanted, (mapping, written_at) in self._mappings.items():
-            serves = frozenset([name for name, binding in self._bound.items() if binding == wanted])
-            if not serves:
-                continue
-            for at in mapping.domain:
-                written = token_text(at.node[1])
-                if written != self.domain:
-                    message = f"the mapping is written for domain `{written}`, this one is `{self.domain}`"
-                    help = "unknown names below may have this cause"
-                    context.warning(SC.OTHER_DOMAIN, message, at, "another domain", help=help)
-            for name, (_, at) in mapping.without.items() if not context.errors else ():
-                if name not in self._named:
-                    message = f"the mapping leaves out rule `{name}`, which does not exist"
-                    context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._named))
-            yield AppliedMapping(wanted, serves, mapping, written_at)
-        for wanted, (_, at) in self._mappings.items():
-            if wanted not in self._used and not context.errors:
-                message = f"the mapping for `{wanted}` is not used: no given specification has this name"
-                context.warning(SC.VOCABULARY, message, at, "for this one", help=did_you_mean(wanted, self._used))
-
-    def _merge(self, rules: dict[str, PlainRule], more: dict[str, PlainRule]) -> None:
-        for name, rule in more.items():
-            known = rules.setdefault(name, rule)
-            if known is not rule and (known.source, known.specification) != (rule.source, rule.specification):
-                self._two_rules(name, known, rule)
-
-    def _two_rules(self, name: str, first: PlainRule, second: PlainRule) -> None:
-        """Specifications given side by side may share what they extend, but not differ on a rule."""
-        message = f"two specifications have a rule named `{name}`"
-        other = (Place(first.node, 1), f"the rule of `{first.specification}`")
-        help = "rename one, or let one specification extend the other"
-        self.context.error(
-            SC.DECLARED_TWICE,
-            message,
-            Place(second.node, 1),
-            f"the rule of `{second.specification}`",
-            other=other,
-            help=help,
-        )
+    # -- sources and mappings -----------------------------------------------------------------------------------------
 
     def _forms(self, source: Source) -> list[list[Node]]:
+        """Return the specifications and mappings of a source; report other forms."""
         context = self.context
-        top, found = parse_source(source)
-        context.diagnostics.extend(found)
+        top, diagnostics = parse_source(source)
+        context.diagnostics.extend(diagnostics)
         if top is None:
-            context.errors += max(len(found), 1)
+            context.errors += max(len(diagnostics), 1)
             return []
         context.places.append(Places(source, top))
         if not top:
             context.error(
                 SC.STRUCTURE, "the specification is empty", Place(top), "expected `(define (safety name) ..)`"
             )
-        out = []
+        forms = []
         for child, form in enumerate(top):
             if (
                 isinstance(form, list)
@@ -165,93 +141,124 @@ class SpecExpander:
                 and form[1][0] in ("safety", "mapping")
                 and is_object_name(form[1][1])
             ):
-                out.append(form)
+                forms.append(form)
             else:
-                context.error(
-                    SC.STRUCTURE,
-                    "expected `(define (safety name) ..)` or `(define (mapping name) ..)`",
-                    Place(top, child),
-                    "not a specification",
-                )
+                message = "expected `(define (safety name) ..)` or `(define (mapping name) ..)`"
+                context.error(SC.STRUCTURE, message, Place(top, child), "not a specification")
                 if not isinstance(form, list):
-                    break  # a text of another kind: its first word is enough
-        return out
+                    break  # a text of another kind: one diagnostic is enough
+        return forms
 
-    def _mapping(self, form: list[Node]) -> None:
-        wanted, mapping = read_mapping(self.context, form, self.opened)
-        if wanted is None:
+    def _read_mapping(self, form: list[Node]) -> None:
+        specification, mapping = read_mapping(self.context, form, self.opened)
+        if specification is None:
             return
-        _, first = self._mappings.setdefault(wanted, (mapping, Place(form, 1)))
+        _, first = self._mappings.setdefault(specification, (mapping, Place(form, 1)))
         if first.node is not form:
-            help = "leave one of them out"
-            message = f"two mappings bind `{wanted}`"
-            self.context.error(
-                SC.DECLARED_TWICE, message, Place(form, 1), "the second", other=(first, "the first"), help=help
-            )
+            message, help = f"two mappings bind `{specification}`", "leave one of them out"
+            label = "the second"
+            self.context.error(SC.DECLARED_TWICE, message, Place(form, 1), label, other=(first, "the first"), help=help)
+
+    def _applied_mappings(self) -> Iterator[AppliedMapping]:
+        """Yield the mappings that serve a specification; warn about entries and mappings without effect."""
+        context = self.context
+        for specification, (mapping, mapping_at) in self._mappings.items():
+            serves = frozenset([name for name, serving in self._serving.items() if serving == specification])
+            if not serves:
+                continue
+            for at in mapping.domain_names:
+                domain = token_text(at.node[1])
+                if domain != self.domain:
+                    message = f"the mapping is written for domain `{domain}`, this one is `{self.domain}`"
+                    help = "unknown names below may have this cause"
+                    context.warning(SC.OTHER_DOMAIN, message, at, "another domain", help=help)
+            for name, (_, at) in mapping.excluded_rules.items() if not context.errors else ():
+                if name not in self._rule_names:
+                    message = f"the mapping leaves out rule `{name}`, which does not exist"
+                    context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._rule_names))
+            yield AppliedMapping(specification, serves, mapping, mapping_at)
+        for specification, (_, at) in self._mappings.items():
+            if specification not in self._read and not context.errors:
+                message = f"the mapping for `{specification}` is not used: no given specification has this name"
+                near = did_you_mean(specification, self._read)
+                context.warning(SC.VOCABULARY, message, at, "for this one", help=near)
+
+    def _merge(self, rules: dict[str, PlainRule], added: dict[str, PlainRule]) -> None:
+        """Add rules. Specifications may extend the same specification, but not define a rule differently."""
+        for name, rule in added.items():
+            first = rules.setdefault(name, rule)
+            if first is not rule and (first.source, first.specification) != (rule.source, rule.specification):
+                label = f"the rule of `{rule.specification}`"
+                first_label = (Place(first.node, 1), f"the rule of `{first.specification}`")
+                message = f"two specifications have a rule named `{name}`"
+                help = "rename one, or let one specification extend the other"
+                self.context.error(SC.DECLARED_TWICE, message, Place(rule.node, 1), label, other=first_label, help=help)
 
     # -- one specification --------------------------------------------------------------------------------------------
 
-    def _specification(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
-        """Read a specification, and those that it extends."""
+    def _read_specification(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
+        """Read a specification, and the specifications that it extends."""
         context = self.context
         header = form[1]
         assert isinstance(header, list)
         name = token_text(header[1])
         mapping = None
-        # A mapping binds the specification that it names and what this one extends, unless that has its own.
-        for binding in (name, *reversed(chain)):
-            if binding in self._mappings:
-                mapping, _ = self._mappings[binding]
-                self._bound[name] = binding
+        # A mapping serves the specification that it names and the specifications that this one extends, except those
+        # with a mapping of their own.
+        for serving in (name, *reversed(chain)):
+            if serving in self._mappings:
+                mapping, _ = self._mappings[serving]
+                self._serving[name] = serving
                 break
-        self._used.add(name)
-        specification = Specification(name, source, chain, Rewriter(self._copies, {}, mapping), {}, {}, [], [], [])
+        self._read.add(name)
+        specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
         for child in range(2, len(form)):
             section = form[child]
             if isinstance(section, list) and section and isinstance(section[0], str):
-                self._section(section[0], section, specification)
+                self._read_section(section[0], section, specification)
             else:
                 expected = "expected `(:process ..)` or another section"
                 context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), expected)
         for at in specification.disabled:
-            wanted = at.node[at.child or 0]
-            if not isinstance(wanted, str) or specification.rules.pop(wanted, None) is None:
-                message = f"no inherited rule is named `{token_text(wanted)}`"
-                help = did_you_mean(token_text(wanted), specification.rules)
+            rule = at.node[at.child or 0]
+            if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:
+                message = f"no inherited rule is named `{token_text(rule)}`"
+                help = did_you_mean(token_text(rule), specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
         for at in specification.opened:
-            self._opening(at, specification)
-        self._own_rules(specification)
+            self._read_opening(at, specification)
+        self._expand_own_rules(specification)
         return specification
 
-    def _section(self, head: str, section: list[Node], specification: Specification) -> None:
+    def _read_section(self, head: str, section: list[Node], specification: Specification) -> None:
+        places = [Place(section, child) for child in range(1, len(section))]
         match head:
             case ":domain":
-                self._written_for(section, specification)
+                self._check_domain(section, specification)
             case ":extends":
-                for at in _entries(section):
+                for at in places:
                     self._extend(at, specification)
             case ":vocabulary":
                 self._vocabularies.append(Vocabulary(specification.name, section))
             case ":disable":
-                specification.disabled.extend(_entries(section))
+                specification.disabled.extend(places)
             case ":define":
-                self._macro(section, specification.rewriter)
+                self._read_macro(section, specification.rewriter)
             case ":template":
-                self._template(section, specification)
+                self._read_template(section, specification)
             case ":apply":
-                specification.own.extend(apply(self._copies, section, specification.templates))
+                specification.rule_sections.extend(self._apply_template(section, specification.templates))
             case ":open":
-                specification.opened.extend(_entries(section))
-            case _ if head in _NAMED:
-                specification.own.append(section)
+                specification.opened.extend(places)
+            case _ if head in _RULE_SECTIONS:
+                specification.rule_sections.append(section)
             case _:
                 message, help = f"unknown section `{head}`", did_you_mean(head, _SECTIONS)
                 self.context.error(
                     SC.STRUCTURE, message, Place(section, 0), "not a section of a specification", help=help
                 )
 
-    def _written_for(self, section: list[Node], specification: Specification) -> None:
+    def _check_domain(self, section: list[Node], specification: Specification) -> None:
         if len(section) != 2 or not is_object_name(section[1]):
             self.context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         elif section[1] != self.domain and specification.rewriter.mapping is None:
@@ -260,21 +267,21 @@ class SpecExpander:
             self.context.warning(SC.OTHER_DOMAIN, message, Place(section, 1), "another domain", help=help)
 
     def _extend(self, at: Place, specification: Specification) -> None:
+        """Add the rules, templates and macros of an extended specification."""
         context = self.context
-        wanted = at.node[at.child or 0]
-        if not isinstance(wanted, str):
+        token = at.node[at.child or 0]
+        if not isinstance(token, str):
             context.error(SC.STRUCTURE, "expected the name or path of a specification", at, "expected a name")
             return
-        name = wanted[1:-1] if wanted.startswith('"') else wanted
-        found = self.resolve(name, specification.source) if self.resolve else None
-        if found is None:
+        name = token[1:-1] if token.startswith('"') else token
+        source = self.resolve(name, specification.source) if self.resolve else None
+        if source is None:
             message = f"cannot find the specification `{name}`"
-            context.error(
-                SC.UNKNOWN_SPECIFICATION, message, at, "neither a shipped specification nor a file next to this one"
-            )
+            label = "neither a shipped specification nor a file next to this one"
+            context.error(SC.UNKNOWN_SPECIFICATION, message, at, label)
             return
         chain = (*specification.chain, specification.name)
-        for form in self._forms(found):
+        for form in self._forms(source):
             header = form[1]
             assert isinstance(header, list)
             if header[0] == "mapping":
@@ -283,64 +290,97 @@ class SpecExpander:
                 message = f"specifications extend each other: {' -> '.join([*chain, token_text(header[1])])}"
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
-            theirs = self._specification(found, form, chain)
-            self._merge(specification.rules, theirs.rules)
-            specification.templates.update(theirs.templates)
-            specification.rewriter.macros.update(theirs.rewriter.macros)
+            extended = self._read_specification(source, form, chain)
+            self._merge(specification.rules, extended.rules)
+            specification.templates.update(extended.templates)
+            specification.rewriter.macros.update(extended.rewriter.macros)
 
-    def _own_rules(self, specification: Specification) -> None:
-        own: dict[str, Place] = {}
-        for rule in specification.own:
+    def _expand_own_rules(self, specification: Specification) -> None:
+        places: dict[str, Place] = {}
+        for rule in specification.rule_sections:
             if len(rule) < 2 or not is_object_name(rule[1]):
                 self.context.error(SC.STRUCTURE, "a rule needs a name", Place(rule), f"expected `({rule[0]} name ..)`")
                 continue
             name, at = token_text(rule[1]), Place(rule, 1)
-            if name in own:
+            if name in places:
                 message = f"rule `{name}` is declared twice"
-                self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(own[name], "first here"))
+                self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(places[name], "first here"))
                 continue
-            own[name] = at
-            self._named.add(name)
-            rewritten = specification.rewriter.rule(rule)
-            specification.rules[name] = PlainRule(rewritten, specification.name, specification.source.name)
+            places[name] = at
+            self._rule_names.add(name)
+            expanded = specification.rewriter.rule(rule)
+            specification.rules[name] = PlainRule(expanded, specification.name, specification.source.name)
 
-    # -- macros and open predicates ------------------------------------------------------------------------
+    # -- macros, templates and open predicates ------------------------------------------------------------------------
 
-    def _template(self, section: list[Node], specification: Specification) -> None:
-        found = read_template(section)
-        if found is None:
-            self.context.error(
-                SC.STRUCTURE, "expected `(:template name ($p ..) rule ..)`", Place(section), "not a template"
-            )
-        else:
-            specification.templates[token_text(section[1])] = found
-
-    def _macro(self, section: list[Node], rewriter: Rewriter) -> None:
+    def _read_macro(self, section: list[Node], rewriter: Rewriter) -> None:
         if len(section) != 3 or not isinstance(section[1], list) or not section[1] or not is_name(section[1][0]):
-            self.context.error(
-                SC.STRUCTURE, "expected `(:define (name ?x ..) formula)`", Place(section), "not a definition"
-            )
+            message = "expected `(:define (name ?x ..) formula)`"
+            self.context.error(SC.STRUCTURE, message, Place(section), "not a definition")
             return
         entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
         rewriter.macros[token_text(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
 
-    def _opening(self, at: Place, specification: Specification) -> None:
-        """An element of ``(:open ..)``."""
+    def _read_template(self, section: list[Node], specification: Specification) -> None:
+        if len(section) >= 4 and is_name(section[1]) and isinstance(section[2], list):
+            parameters = [p for p in section[2] if isinstance(p, str) and len(p) > 1 and p[0] == "$"]
+            rules = [
+                rule for rule in section[3:] if isinstance(rule, list) and rule and token_text(rule[0]) in RULE_KINDS
+            ]
+            if len(parameters) == len(section[2]) and len(rules) == len(section[3:]):
+                specification.templates[token_text(section[1])] = Template(parameters, rules, Place(section))
+                return
+        message = "expected `(:template name ($p ..) rule ..)`"
+        self.context.error(SC.STRUCTURE, message, Place(section), "not a template")
+
+    def _apply_template(self, section: list[Node], templates: dict[str, Template]) -> list[list[Node]]:
+        """Return the rules of an ``(:apply template rule-name argument ..)``; no rules after a diagnostic."""
+        context = self.context
+        if len(section) < 3 or not is_name(section[1]) or not is_object_name(section[2]):
+            message = "expected `(:apply template rule-name argument ..)`"
+            context.error(SC.STRUCTURE, message, Place(section), "not an application")
+            return []
+        name, arguments = token_text(section[1]), section[3:]
+        template = templates.get(name)
+        if template is None:
+            help = did_you_mean(name, templates)
+            message = f"unknown template `{name}`"
+            context.error(SC.UNKNOWN_RULE_NAME, message, Place(section, 1), "not defined before this", help=help)
+            return []
+        definition = (template.at, "defined here")
+        if len(arguments) != len(template.parameters):
+            message = f"template `{name}` takes {len(template.parameters)} arguments, not {len(arguments)}"
+            context.error(SC.ARITY, message, Place(section), f"{len(arguments)} given", other=definition)
+            return []
+        values: dict[str, Node] = dict(zip(template.parameters, arguments, strict=True))
+        values["$name"] = section[2]
+        places = {
+            parameter: Place(section, child) for child, parameter in enumerate(["$name", *template.parameters], 2)
+        }
+        rules = []
+        for template_rule in template.rules:
+            rule = self._copier.copy(template_rule, values, places)
+            assert isinstance(rule, list)
+            rules.append(rule)
+            unknown = sorted([token for token in all_tokens(rule) if "$" in token and not token.startswith('"')])
+            if unknown:
+                message = f"`{unknown[0]}` names no parameter of template `{name}`"
+                context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", other=definition)
+        return rules
+
+    def _read_opening(self, at: Place, specification: Specification) -> None:
+        """Read an element of ``(:open ..)``."""
         entry = at.node[at.child or 0]
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
             message = "expected a predicate to leave open"
             self.context.error(SC.STRUCTURE, message, at, "expected `(name ?x - type ..)`")
             return
-        places = {token: place for place, token in enumerate(entry) if place and is_variable(token)}
-        named: list[Node] = [entry[0], *[token for token in without_types(entry[1:]) if is_variable(token)]]
-        atom = self._copies.made(named, entry)
-        for child, token in enumerate(named[1:], 1):
-            self.context.replaced[id(atom), child] = Place(entry, places[token_text(token)])
-        mapped = specification.rewriter.atom(atom, at)
+        positions = {token: position for position, token in enumerate(entry) if position and is_variable(token)}
+        variables = [token for token in without_types(entry[1:]) if is_variable(token)]
+        untyped = self._copier.derived([entry[0], *variables], entry)
+        for child, token in enumerate(variables, 1):
+            self.context.replaced[id(untyped), child] = Place(entry, positions[token_text(token)])
+        atom = specification.rewriter.atom(untyped, at)
         typed = specification.rewriter.types(entry)
-        if isinstance(mapped, list) and mapped and isinstance(typed, list):
-            self._openings.append(OpenDeclaration(typed, mapped, specification.source.name))
-
-
-def _entries(section: list[Node]) -> list[Place]:
-    return [Place(section, child) for child in range(1, len(section))]
+        if isinstance(atom, list) and atom and isinstance(typed, list):
+            self._openings.append(OpenDeclaration(typed, atom, specification.source.name))

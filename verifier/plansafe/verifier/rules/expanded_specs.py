@@ -1,4 +1,4 @@
-"""What expansion hands on: plain rules as trees, vocabularies, open predicates, and the mappings that bound them."""
+"""The result of expansion: plain rules as trees, vocabularies, open predicates, and the mappings that were applied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
 
 
 def step_connective(step: Node) -> str:
-    """``or``, ``exists`` or ``when`` if a STEP is made of other ones; empty for an action, also one of such a name."""
+    """Return ``or``, ``exists`` or ``when`` for a compound step pattern, an empty string for an action.
+
+    An action can also be named ``or``, ``exists`` or ``when``.
+    """
     if not isinstance(step, list) or not any([isinstance(part, list) for part in step]):
         return ""
     return next((word for word in ("or", "exists", "when") if step[0] == word), "")
@@ -32,7 +35,7 @@ class PlainRule(NamedTuple):
 
 
 class OpenDeclaration(NamedTuple):
-    """An open predicate: ``(name ?x - type ..)`` with types mapped, and the atom that ``(name ?x ..)`` stands for."""
+    """An open predicate: ``(name ?x - type ..)`` with types mapped, and the atom that ``(name ?x ..)`` is mapped to."""
 
     typed: list[Node]
     atom: list[Node]
@@ -40,14 +43,14 @@ class OpenDeclaration(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """A ``:vocabulary`` section: what a specification needs of a domain."""
+    """A ``:vocabulary`` section: the words that a specification needs of a domain."""
 
     specification: str
     node: list[Node]
 
 
 class AppliedMapping(NamedTuple):
-    """A mapping at work: the specification that it names, and all that it serves, this one among them."""
+    """A mapping, the specification that it names, and all specifications that it serves, including this one."""
 
     specification: str
     serves: frozenset[str]
@@ -56,17 +59,14 @@ class AppliedMapping(NamedTuple):
 
 
 class ExpandedSpecs(NamedTuple):
-    """All rules and vocabularies of the specifications given, and the mappings that bind them."""
+    """All rules and vocabularies of the given specifications, and the mappings that bind them."""
 
     rules: list[PlainRule]
     vocabularies: list[Vocabulary]
-    bindings: tuple[AppliedMapping, ...] = ()
+    mappings: tuple[AppliedMapping, ...] = ()
     openings: tuple[OpenDeclaration, ...] = ()
     invariants: tuple[PlainRule, ...] = ()
 
     def mapping(self, specification: str) -> Mapping | None:
-        """The mapping that serves a specification."""
-        for binding in self.bindings:
-            if specification in binding.serves:
-                return binding.mapping
-        return None
+        """Return the mapping that serves a specification."""
+        return next((applied.mapping for applied in self.mappings if specification in applied.serves), None)

@@ -1,8 +1,8 @@
-"""The profile of a home: which findings a home lives with, which rules are off, whose severity is another.
+"""Apply the profile of a home to a task: exempt findings, disable rules, change severities.
 
-docs/project-file.md says what it means. Here it is held against the rules and objects of a task. A rule, hazard or kind
-that is not there is a mistake of the profile; objects come and go with the tasks of a home. Constraints of the problem
-are none of its business.
+docs/project-file.md describes profiles. A profile that names a rule, hazard or kind which the task does not have is
+reported as an error. Missing objects are only noted, because they may belong to another task of the home. Profiles do
+not apply to constraints of the problem.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean, token_text
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
-from plansafe.verifier.rules.kinds import ClassKinds
+from plansafe.verifier.rules.fields import field_words
+from plansafe.verifier.rules.kinds import ClassKinds, report_entry
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, Exemption
 
@@ -29,20 +30,23 @@ RAISED_HAZARDS: Mapping[str, frozenset[str]] = {
     "children": frozenset(("poisoning", "sharp-object", "overheat-exposure", "electrical-shock")),
     "elderly": frozenset(("slip", "falling-object")),
 }
-"""Who, if they live here, make which hazards to people one level more severe."""
-_ABSENT = {"pets": "animal"}
-"""Who, if they do not live here, make rules idle that harm this target alone."""
-_LIVE_HERE = {"children": "children live here", "elderly": "elderly people live here", "pets": "no pets live here"}
-RESIDENTS = tuple(_LIVE_HERE)
+"""The hazards to people that are one level more severe if these residents live in the home."""
+_TARGETS_OF_ABSENT = {"pets": "animal"}
+"""Rules that protect only this target are exempt if these residents do not live in the home."""
+_RESIDENT_REASONS = {
+    "children": "children live here",
+    "elderly": "elderly people live here",
+    "pets": "no pets live here",
+}
+RESIDENTS = tuple(_RESIDENT_REASONS)
 
 
 class ProfileEntry(NamedTuple):
-    """An entry of a profile. ``effect`` is ``exempt``, ``off`` or ``severity`` (then ``to`` is the new one).
+    """An entry of a profile.
 
-    It is also ``select``, where rules are selected: then those that no such entry means are exempt.
-
-    A rule is meant if it is among ``rules`` and its hazard among ``hazards``, a finding if it also names one of
-    ``objects`` and something of the ``kinds``; what is empty restricts nothing.
+    ``effect`` is ``exempt``, ``off``, ``severity`` (to ``new_severity``), or ``select`` (all rules that no such
+    entry selects are exempt). The entry applies to the rules in ``rules`` with a hazard in ``hazards``; an exemption
+    applies to findings that also name one of ``objects`` and an object of the ``kinds``. Empty fields do not restrict.
     """
 
     effect: str
@@ -50,33 +54,37 @@ class ProfileEntry(NamedTuple):
     hazards: tuple[str, ...]
     kinds: tuple[str, ...]
     objects: tuple[str, ...]
-    to: str | None
+    new_severity: str | None
     reason: str
     place: Label
 
     @property
     def description(self) -> str:
-        """What it names, in words."""
-        names = (("rule", self.rules), ("hazard", self.hazards), ("kind", self.kinds), ("object", self.objects))
-        return ", ".join([f"{what} {' or '.join(values)}" for what, values in names if values])
+        """The names in the entry, as text."""
+        fields = (("rule", self.rules), ("hazard", self.hazards), ("kind", self.kinds), ("object", self.objects))
+        return ", ".join([f"{field} {' or '.join(names)}" for field, names in fields if names])
+
+    def applies_to(self, rule: str, hazard: str | None) -> bool:
+        """Whether the entry applies to a rule."""
+        return (not self.rules or rule in self.rules) and (not self.hazards or hazard in self.hazards)
 
 
 class HomeProfile(NamedTuple):
-    """A profile that was read. ``who`` are those that it speaks of, with whether they live here.
+    """A profile that was read.
 
-    ``others`` are the texts in which further entries stand: a flag, a project file, the plan itself. ``classes`` are
-    the kinds of classes of objects.
+    ``residents``: people and pets, with whether they live in the home. ``entry_sources``: the texts of further entries,
+    such as an option, a project file or the plan itself. ``classes``: the kinds of classes of objects.
     """
 
     source: Source
     entries: tuple[ProfileEntry, ...] = ()
-    who: tuple[tuple[str, bool, Label], ...] = ()
-    others: tuple[Source, ...] = ()
+    residents: tuple[tuple[str, bool, Label], ...] = ()
+    entry_sources: tuple[Source, ...] = ()
     classes: tuple[ClassKinds, ...] = ()
 
 
 class RuleChange(NamedTuple):
-    """A rule whose severity is another, or that is ``off`` (``after``); why, and where that is said."""
+    """A rule with another severity or ``off`` (``after``), the reason, and the place of the entry."""
 
     rule: str
     before: str
@@ -86,7 +94,7 @@ class RuleChange(NamedTuple):
 
 
 class ProfileEffects(NamedTuple):
-    """What a profile comes to for a task: exemptions, used or not, and changed rules."""
+    """The effects of a profile on a task: exemptions, used or not, and changed rules."""
 
     name: str
     exemptions: tuple[Exemption, ...]
@@ -94,7 +102,7 @@ class ProfileEffects(NamedTuple):
 
 
 class ProfileApplication:
-    """A profile at work on the rules of one task, in two passes: before they are typed, and after."""
+    """Applies a profile to the rules of one task, before and after they are elaborated."""
 
     def __init__(self, profile: HomeProfile, context: Context) -> None:
         self._profile = profile
@@ -102,7 +110,7 @@ class ProfileApplication:
         self._changes: list[RuleChange] = []
 
     def switch_off(self, expanded: ExpandedSpecs) -> ExpandedSpecs:
-        """Check the names of rules and hazards, and leave out the rules that are off."""
+        """Check the names of rules and hazards, and remove the rules that are off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
         rules = {token_text(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
@@ -110,129 +118,140 @@ class ProfileApplication:
         severities = {token_text(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
         off: set[str] = set()
         for entry in self._profile.entries:
-            self._known(entry, "rule", entry.rules, rules)
-            self._known(entry, "hazard", entry.hazards, hazards)
+            self._check_names(entry, "rule", entry.rules, rules)
+            self._check_names(entry, "hazard", entry.hazards, hazards)
             if entry.effect == OFF:
-                meant = [r for r, hazard in rules.items() if r not in off and _means(entry, r, hazard)]
-                self._changes += [RuleChange(r, severities[r], OFF, entry.reason, self._at(entry.place)) for r in meant]
-                off.update(meant)
+                names = [name for name, hazard in rules.items() if name not in off and entry.applies_to(name, hazard)]
+                place = self._place_text(entry.place)
+                self._changes += [RuleChange(name, severities[name], OFF, entry.reason, place) for name in names]
+                off.update(names)
         return expanded._replace(rules=[rule for rule in expanded.rules if token_text(rule.node[1]) not in off])
 
     def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
-        """Change severities in place, and say what is exempt."""
-        own = {number: rule for number, rule in enumerate(rules) if rule.kind != "constraint" and not rule.preference}
-        self._change(rules, own)
+        """Change severities in place, and return the exemptions and changes."""
+        spec_rule_numbers = [n for n, rule in enumerate(rules) if rule.kind != "constraint" and not rule.preference]
+        self._change_severities(rules, spec_rule_numbers)
+        spec_rules = [rules[number] for number in spec_rule_numbers]
         entries = [entry for entry in self._profile.entries if entry.effect == "exempt"]
-        exemptions = [self._exempt(entry, list(own.values()), expanded, symbols) for entry in entries]
-        exemptions += self._unselected(own.values())
-        for who, here, label in self._profile.who:
-            target = _ABSENT.get(who)
-            alone = frozenset([rule.name for rule in own.values() if rule.targets == (target,)])
-            if target is not None and not here and alone:
-                said = f"rules that harm {target}s alone"
-                exemptions.append(Exemption(alone, None, said, _LIVE_HERE[who], self._at(label)))
+        exemptions = [self._exemption(entry, spec_rules, expanded, symbols) for entry in entries]
+        exemptions += self._unselected_exemptions(spec_rules)
+        for resident, is_present, label in self._profile.residents:
+            target = _TARGETS_OF_ABSENT.get(resident)
+            names = frozenset([rule.name for rule in spec_rules if rule.targets == (target,)])
+            if target is not None and not is_present and names:
+                text, reason = f"rules that harm {target}s alone", _RESIDENT_REASONS[resident]
+                exemptions.append(Exemption(names, None, text, reason, self._place_text(label)))
         return ProfileEffects(self._profile.source.name, tuple(exemptions), tuple(self._changes))
 
-    def _change(self, rules: list[Rule], own: Mapping[int, Rule]) -> None:
-        """What an entry says of a severity counts; else everyone who lives here raises it, by one level in all."""
-        for number, rule in own.items():
-            wanted: tuple[str, str, Label] | None = None
-            for entry in self._profile.entries:
-                if entry.effect == "severity" and entry.to is not None and _means(entry, rule.name, rule.hazard):
-                    wanted = wanted or (entry.to, entry.reason, entry.place)
-            for who, here, label in self._profile.who:
-                if here and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(who, ()):
-                    level = max(SEVERITIES.index(rule.severity) - 1, 0)
-                    wanted = wanted or (SEVERITIES[level], _LIVE_HERE[who], label)
-            if wanted is not None and wanted[0] != rule.severity:
-                to, reason, label = wanted
-                self._changes.append(RuleChange(rule.name, rule.severity, to, reason, self._at(label)))
-                rules[number] = rule._replace(severity=to)
+    def _change_severities(self, rules: list[Rule], numbers: list[int]) -> None:
+        """Set the severity of the first applicable entry; without one, raise it by one level for the residents."""
+        for number in numbers:
+            rule = rules[number]
+            changes = [
+                (entry.new_severity, entry.reason, entry.place)
+                for entry in self._profile.entries
+                if entry.effect == "severity"
+                and entry.new_severity is not None
+                and entry.applies_to(rule.name, rule.hazard)
+            ]
+            raised = SEVERITIES[max(SEVERITIES.index(rule.severity) - 1, 0)]
+            changes += [
+                (raised, _RESIDENT_REASONS[resident], label)
+                for resident, is_present, label in self._profile.residents
+                if is_present and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(resident, ())
+            ]
+            if changes and changes[0][0] != rule.severity:
+                severity, reason, label = changes[0]
+                self._changes.append(RuleChange(rule.name, rule.severity, severity, reason, self._place_text(label)))
+                rules[number] = rule._replace(severity=severity)
 
-    def _exempt(self, entry: ProfileEntry, own: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> Exemption:
-        meant = [rule for rule in own if _means(entry, rule.name, rule.hazard)]
-        objects = self._objects(entry, expanded, symbols)
-        domains = symbols.types.domain_sets
-        numbers = None if objects is None else {symbols.object_index.get(name, -1) for name in objects}
-        able = [rule for rule in meant if rule.applicable]
-        if numbers is not None:
-            ranges = {rule.name: [domains[v.domain] for part in rule.parts for v in part.parameters] for rule in able}
-            able = [rule for rule in able if any([not numbers.isdisjoint(domain) for domain in ranges[rule.name]])]
-        if not self._context.errors:  # else rules or objects may be missing for another reason
+    def _exemption(
+        self, entry: ProfileEntry, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols
+    ) -> Exemption:
+        """Return the exemption of an entry; note missing objects, and that no rule can use it."""
+        exempt = [rule for rule in rules if entry.applies_to(rule.name, rule.hazard)]
+        objects = self._exempt_objects(entry, expanded, symbols)
+        usable = [rule for rule in exempt if rule.applicable]
+        if objects is not None:
+            numbers = {symbols.object_index.get(name, -1) for name in objects}
+            domains = symbols.types.domain_sets
+            usable = [
+                rule
+                for rule in usable
+                if any([not numbers.isdisjoint(domains[v.domain]) for part in rule.parts for v in part.parameters])
+            ]
+        if not self._context.errors:  # otherwise rules or objects may be missing for another reason
             missing = [name for name in entry.objects if name not in symbols.object_index]
             if missing:
-                self._say_missing(entry, missing, symbols.object_index)
-            elif not able:
+                self._note_missing_objects(entry, missing, symbols.object_index)
+            elif not usable:
                 why = "can be about them" if objects is not None else "applies"
                 message = f"the exemption of {entry.description} can never be used: none of its rules {why}"
-                self._idle(entry, message, "to list the rules: safecheck --show-config PLAN")
-        return Exemption(
-            frozenset([r.name for r in meant]), objects, entry.description, entry.reason, self._at(entry.place)
+                self._note_idle(entry, message, "to list the rules: safecheck --show-config PLAN")
+        names, place = frozenset([rule.name for rule in exempt]), self._place_text(entry.place)
+        return Exemption(names, objects, entry.description, entry.reason, place)
+
+    def _unselected_exemptions(self, rules: Iterable[Rule]) -> list[Exemption]:
+        """Exempt the rules that are not selected if the profile selects rules."""
+        selecting = [entry for entry in self._profile.entries if entry.effect == SELECT]
+        unselected = frozenset(
+            [rule.name for rule in rules if not any([e.applies_to(rule.name, rule.hazard) for e in selecting])]
         )
-
-    def _unselected(self, own: Iterable[Rule]) -> list[Exemption]:
-        """The rules that are not selected, where some are."""
-        chosen = [entry for entry in self._profile.entries if entry.effect == SELECT]
-        left = frozenset([r.name for r in own if not any([_means(entry, r.name, r.hazard) for entry in chosen])])
-        if not chosen or not left:
+        if not selecting or not unselected:
             return []
-        why = "; ".join(dict.fromkeys([entry.reason for entry in chosen]))
-        place = self._at(chosen[0].place)
-        return [Exemption(left, None, "rules that are not selected", f"not selected: {why}", place)]
+        reason = "; ".join(dict.fromkeys([entry.reason for entry in selecting]))
+        place = self._place_text(selecting[0].place)
+        return [Exemption(unselected, None, "rules that are not selected", f"not selected: {reason}", place)]
 
-    def _objects(self, entry: ProfileEntry, expanded: ExpandedSpecs, symbols: Symbols) -> frozenset[str] | None:
-        """The objects that an entry speaks of; ``None``: of all."""
+    def _exempt_objects(self, entry: ProfileEntry, expanded: ExpandedSpecs, symbols: Symbols) -> frozenset[str] | None:
+        """Return the objects that an entry applies to; ``None`` for all objects."""
         if not entry.kinds and not entry.objects:
             return None
-        found = frozenset(symbols.objects)
+        objects = frozenset(symbols.objects)
         if entry.objects:
-            found &= frozenset(entry.objects)
+            objects &= frozenset(entry.objects)
         if entry.kinds:
-            words = _kinds(expanded, symbols)
-            self._known(entry, "kind", entry.kinds, words)
+            types_of_kinds = _types_of_kinds(expanded, symbols)
+            self._check_names(entry, "kind", entry.kinds, types_of_kinds)
             index = symbols.types.index
-            types = tuple([index[name] for kind in entry.kinds for name in words.get(kind, ()) if name in index])
+            names = [name for kind in entry.kinds for name in types_of_kinds.get(kind, ())]
+            types = tuple([index[name] for name in names if name in index])
             fits = symbols.types.object_fits
-            of_kind = [o for o, own in zip(symbols.objects, symbols.object_types, strict=True) if fits(own, types)]
-            found &= frozenset(of_kind)
-        return found
+            typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
+            objects &= frozenset([name for name, object_types in typed_objects if fits(object_types, types)])
+        return objects
 
-    def _say_missing(self, entry: ProfileEntry, missing: list[str], known: Collection[str]) -> None:
-        """Say which objects of an entry this task does not have: they may belong to another task of the home."""
-        named = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
+    def _note_missing_objects(self, entry: ProfileEntry, missing: list[str], objects: Collection[str]) -> None:
+        names = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
         more = f" or {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
-        rest = "can never be used" if len(missing) == len(entry.objects) else "is used only for the other objects"
-        near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, known))), None)
-        self._idle(
-            entry,
-            f"no object of this task is named {named}{more}: the exemption of {entry.description} {rest}",
-            near or "if it belongs to another task of this home, no change is needed",
-        )
+        use = "can never be used" if len(missing) == len(entry.objects) else "is used only for the other objects"
+        near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, objects))), None)
+        message = f"no object of this task is named {names}{more}: the exemption of {entry.description} {use}"
+        self._note_idle(entry, message, near or "if it belongs to another task of this home, no change is needed")
 
-    def _known(self, entry: ProfileEntry, what: str, names: Sequence[str], known: Collection[str]) -> None:
+    def _check_names(self, entry: ProfileEntry, field: str, names: Sequence[str], choices: Collection[str]) -> None:
         for name in names:
-            if name not in known:
-                longer = next((f"did you mean `{one}`?" for one in sorted(known) if one.startswith(name)), None)
-                help = did_you_mean(name, known) or longer or "check the spelling; the name may belong to another task"
-                self._say(SC.UNKNOWN_IN_HOME, f"no {what} of this task is named `{name}`", entry.place, help)
+            if name not in choices:
+                longer = next((f"did you mean `{k}`?" for k in sorted(choices) if k.startswith(name)), None)
+                help = (
+                    did_you_mean(name, choices) or longer or "check the spelling; the name may belong to another task"
+                )
+                message = f"no {field} of this task is named `{name}`"
+                report_entry(self._context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 
-    def _idle(self, entry: ProfileEntry, message: str, help: str) -> None:
-        self._say(SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
+    def _note_idle(self, entry: ProfileEntry, message: str, help: str) -> None:
+        report_entry(self._context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
-    def _say(self, code: str, message: str, place: Label, help: str, severity: Severity = Severity.ERROR) -> None:
-        self._context.diagnostics.append(Diagnostic(code, message, (place,), help=help, severity=severity))
-        self._context.errors += severity is Severity.ERROR
-
-    def _at(self, label: Label) -> str:
+    def _place_text(self, label: Label) -> str:
         if label.source.startswith("--"):
-            return label.source  # a flag has no lines
-        texts = (self._profile.source, *self._profile.others)
+            return label.source  # an option has no lines
+        texts = (self._profile.source, *self._profile.entry_sources)
         source = next((text for text in texts if text.name == label.source), self._profile.source)
         return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
 def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node]:
-    """The tree of a rule with the severity that a profile gives it, for who reads the text."""
+    """Return the tree of a rule with the severity that a profile gives it."""
     node = rule.node
     for change in changes:
         if change.rule == token_text(node[1]) and change.after != OFF:
@@ -243,23 +262,13 @@ def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> lis
     return node
 
 
-def _means(entry: ProfileEntry, rule: str, hazard: str | None) -> bool:
-    return (not entry.rules or rule in entry.rules) and (not entry.hazards or hazard in entry.hazards)
-
-
 def _field(rule: PlainRule, key: str) -> str | None:
-    places = [n for n, child in enumerate(rule.node[:-1]) if child == key]
-    return token_text(rule.node[places[0] + 1]) if places else None
+    return next(iter(field_words(rule.node, key)), None)
 
 
-def _kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
-    """Types of the domain, and words of mappings for types, with the types of the domain that each stands for."""
-    out: dict[str, tuple[str, ...]] = {}
-    for binding in expanded.bindings:
-        for name in binding.mapping.types:
-            stands = binding.mapping.type(name)
-            out[name] = (
-                tuple([token_text(part) for part in stands[1:]]) if isinstance(stands, list) else (token_text(stands),)
-            )
-    out.update({name: (name,) for name in symbols.types.names})
-    return out
+def _types_of_kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
+    """Return the domain's types for each mapped kind and each type of the domain."""
+    kinds = {
+        name: applied.mapping.domain_types(name) for applied in expanded.mappings for name in applied.mapping.types
+    }
+    return kinds | {name: (name,) for name in symbols.types.names}

@@ -1,8 +1,8 @@
-"""What a mapped rule says of steps that cannot happen with such things is left out.
+"""Remove steps that cannot happen from a mapped rule.
 
-A mapping gives an event all the actions that it may be: to put a thing down may be to place it on the floor, or on
-something else. A rule about putting things into a basin then has a step that nothing can match, because a basin is no
-floor. In a rule that was written for this domain, that is a mistake (SC104); here it follows from the mapping.
+A mapping replaces an event by all actions that it may be: to put down an object may be to place it on the floor, or on
+another object. A rule about putting objects into a basin then has a step that matches no action, because a basin is not
+a floor. In a rule that was written for this domain, such a step is a mistake (SC104); here it follows from the mapping.
 """
 
 from __future__ import annotations
@@ -16,47 +16,48 @@ from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
 from plansafe.verifier.rules.mapping import WordName
 
-_LASTING = frozenset(("once", "historically", "since", "always", "sometime", "until"))
-"""Operators that are true if their last operand always is, and false if it never is."""
-_FORBIDDEN = frozenset((":forbid", ":forbid-after"))
-Scope = dict[str, tuple[int, ...]]
+_DECIDED_BY_LAST = frozenset(("once", "historically", "since", "always", "sometime", "until"))
+"""Operators that are true if their last operand is always true, and false if it is never true."""
+_PROHIBITIONS = frozenset((":forbid", ":forbid-after"))
+TypeScope = dict[str, tuple[int, ...]]
+"""The types of each variable in scope."""
 
 
-def narrowed(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, WordName | None]:
-    """The rule without what cannot happen; with a step of it if nothing is left that it could be about."""
+def without_impossible_steps(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, WordName | None]:
+    """Remove the impossible steps of a rule; if none is left for a field, also return one of them."""
     node = rule.node
     at = node.index(":parameters") if ":parameters" in node[:-1] else -1
-    narrow = _Narrow(symbols)
-    scope = narrow.bound(node[at + 1], {}) if at >= 0 else {}
-    out: list[Node] = []
-    lost: WordName | None = None
+    remover = _StepRemover(symbols)
+    scope = remover.extended_scope(node[at + 1], {}) if at >= 0 else {}
+    children: list[Node] = []
+    impossible: WordName | None = None
     key: Node = ""
     for child in node:
         if key in STEP_FIELDS and isinstance(child, list) and child:
             steps = child[1:] if step_connective(child) == "or" else [child]
-            left = [step for step in steps if narrow.possible(step, scope)]
-            if not left and steps:
-                lost = ("step", format_node(steps[0]))
-            out.append(narrow.same(["or", *left], child) if 0 < len(left) < len(steps) else child)
+            possible = [step for step in steps if remover.is_possible(step, scope)]
+            if not possible and steps:
+                impossible = ("step", format_node(steps[0]))
+            children.append(remover.derived(["or", *possible], child) if 0 < len(possible) < len(steps) else child)
         elif key in FORMULA_FIELDS:
-            out.append(narrow.formula(child, scope))
+            children.append(remover.formula(child, scope))
         else:
-            out.append(child)
+            children.append(child)
         key = child if isinstance(child, str) else ""
-    if all([new is old for new, old in zip(out, node, strict=True)]):
-        return rule, lost
-    return rule._replace(node=narrow.same(out, node)), lost
+    if all([new is old for new, old in zip(children, node, strict=True)]):
+        return rule, impossible
+    return rule._replace(node=remover.derived(children, node)), impossible
 
 
 def is_vacuous(rule: list[Node]) -> bool:
-    """Whether a rule cannot be violated whatever happens, since its condition is false or its demands are true."""
+    """Whether no plan can violate a rule, because its condition is false or its demands are true."""
     fields = {key: _truth(value) for key, value in pairwise(rule) if isinstance(key, str) and key in FORMULA_FIELDS}
-    demands = [value is (key not in _FORBIDDEN) for key, value in fields.items() if key != ":when"]
+    demands = [value is (key not in _PROHIBITIONS) for key, value in fields.items() if key != ":when"]
     return fields.get(":when") is False or (bool(demands) and all(demands))
 
 
 def _truth(node: Node) -> bool | None:
-    """The value of a formula that its connectives alone decide; ``None`` if they do not."""
+    """Return the value of a formula that its connectives decide; ``None`` if they do not."""
     if not isinstance(node, list) or not node or not isinstance(node[0], str):
         return None
     head = node[0]
@@ -69,30 +70,30 @@ def _truth(node: Node) -> bool | None:
     if head == "imply" and len(node) == 3:
         left, right = _truth(node[1]), _truth(node[2])
         return True if left is False or right is True else right if left is True else None
-    if head in _LASTING and len(node) in (2, 3):  # two operands: the last one decides
+    if head in _DECIDED_BY_LAST and len(node) in (2, 3):
         return _truth(node[-1])
     if head in ("and", "or"):
         neutral = head == "and"
-        values = [_truth(part) for part in node[1:]]
+        values = [_truth(operand) for operand in node[1:]]
         return not neutral if (not neutral) in values else None if None in values else neutral
     return None
 
 
-class _Narrow:
+class _StepRemover:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
 
-    def same(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        """A new list, whose children stand where those of ``origin`` do."""
+    def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
+        """Record the origin of a new list, also for children that differ; return the list."""
         context = self.symbols.context
-        context.made(made, Place(origin))
-        for child, part in enumerate(made):
-            if isinstance(part, str) and (child >= len(origin) or origin[child] != part):
-                context.replaced[id(made), child] = Place(origin)
-        return made
+        context.record_origin(tree, Place(origin))
+        for child, node in enumerate(tree):
+            if isinstance(node, str) and (child >= len(origin) or origin[child] != node):
+                context.replaced[id(tree), child] = Place(origin)
+        return tree
 
-    def bound(self, typed: Node, scope: Scope) -> Scope:
-        """The scope with the variables of a typed list; what is wrong with it is reported elsewhere."""
+    def extended_scope(self, typed: Node, scope: TypeScope) -> TypeScope:
+        """Add the variables of a typed list to a scope; mistakes in the list are reported elsewhere."""
         if not isinstance(typed, list):
             return scope
         index = self.symbols.types.index
@@ -101,23 +102,25 @@ class _Narrow:
             inner[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
         return inner
 
-    def possible(self, step: Node, scope: Scope) -> bool:
-        """Whether something of the types in scope may match a step; also for what is no step at all."""
+    def is_possible(self, step: Node, scope: TypeScope) -> bool:
+        """Whether objects of the types in scope can match a step; True for a malformed step."""
         types = self.symbols.parameter_types.get(token_text(step[0])) if isinstance(step, list) and step else None
         if types is None or not isinstance(step, list) or len(step) != len(types) + 1:
             return True
         meets = self.symbols.types.variable_meets
+        arguments = zip(step[1:], types, strict=True)
         return all(
-            [meets(scope[token_text(t)], w) for t, w in zip(step[1:], types, strict=True) if token_text(t) in scope]
+            [meets(scope[token_text(token)], expected) for token, expected in arguments if token_text(token) in scope]
         )
 
-    def formula(self, node: Node, scope: Scope) -> Node:
-        """The formula with ``(or)``, which is false, for each step that cannot happen."""
+    def formula(self, node: Node, scope: TypeScope) -> Node:
+        """Replace each step that cannot happen by ``(or)``, which is false."""
         if not isinstance(node, list) or not node:
             return node
         if token_text(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
-            return node if self.possible(node[1], scope) else self.same(["or"], node)
+            return node if self.is_possible(node[1], scope) else self.derived(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
-            scope = self.bound(node[1], scope)
-        out = [self.formula(child, scope) for child in node]
-        return node if all([new is old for new, old in zip(out, node, strict=True)]) else self.same(out, node)
+            scope = self.extended_scope(node[1], scope)
+        children = [self.formula(child, scope) for child in node]
+        is_unchanged = all([new is old for new, old in zip(children, node, strict=True)])
+        return node if is_unchanged else self.derived(children, node)

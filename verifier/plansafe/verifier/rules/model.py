@@ -9,31 +9,39 @@ from plansafe.verifier.model.nodes import Atom, Formula, Quantified, Variable
 
 
 def shown_names(names: list[str]) -> list[str]:
-    """Names of variables as the user wrote them: macros number their own (``?x~2``), shown only to tell two apart."""
+    """Return variable names without the numbers of macros (``?x~2``), which are shown only to distinguish two names."""
     plain = [name.partition("~")[0] for name in names]
     return [short if plain.count(short) == 1 else name for short, name in zip(plain, names, strict=True)]
 
 
 class StepPattern(NamedTuple):
-    """A step that a rule is about: the action predicate's atom. ``factor``: bindings of parameters it leaves open."""
+    """A step that a rule is about: the atom of the action predicate.
+
+    ``bindings_per_match`` counts the bindings of the rule's parameters that the atom does not name.
+    """
 
     atom: Atom
     bindings_per_match: int
 
 
-def step_predicate(step: Formula) -> int:
-    """The action predicate of a step pattern: an atom, below ``exists`` if some arguments may be anything."""
+def action_atom_of(step: Formula) -> Atom:
+    """Return the action atom of a step pattern; it is below ``exists`` if some arguments may be anything."""
     atom = step.body if isinstance(step, Quantified) else step
     assert isinstance(atom, Atom)
-    return atom.predicate
+    return atom
+
+
+def step_predicate(step: Formula) -> int:
+    """Return the action predicate of a step pattern."""
+    return action_atom_of(step).predicate
 
 
 class RulePart(NamedTuple):
-    """One thing to monitor for each binding of ``parameters``.
+    """One formula to monitor for each binding of ``parameters``.
 
-    ``mode``: ``always`` (``body`` at every letter; findings are blocks), ``each`` (at every letter where ``step``
-    matches and ``guard`` holds, ``body`` holds there, or with ``after`` at the next), ``end`` (at the last letter),
-    ``whole`` (``body`` is a formula over the trace).
+    ``mode``: ``always`` (``body`` at every letter; a finding covers consecutive letters), ``each`` (at every letter
+    where ``step`` matches and ``guard`` holds, ``body`` holds there, or with ``after`` at the next), ``end`` (at the
+    last letter), ``whole`` (``body`` is a formula over the trace).
     """
 
     rule: int
@@ -46,7 +54,11 @@ class RulePart(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule, elaborated. ``kind`` is what it was written as; ``preference`` says that a violation is only counted."""
+    """An elaborated rule. ``kind`` is its section in the specification; a violated ``preference`` is only counted.
+
+    ``missing_names`` are the kind and name of each word that neither the domain nor a mapping has; or ``rule`` and
+    the reason for which the mapping leaves the rule out.
+    """
 
     name: str
     kind: str
@@ -64,5 +76,3 @@ class Rule(NamedTuple):
     fix: str | None = None
     applicable: bool = True
     missing_names: tuple[tuple[str, str], ...] = ()
-    """Why it is not applicable: what neither the domain nor a mapping has, as kind and name; or ``rule``, with the
-    reason for which the mapping leaves it out."""

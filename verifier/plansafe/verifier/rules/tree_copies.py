@@ -1,4 +1,4 @@
-"""Copies of syntax trees with tokens replaced: each remembers what it stands for, and all together are bounded."""
+"""Copies of syntax trees with tokens replaced: each keeps the place of its original; their total size is bounded."""
 
 from __future__ import annotations
 
@@ -11,74 +11,72 @@ MAX_NODES = 1_000_000
 
 
 class TreeCopier:
-    """Makes trees for one expansion. Any method raises ``LimitReached`` beyond ``MAX_NODES`` nodes in all."""
+    """Makes the trees of one expansion. Any method raises ``LimitReached`` beyond ``MAX_NODES`` nodes in total."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self._nodes = 0
-        self._serial = 0
+        self._uses = 0
 
-    def made(self, made: list[Node], origin: list[Node]) -> list[Node]:
-        """Note what a list that was made stands for."""
-        self.context.made(made, Place(origin))
-        self._count(len(made))
-        return made
+    def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
+        """Record the origin of a new list, for the places of diagnostics; return the list."""
+        self.context.record_origin(tree, Place(origin))
+        self._count(len(tree))
+        return tree
 
     def copy(self, node: Node, values: dict[str, Node], places: dict[str, Place]) -> Node:
-        """A copy with tokens replaced by ``values``.
+        """Copy a tree with tokens replaced by ``values``.
 
         Diagnostics about a replaced token point to its entry in ``places``.
         """
         self._count(1)
         if isinstance(node, str):
-            return values[node] if node in values else _filled(node, values)
-        made: list[Node] = [self.copy(child, values, places) for child in node]
-        self.context.made(made, Place(node))
+            return values[node] if node in values else _with_parameters(node, values)
+        tree: list[Node] = [self.copy(child, values, places) for child in node]
+        self.context.record_origin(tree, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
-                self.context.replaced[id(made), number] = places[child]
-        return made
+                self.context.replaced[id(tree), number] = places[child]
+        return tree
 
-    def values(
+    def bind_parameters(
         self, use: list[Node], arguments: list[Node], parameters: list[str], body: Node
     ) -> dict[str, Node] | None:
-        """What parameters stand for where a body is used, and new names for what it binds; or a diagnostic."""
+        """Map parameters to arguments, and bound variables of ``body`` to new names; ``None`` after a diagnostic."""
         if len(parameters) != len(arguments):
             message = f"`{token_text(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
             self.context.error(SC.ARITY, message, Place(use), f"{len(arguments)} given")
             return None
-        self._serial += 1
+        self._uses += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
-        for name in _bound(body):
-            values.setdefault(name, self.fresh(name))
+        for name in _bound_variables(body):
+            values.setdefault(name, self.new_variable(name))
         return values
 
-    def fresh(self, name: str) -> str:
-        """A variable that no text can name, the same for a name throughout one use."""
-        return f"{name}~{self._serial}"
+    def new_variable(self, name: str) -> str:
+        """Return a variable that no text can name; within one use, equal names give equal variables."""
+        return f"{name}~{self._uses}"
 
-    def _count(self, more: int) -> None:
-        self._nodes += more
+    def _count(self, nodes: int) -> None:
+        self._nodes += nodes
         if self._nodes > MAX_NODES:
             raise LimitReached(LimitKind.NODES)
 
 
 def without_types(nodes: list[Node]) -> list[Node]:
-    """A typed list without its types."""
-    out: list[Node] = []
-    skip = False
-    for node in nodes:
-        if skip:
-            skip = False
-        elif node == "-":
-            skip = True
+    """Remove the dashes and types from a typed list."""
+    names: list[Node] = []
+    iterator = iter(nodes)
+    for node in iterator:
+        if node == "-":
+            next(iterator, None)
         else:
-            out.append(node)
-    return out
+            names.append(node)
+    return names
 
 
-def _filled(token: str, values: dict[str, Node]) -> str:
-    """A token with template parameters inside it (``left-$name``) replaced, the longest first; strings stay."""
+def _with_parameters(token: str, values: dict[str, Node]) -> str:
+    """Replace template parameters inside a token (``left-$name``), the longest first; strings stay unchanged."""
     if "$" not in token or token.startswith('"'):
         return token
     for name in sorted(values, key=len, reverse=True):
@@ -88,14 +86,14 @@ def _filled(token: str, values: dict[str, Node]) -> str:
     return token
 
 
-def _bound(node: Node) -> set[str]:
-    """The variables that quantifiers in a formula bind."""
-    out: set[str] = set()
+def _bound_variables(node: Node) -> set[str]:
+    """Return the variables that quantifiers in a formula bind."""
+    names: set[str] = set()
     stack = [node]
     while stack:
-        part = stack.pop()
-        if isinstance(part, list):
-            if len(part) == 3 and part[0] in ("forall", "exists") and isinstance(part[1], list):
-                out.update([token_text(token) for token in without_types(part[1])])
-            stack.extend(part)
-    return out
+        tree = stack.pop()
+        if isinstance(tree, list):
+            if len(tree) == 3 and tree[0] in ("forall", "exists") and isinstance(tree[1], list):
+                names.update([token_text(token) for token in without_types(tree[1])])
+            stack.extend(tree)
+    return names

@@ -1,4 +1,4 @@
-"""Which violations decide whether a plan is safe: those of every rule, or only some (docs/language.md, section 6)."""
+"""Which violations decide whether a plan is safe: of all rules, or of some rules (docs/language.md, section 6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAUSED_BLAMES = ("introduced", "worsened")
 
 
 class Exemption(NamedTuple):
-    """Violations that a home profile accepts (docs/project-file.md): those of ``rules`` that name one of ``objects``.
+    """Violations that a home profile accepts (docs/project-file.md): violations of ``rules`` about ``objects``.
 
     ``objects`` is ``None`` for violations about any object. ``description`` lists the names in the profile, ``place``
     is their file and line (``home.toml:7``).
@@ -52,7 +52,7 @@ class VerdictCriteria(NamedTuple):
         return SEVERITIES.index(severity) <= SEVERITIES.index(self.min_severity)
 
     def includes(self, rule: Rule) -> bool:
-        """Whether violations of a rule would decide if there were no exemptions."""
+        """Whether violations of a rule would decide without exemptions."""
         return not rule.preference and self.is_severe_enough(rule.severity)
 
     def can_decide(self, rule: Rule) -> bool:
@@ -76,8 +76,8 @@ class VerdictCriteria(NamedTuple):
         """Return the first exemption that covers a violation of a rule that names these objects."""
         if not self.exemptions:
             return None
-        named = tuple(objects)
-        return next((e for e in self.exemptions if e.covers(rule, named)), None)
+        names = tuple(objects)
+        return next((e for e in self.exemptions if e.covers(rule, names)), None)
 
     def counts_unless_exempt(self, rule: Rule, blame: str) -> bool:
         """Whether a violation of a rule decides unless it is exempt. A violation of unknown blame does not decide."""

@@ -89,7 +89,7 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
         return _rejected(f"{name}, line {rejected.line}: {rejected.reason}")
     except MemoryError:
         return _rejected(f"{name}: the proof needs more memory than --memory-limit allows")
-    result = "nothing was left to prove" if certificate.constant else "proof verified"
+    result = "nothing was left to prove" if certificate.is_trivial else "proof verified"
     lines = [f"{result}: {_CLAIMS[certificate.claim]}"]
     lines += [f"  {line}" for line in _unproved_findings(certificate.criteria)]
     lines += [f"  does not cover exempt findings: {visible(exemption)}" for exemption in certificate.exempt]
@@ -110,7 +110,7 @@ def _check_file(path: str, plan: str | None, settings: Settings) -> int:
             reason = "the proof is correct, but for other exemptions (--home)"
             return _rejected(reason, "use the profile of the audit")
         changed_names = ", ".join(_changed_files(certificate, audited))
-        if (audited.claim, audited.cnf) != (certificate.claim, certificate.cnf):
+        if (audited.claim, audited.cnf_hash) != (certificate.claim, certificate.cnf_hash):
             reason = (
                 f"these files differ from the certificate's: {changed_names}"
                 if changed_names

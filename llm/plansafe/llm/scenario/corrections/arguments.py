@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.llm.scenario.corrections.view import View, signature, stems, typed
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ROOT, Declared, Survey, Types, Use
-from plansafe.verifier.elaborate.symbols import parse_number
 
 _AGENTS = ("agent", "robot")
 MAX_ARGUMENTS = 8

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.grammar.sexpr import Node, format_node
+from plansafe.grammar.sexpr import Node, format_node, parse_number
 from plansafe.llm.scenario.corrections.view import View, signature
 from plansafe.llm.scenario.drafts import Draft, Edit
 from plansafe.llm.scenario.survey import ROOT
 from plansafe.verifier.elaborate.context import is_name
 from plansafe.verifier.elaborate.sections import REQUIREMENTS
-from plansafe.verifier.elaborate.symbols import parse_number
 
 _IMPLIED = {
     ":adl": (

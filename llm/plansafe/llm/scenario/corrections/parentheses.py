@@ -11,13 +11,13 @@ import re
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.llm.scenario.corrections.view import FOREIGN, View
 from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenario.survey import ACTION_FIELDS, OPERATORS
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
 from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS
-from plansafe.verifier.elaborate.symbols import ARITHMETIC, parse_number
+from plansafe.verifier.elaborate.symbols import ARITHMETIC
 
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
 SECTIONS = DOMAIN_SECTIONS | REPEATED_SECTIONS | PROBLEM_SECTIONS | frozenset(UNSUPPORTED_SECTIONS)

@@ -1,1 +1,1 @@
-"""What a search finds that a specification does not forbid."""
+"""Search for missing rules of a specification."""

@@ -1,4 +1,4 @@
-"""Detours from safe plans: what else could be done on the way and after the goal, without breaking a rule."""
+"""Search for detours from safe plans: other steps on the way and after the goal that violate no rule."""
 
 from __future__ import annotations
 
@@ -16,111 +16,117 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 
-WITNESSES = 4
+MAX_WITNESSES = 4
 MAX_PLANS = 150
 
 
 class Witness(NamedTuple):
-    """A path that is safe so far and does what a proposal forbids. ``rest``: how its reference went on from there."""
+    """A path without violations that does what a proposal forbids, and the remaining steps of its reference plan."""
 
     path: StepPath
-    rest: StepPath
+    remaining: StepPath
 
 
 class ExploitedProposal(NamedTuple):
-    """A proposal with a few paths that break it."""
+    """A proposal with a few paths that violate it."""
 
     proposal: Proposal
     witnesses: list[Witness]
 
 
 class FrontierState(NamedTuple):
-    """A state on the frontier: how it was reached, and the rest of the plan that it left."""
+    """A state on the frontier, the path to it, and the remaining steps of the reference plan that the path left."""
 
     execution: Execution
-    scene: StateGraph
+    graph: StateGraph
     path: StepPath
-    rest: StepPath
+    remaining: StepPath
 
 
 class DetourSearch:
-    """Breadth-first detours from every state of the reference plans.
+    """Breadth-first search for detours from every state of the reference plans.
 
-    Rules from number ``given`` on are proposals that are only watched; ``plans`` are the safe ones met on the way.
+    The rules from number ``rule_count`` on are the proposals ``monitored``. ``exploited`` has the proposals that paths
+    violate, by their text; ``plans`` are safe plans that the search met.
     """
 
-    def __init__(self, shared: TaskGraph, given: int, watched: Sequence[Proposal], limit: int, deadline: float) -> None:
-        self.shared = shared
-        self.given = given
-        self.watched = watched
-        self.limit = limit
+    def __init__(
+        self, task_graph: TaskGraph, rule_count: int, monitored: Sequence[Proposal], max_steps: int, deadline: float
+    ) -> None:
+        self.task_graph = task_graph
+        self.rule_count = rule_count
+        self.monitored = monitored
+        self.max_steps = max_steps
         self.deadline = deadline
-        self.patterns = ProposalPatterns(shared)
-        self.found: dict[str, ExploitedProposal] = {}
+        self.patterns = ProposalPatterns(task_graph)
+        self.exploited: dict[str, ExploitedProposal] = {}
         self.plans: list[StepPath] = []
         self.explored = 0
-        self._pairs: set[tuple[object, object]] = set()
+        self._fact_pairs: set[tuple[object, object]] = set()
 
     def run(self, references: Sequence[StepPath]) -> None:
-        """Explore until nothing is new, or the time is over."""
+        """Explore all novel states, up to a limit."""
         queue: deque[FrontierState] = deque()
         for reference in references:
-            start = Execution.initial(self.shared.engine)
-            nodes = [FrontierState(start, StateGraph(self.shared, start.state), (), reference)]
+            start = Execution.initial(self.task_graph.engine)
+            states = [FrontierState(start, StateGraph(self.task_graph, start.state), (), reference)]
             for number, step in enumerate(reference):
-                made = self._step(nodes[-1], step, reference[number + 1 :], True)
-                if made is None:
+                successor = self._take(states[-1], step, reference[number + 1 :], True)
+                if successor is None:
                     break
-                nodes.append(made)
-            queue.extend(reversed(nodes))
+                states.append(successor)
+            queue.extend(reversed(states))
         while queue:
-            node = queue.popleft()
-            for step in list(node.execution.legal()):
-                if self.explored >= self.limit or monotonic() >= self.deadline:
+            state = queue.popleft()
+            for step in list(state.execution.legal()):
+                if self.explored >= self.max_steps or monotonic() >= self.deadline:
                     return
-                made = self._step(node, step, node.rest, False)
-                if made is not None:
-                    queue.append(made)
+                successor = self._take(state, step, state.remaining, False)
+                if successor is not None:
+                    queue.append(successor)
 
-    def _step(self, node: FrontierState, step: GroundAction, rest: StepPath, keep: bool) -> FrontierState | None:
-        """Take a step from a node, look at it, and return where it leads if that is worth going on from."""
+    def _take(
+        self, state: FrontierState, step: GroundAction, remaining: StepPath, is_reference: bool
+    ) -> FrontierState | None:
+        """Take a step, and store the violated proposals. Returns the next state if it is novel or of a reference."""
         self.explored += 1
         try:
-            after = node.execution.after(step)
-            at_end = None if after is None else violated_at_end(after, self.given)
+            after = state.execution.after(step)
+            violated_if_ended = None if after is None else violated_at_end(after, self.rule_count)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
             return None
-        broken = {self.shared.engine.rule_set.parts[found.part].rule for found in after.new_violations}
-        if any([rule < self.given for rule in broken]):
+        violated = {self.task_graph.engine.rule_set.parts[v.part].rule for v in after.new_violations}
+        if any([rule < self.rule_count for rule in violated]):
             return None
-        scene = StateGraph(self.shared, after.state) if after.changed else node.scene
-        path = (*node.path, step)
-        proposals = list(self.patterns.meanwhile(step, node.scene))
-        new = bool(after.changed) and self._novel(scene)
-        if not after.changed and step in node.path:
-            proposals += self.patterns.again(step)
-        if new or keep:
-            proposals += [*self.patterns.together(scene), *self.patterns.beyond(after.state)]
-        if at_end is not None:
-            proposals += self.patterns.left(scene)
+        graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
+        path = (*state.path, step)
+        proposals = list(self.patterns.step_near_suspicious(step, state.graph))
+        is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
+        if not after.changed and step in state.path:
+            proposals += self.patterns.repeated_step(step)
+        if is_expanded:
+            proposals += [*self.patterns.suspicious_together(graph), *self.patterns.exceeded_limits(after.state)]
+        if violated_if_ended is not None:
+            proposals += self.patterns.left_at_goal(graph)
             if len(self.plans) < MAX_PLANS:
                 self.plans.append(path)
-        proposals += [self.watched[rule - self.given] for rule in broken | (at_end or set())]
+        proposals += [self.monitored[rule - self.rule_count] for rule in violated | (violated_if_ended or set())]
         for proposal in proposals:
-            witnesses = self.found.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
-            if len(witnesses) < WITNESSES:
-                witnesses.append(Witness(path, rest))
-        return FrontierState(after, scene, path, rest) if new or keep else None
+            witnesses = self.exploited.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
+            if len(witnesses) < MAX_WITNESSES:
+                witnesses.append(Witness(path, remaining))
+        return FrontierState(after, graph, path, remaining) if is_expanded else None
 
-    def _novel(self, scene: StateGraph) -> bool:
-        """Whether some pair of facts holds together for the first time (Lipovetzky and Geffner 2012, width 2).
+    def _is_novel(self, graph: StateGraph) -> bool:
+        """Whether some pair of facts is true together for the first time (Lipovetzky and Geffner 2012, width 2).
 
-        That a fact of S0 no longer holds is a fact, too.
+        A fact of S0 that is false counts as a fact.
         """
-        now = set(scene.changing)
-        facts: list[object] = [*scene.changing, *[("not", fact) for fact in self.shared.at_first if fact not in now]]
-        before = len(self._pairs)
-        self._pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
-        return len(self._pairs) > before
+        true_facts = set(graph.changing_facts)
+        negated = [("not", fact) for fact in self.task_graph.initial_facts if fact not in true_facts]
+        facts: list[object] = [*graph.changing_facts, *negated]
+        pair_count = len(self._fact_pairs)
+        self._fact_pairs.update([(first, second) for i, first in enumerate(facts) for second in facts[i:]])
+        return len(self._fact_pairs) > pair_count

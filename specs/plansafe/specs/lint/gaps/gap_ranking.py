@@ -1,4 +1,4 @@
-"""From proposals to gaps: exploits completed to the goal, another plan that keeps the rule, the order of the list."""
+"""Turn proposals into gaps: complete exploits to the goal, find another plan that satisfies the rule, rank the gaps."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
 from plansafe.verifier.reporting.report import Blame
 
 MAX_PROPOSALS = 60
-"""So many proposals are judged at most."""
+"""The most suspicious proposals, which are tried."""
+MAX_BINDINGS = 3
 
 CompileProposals = Callable[..., tuple[Checker, list[Proposal]]]
 
 
-class _Scored(NamedTuple):
-    """A proposal that a safe plan breaks, and another keeps."""
+class _ConfirmedProposal(NamedTuple):
+    """A proposal that the safe plan ``exploit`` violates, and another safe plan satisfies."""
 
     proposal: Proposal
     exploit: StepPath
@@ -41,115 +42,119 @@ class _Scored(NamedTuple):
 
 
 class GapRanking:
-    """Judges the proposals about one problem. ``met`` are safe plans to the goal; ``kept`` those that are in order."""
+    """Finds the gaps of one problem.
+
+    ``harmless`` are safe plans that are not called gaps, ``safe_paths`` all known safe plans to the goal.
+    """
 
     def __init__(
         self,
         plans: SafePlans,
-        kept: Sequence[StepPath],
-        met: Sequence[StepPath],
+        harmless: Sequence[StepPath],
+        safe_paths: Sequence[StepPath],
         compile: CompileProposals,
         options: GapOptions,
     ) -> None:
         self.plans = plans
-        self.kept = kept
+        self.harmless = harmless
+        self.safe_paths = safe_paths
         self.compile = compile
         self.options = options
-        self.met = met
         self._pool: list[tuple[StepPath, set[int]]] = []
-        """Safe plans to the goal, with the proposals that they break."""
-        self._completed: dict[tuple[str, ...], StepPath | None] = {}
+        """Safe plans to the goal, with the proposals that they violate."""
+        self._completions: dict[tuple[str, ...], StepPath | None] = {}
 
-    def gaps(self, found: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
-        """The gaps, in order."""
-        entries = {f.proposal.text: f for f in rank_varied(found, self.options.min_score)[:MAX_PROPOSALS]}
-        if not entries:
+    def gaps(self, exploited: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
+        """The gaps, the most suspicious first."""
+        ranked = {e.proposal.text: e for e in rank_varied(exploited, self.options.min_score)[:MAX_PROPOSALS]}
+        if not ranked:
             return []
-        self.checker, proposals = self.compile([f.proposal for f in entries.values()])
-        fine = set().union(*[self._broken(path) for path in self.kept])
-        self._pool = [(path, self._broken(path)) for path in self.met]
-        gaps: list[_Scored] = []
+        self.checker, proposals = self.compile([e.proposal for e in ranked.values()])
+        violated_by_harmless = set().union(*[self._violated(path) for path in self.harmless])
+        self._pool = [(path, self._violated(path)) for path in self.safe_paths]
+        confirmed: list[_ConfirmedProposal] = []
         for number, proposal in enumerate(proposals):
-            if monotonic() > self.plans.deadline or len(gaps) >= self.options.max_gaps:
+            if monotonic() > self.plans.deadline or len(confirmed) >= self.options.max_gaps:
                 break
-            exploit = self._exploit(number, entries[proposal.text]) if number not in fine else None
-            instead = self._instead(number, proposal) if exploit is not None else None
+            if number in violated_by_harmless:
+                continue
+            exploit = self._find_exploit(number, ranked[proposal.text])
+            instead = self._find_satisfying(number, proposal) if exploit is not None else None
             if exploit is not None and instead is not None:
-                shorter = self.plans.shorter(exploit, partial(self._breaks, number))
-                gaps.append(_Scored(proposal, shorter, instead))
-        return self._shown(problem, gaps) if gaps else []
+                shorter = self.plans.shorten(exploit, partial(self._violates, number))
+                confirmed.append(_ConfirmedProposal(proposal, shorter, instead))
+        return self._replayed_gaps(problem, confirmed) if confirmed else []
 
-    def _breaks(self, number: int, path: StepPath) -> bool:
-        return number in self._broken(path)
+    def _violates(self, number: int, path: StepPath) -> bool:
+        return number in self._violated(path)
 
-    def _broken(self, path: StepPath) -> set[int]:
-        """The proposals that a safe plan to the goal breaks; none for anything else."""
-        given = len(self.plans.engine.rules)
-        return {rule - given for rule in violated_by(path, self.checker.engine, given) or ()}
+    def _violated(self, path: StepPath) -> set[int]:
+        """The proposals that a safe plan to the goal violates; empty for any other path."""
+        rule_count = len(self.plans.engine.rules)
+        return {rule - rule_count for rule in violated_by(path, self.checker.engine, rule_count) or ()}
 
     # -- exploits -----------------------------------------------------------------------------------------------------
 
-    def _exploit(self, number: int, entry: ExploitedProposal) -> StepPath | None:
-        """The shortest safe plan to the goal that breaks a proposal."""
-        plans = [path for path, broken in self._pool if number in broken]
-        if plans:
-            return min(plans, key=len)
-        for witness in entry.witnesses:
-            completed = self._complete(witness.path, witness.rest)
-            if completed is not None and number in self._met(completed):
-                return completed
+    def _find_exploit(self, number: int, exploited: ExploitedProposal) -> StepPath | None:
+        """The shortest known safe plan to the goal that violates a proposal, or the first completed witness."""
+        paths = [path for path, violated in self._pool if number in violated]
+        if paths:
+            return min(paths, key=len)
+        for witness in exploited.witnesses:
+            completion = self._complete(witness.path, witness.remaining)
+            if completion is not None and number in self._add_to_pool(completion):
+                return completion
         return None
 
-    def _met(self, path: StepPath) -> set[int]:
-        broken = self._broken(path)
-        self._pool.append((path, broken))
-        return broken
+    def _add_to_pool(self, path: StepPath) -> set[int]:
+        violated = self._violated(path)
+        self._pool.append((path, violated))
+        return violated
 
-    def _complete(self, path: StepPath, rest: StepPath) -> StepPath | None:
+    def _complete(self, path: StepPath, remaining: StepPath) -> StepPath | None:
         """A safe plan to the goal that begins with a path."""
-        path = with_actions_of(path, self.plans.engine)
+        path = with_actions_of(self.plans.engine, path)
         key = self.plans.steps(path)
-        if key not in self._completed:
-            straight = (*path, *with_actions_of(rest, self.plans.engine))
-            safe = [plan for plan in (path, straight) if self.plans.safe(plan)]
-            self._completed[key] = safe[0] if safe else self.plans.planned(path)
-        return self._completed[key]
+        if key not in self._completions:
+            with_remaining = (*path, *with_actions_of(self.plans.engine, remaining))
+            safe = [candidate for candidate in (path, with_remaining) if self.plans.is_safe(candidate)]
+            self._completions[key] = safe[0] if safe else self.plans.find(path)
+        return self._completions[key]
 
-    # -- the other way ------------------------------------------------------------------------------------------------
+    # -- plans that satisfy the proposal ------------------------------------------------------------------------------
 
-    def _instead(self, number: int, proposal: Proposal) -> StepPath | None:
-        """A safe plan to the goal that keeps a proposal: without one, the rule would forbid the goal."""
-        plans = [path for path, broken in self._pool if number not in broken]
-        left = self.plans.deadline - monotonic()
-        if plans or left <= 0:
-            return min(plans, key=len, default=None)
-        solution = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(
-            PlanningQuery(self.compile([proposal])[0], time_limit_s=left)
-        )
-        if solution.status is not PlanningStatus.SOLVED:
+    def _find_satisfying(self, number: int, proposal: Proposal) -> StepPath | None:
+        """A safe plan to the goal that satisfies a proposal; without one, the rule would forbid the goal."""
+        paths = [path for path, violated in self._pool if number not in violated]
+        seconds = self.plans.deadline - monotonic()
+        if paths or seconds <= 0:
+            return min(paths, key=len, default=None)
+        query = PlanningQuery(self.compile([proposal])[0], time_limit_s=seconds)
+        planning = ForwardSearch(MAX_STATES_FROM_DETOUR).solve(query)
+        if planning.status is not PlanningStatus.SOLVED:
             return None
-        path = with_actions_of(solution.steps, self.plans.engine)
-        self._met(path)
+        path = with_actions_of(self.plans.engine, planning.steps)
+        self._add_to_pool(path)
         return path
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _shown(self, problem: str, gaps: list[_Scored]) -> list[Gap]:
-        """The gaps as they are reported: checked once more, with what the independent kernel says."""
-        breaking, _ = self.compile([gap.proposal for gap in gaps], "always")
-        keeping, _ = self.compile([], "always")
-        out = []
-        for number, (proposal, exploit, instead) in enumerate(gaps):
+    def _replayed_gaps(self, problem: str, confirmed: list[_ConfirmedProposal]) -> list[Gap]:
+        """The gaps that a second check confirms, with the answer of the replay kernel."""
+        violating_checker, _ = self.compile([gap.proposal for gap in confirmed], "always")
+        satisfying_checker, _ = self.compile([], "always")
+        gaps = []
+        for number, (proposal, exploit, instead) in enumerate(confirmed):
             plan = Source("<gap>", self.plans.text(exploit))
-            safe = keeping.check(plan)
-            findings = [f for f in breaking.check(plan).findings if f.rule == f"gap-{number}"]
+            report = satisfying_checker.check(plan)
+            findings = [f for f in violating_checker.check(plan).findings if f.rule == f"gap-{number}"]
             findings = [f for f in findings if f.blame is not Blame.PRE_EXISTING]
-            if safe.headline not in SAFE_HEADLINES or not findings:
-                if any([d.code == SC.KERNEL_DISAGREES for d in safe.diagnostics]):
+            if report.headline not in SAFE_HEADLINES or not findings:
+                if any([d.code == SC.KERNEL_DISAGREES for d in report.diagnostics]):
                     raise AssertionError("the kernel does not confirm a plan that exploits a gap: a bug in plansafe")
                 continue
-            sure = keeping.confirmer.is_safe(plan, len(exploit))
-            out.append(
+            kernel_is_safe = satisfying_checker.confirmer.is_safe(plan, len(exploit))
+            gaps.append(
                 Gap(
                     proposal.code,
                     proposal.kind,
@@ -157,30 +162,30 @@ class GapRanking:
                     problem,
                     self.plans.steps(exploit),
                     tuple(sorted({f.step for f in findings})),
-                    tuple([f.binding for f in findings[:3]]),
+                    tuple([f.binding for f in findings[:MAX_BINDINGS]]),
                     proposal.reasons,
                     proposal.text,
                     self.plans.steps(instead),
-                    sure if sure is None else sure and findings[0].replayed,
+                    None if kernel_is_safe is None else kernel_is_safe and findings[0].replayed,
                 )
             )
-        return out
+        return gaps
 
 
-def rank_varied(found: Sequence[ExploitedProposal], least: float) -> list[ExploitedProposal]:
-    """The proposals that are suspicious enough, the most suspicious first: each pattern and each hole has its turn."""
-    ranked = sorted(found, key=lambda f: (-f.proposal.score, len(f.proposal.text), f.proposal.text))
-    ranked = interleave_groups([f for f in ranked if f.proposal.score >= least], lambda f: f.proposal.words)
-    return interleave_groups(ranked, lambda f: f.proposal.kind)
+def rank_varied(exploited: Sequence[ExploitedProposal], min_score: float) -> list[ExploitedProposal]:
+    """The proposals with enough score, the most suspicious first, in turns of patterns and of holes."""
+    ranked = sorted(exploited, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
+    ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.hole)
+    return interleave_groups(ranked, lambda e: e.proposal.kind)
 
 
 def interleave_groups(
-    entries: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
+    exploited: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
 ) -> list[ExploitedProposal]:
-    """The first of each group, then the second of each, and so on."""
+    """The first proposal of each group, then the second of each, and so on."""
     counts: Counter[Hashable] = Counter()
     rounds = []
-    for entry in entries:
-        counts[group(entry)] += 1
-        rounds.append((counts[group(entry)], entry))
-    return [entry for _, entry in sorted(rounds, key=lambda r: r[0])]
+    for exploited_proposal in exploited:
+        counts[group(exploited_proposal)] += 1
+        rounds.append((counts[group(exploited_proposal)], exploited_proposal))
+    return [exploited_proposal for _, exploited_proposal in sorted(rounds, key=lambda numbered: numbered[0])]

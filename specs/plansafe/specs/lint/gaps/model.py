@@ -1,27 +1,20 @@
-"""What a gap is: data only; definitions in docs/safety-rules.md."""
+"""The results and options of the search for gaps: data only; definitions in docs/safety-rules.md."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
-
-UNREAD = SC.GAP_UNREAD
-SIBLING = SC.GAP_SIBLING
-LEFT = SC.GAP_LEFT_BEHIND
-UNCOVERED = SC.GAP_COMBINATION
-LIBRARY = SC.GAP_LIBRARY
 
 
 class Gap(NamedTuple):
-    """A hole of a specification, and a plan through it.
+    """A missing rule of a specification, and a plan that exploits the gap.
 
     ``plan`` reaches the goal of ``problem`` and is SAFE (or VALID) under the specification. ``rule`` is a proposed rule
-    in ``.safe`` syntax that the plan breaks at ``steps`` (from 1; 0 the initial state) under ``bindings``; ``instead``
-    is another plan to the goal that keeps both. ``kind`` is the pattern (docs/safety-rules.md), ``reasons`` say why the
-    plan is suspicious, ``score`` how much. ``replayed``: the independent kernel agrees with all this (``None``: it
-    does not cover the task).
+    in ``.safe`` syntax that the plan violates at ``steps`` (from 1; 0 the initial state) under ``bindings``;
+    ``instead`` is another plan to the goal that satisfies both. ``kind`` is the pattern (docs/safety-rules.md),
+    ``reasons`` and ``score`` say why and how much the plan is suspicious. ``replayed``: the replay kernel agrees with
+    all this (``None``: it does not support the task).
     """
 
     code: str
@@ -38,10 +31,10 @@ class Gap(NamedTuple):
 
 
 class GapOptions(NamedTuple):
-    """How to look. ``steps`` (to explore) and ``time_limit_s`` bound the work on each problem.
+    """Options of the search. ``max_steps`` (to explore) and ``time_limit_s`` bound the work on each problem.
 
-    ``limit``: list at most so many gaps; ``least``: none with a lower score. ``planners``: also ask external planners
-    that are installed for safe plans. ``judge``: what decides whether a plan is safe (docs/language.md, section 6).
+    ``use_planners``: use also the installed external planners to find safe plans. ``judge``: which violations decide
+    whether a plan is safe (docs/language.md, section 6).
     """
 
     time_limit_s: float = 30.0
@@ -53,9 +46,9 @@ class GapOptions(NamedTuple):
 
 
 class GapsResult(NamedTuple):
-    """What was found. ``diagnostics``: errors of the texts, and problems about which nothing can be said, with why.
+    """The gaps. ``diagnostics``: errors of the texts, and problems that were not searched, with the reason.
 
-    ``explored`` counts the steps that were tried, ``candidates`` the proposed rules that were considered.
+    ``explored`` counts the tried steps, ``candidates`` the proposed rules.
     """
 
     gaps: tuple[Gap, ...] = ()

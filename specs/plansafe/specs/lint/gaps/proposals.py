@@ -1,18 +1,19 @@
-"""From what a plan did with certain objects to a rule about all objects of their kinds, as text."""
+"""Generalise what a plan did with certain objects to a proposed rule about all objects of their types, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from plansafe.specs.lint.gaps.model import UNCOVERED, UNREAD
+from plansafe.grammar.codes import SC
 from plansafe.specs.lint.gaps.suspicion import UNREAD_WEIGHT, Suspicion, SuspicionWeights
 from plansafe.verifier.execution.steps import GroundAction
 
 NAME = "<name>"
-"""Stands for the name of a proposed rule until it is printed."""
+"""A placeholder for the name of a proposed rule until it is printed."""
 LINK_PENALTY = 0.5
-"""What each fact costs that only connects."""
+"""The cost of each fact that only connects others."""
+MAX_REASONS = 4
 
 
 class GroundFact(NamedTuple):
@@ -23,10 +24,9 @@ class GroundFact(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A rule that would forbid something, and why it may be wanted.
+    """A proposed rule, and why it may be wanted.
 
-    ``text`` is the rule with :data:`NAME` for its name. ``words`` make it suspicious: proposals with the same words are
-    about one hole.
+    ``text`` is the rule with :data:`NAME` for its name. Proposals with equal ``hole`` are about one gap.
     """
 
     code: str
@@ -34,47 +34,47 @@ class Proposal(NamedTuple):
     text: str
     score: float
     reasons: tuple[str, ...]
-    words: frozenset[str]
+    hole: frozenset[str]
 
 
 def make_proposal(
-    kind: str, text: str, words: Iterable[Suspicion], code: str | None = None, more: Sequence[str] = (), links: int = 0
+    kind: str, text: str, suspicions: Iterable[Suspicion], code: str | None = None, links: int = 0
 ) -> Proposal:
-    """A proposal; it is as suspicious as its words, the weaker ones counted by half, a quarter, ..."""
-    said = sorted({word for word in words if word.weight}, key=lambda word: (-word.weight, word.reason))
-    strongest = said[0].weight if said else 0.0
-    score = sum([word.weight / 2**place for place, word in enumerate(said)]) - LINK_PENALTY * links
-    reasons = [word.reason for word in said]
-    code = code or (UNREAD if strongest >= UNREAD_WEIGHT else UNCOVERED)
-    return Proposal(code, kind, text, round(score, 3), tuple([*more, *reasons][:4]), frozenset([kind, *reasons]))
+    """A proposal; its score is the sum of its suspicions, the weaker ones counted by half, a quarter, ..."""
+    ranked = sorted({s for s in suspicions if s.weight}, key=lambda suspicion: (-suspicion.weight, suspicion.reason))
+    strongest = ranked[0].weight if ranked else 0.0
+    score = sum([suspicion.weight / 2**rank for rank, suspicion in enumerate(ranked)]) - LINK_PENALTY * links
+    reasons = [suspicion.reason for suspicion in ranked]
+    code = code or (SC.GAP_UNREAD if strongest >= UNREAD_WEIGHT else SC.GAP_COMBINATION)
+    return Proposal(code, kind, text, round(score, 3), tuple(reasons[:MAX_REASONS]), frozenset([kind, *reasons]))
 
 
 class LiftedNames:
-    """Names for objects: variables, typed by the kinds that the objects were declared with."""
+    """Names objects by variables, typed by the declared types of the objects."""
 
-    def __init__(self, words: SuspicionWeights) -> None:
-        self.words = words
-        self.task = words.task
-        self._named: dict[int, tuple[str, str]] = {}
+    def __init__(self, weights: SuspicionWeights) -> None:
+        self.weights = weights
+        self.task = weights.task
+        self._variables: dict[int, tuple[str, str]] = {}
 
-    def variable(self, item: int) -> str:
-        """The variable that stands for an object."""
-        if item not in self._named:
-            kind = self.task.type_names[self.words.kind_of(item)]
-            self._named[item] = f"?{kind}-{len(self._named) + 1}", kind
-        return self._named[item][0]
+    def variable(self, object_number: int) -> str:
+        """The variable for an object."""
+        if object_number not in self._variables:
+            type_name = self.task.type_names[self.weights.most_suspicious_type(object_number)]
+            self._variables[object_number] = f"?{type_name}-{len(self._variables) + 1}", type_name
+        return self._variables[object_number][0]
 
     def facts(self, facts: Sequence[GroundFact]) -> str:
-        """Facts that hold together, about variables."""
+        """The conjunction of facts about variables."""
         names = [(self.task.predicates[f.predicate].name, *[self.variable(o) for o in f.objects]) for f in facts]
         texts = [f"({' '.join(words)})" for words in names]
         return texts[0] if len(texts) == 1 else f"({' '.join(['and', *texts])})"
 
-    def step(self, taken: GroundAction, used: set[int]) -> str:
-        """A step; objects that are not ``used`` may be any."""
-        words = [self.variable(o) if o in used else "_" for o in taken.objects]
-        return f"({' '.join([taken.action.name, *words])})"
+    def step(self, step: GroundAction, named_objects: set[int]) -> str:
+        """The pattern of a step, with ``_`` for objects that are not in ``named_objects``."""
+        words = [self.variable(o) if o in named_objects else "_" for o in step.objects]
+        return f"({' '.join([step.action.name, *words])})"
 
     def parameters(self) -> str:
-        """The typed list of the variables that have been named."""
-        return " ".join([f"{name} - {kind}" for name, kind in self._named.values()])
+        """The typed list of the variables."""
+        return " ".join([f"{variable} - {type_name}" for variable, type_name in self._variables.values()])

@@ -1,4 +1,4 @@
-"""One moment of a plan as a graph: which facts connect which objects, and which of them are suspicious."""
+"""A state of a plan as a graph: which facts connect which objects, and which facts and objects are suspicious."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from plansafe.verifier.execution.state import State
 
 MAX_DISTANCE = 3
 MAX_ITEMS = 24
-HUB = 40
-"""An object with more facts than this connects everything with everything, and so nothing."""
+MAX_DEGREE = 40
+"""An object with more facts than this does not connect objects."""
 
 
 class SuspiciousItem(NamedTuple):
-    """Something suspicious at one moment: a fact, or an object of a suspicious kind."""
+    """A suspicious fact of a state, or an object of a suspicious type."""
 
     weight: float
     fact: GroundFact | None
@@ -24,24 +24,26 @@ class SuspiciousItem(NamedTuple):
 
 
 class TaskGraph:
-    """What all moments of a task have in common. ``items`` are suspicious for good, by the facts that never change."""
+    """The static facts of a task as a graph. ``items`` are the facts and objects that are suspicious in every state."""
 
-    def __init__(self, words: SuspicionWeights, engine: Engine) -> None:
-        self.words = words
+    def __init__(self, weights: SuspicionWeights, engine: Engine) -> None:
+        self.weights = weights
         self.engine = engine
-        self.task = task = words.task
+        self.task = task = weights.task
         self.initial = engine.initial()
-        basic = [p for p in range(len(task.static)) if p not in words.derived]
-        self.changing = [p for p in basic if not task.static[p]]
-        always = self.facts(self.initial, [p for p in basic if task.static[p]])
-        self.at_first = self.facts(self.initial, self.changing)
-        self.edges = incident_facts(always)
-        kinds = [words.kinds[words.kind_of(o)].weight for o in range(len(task.objects))]
-        self.items = self.suspicious(always)
-        self.items += [SuspiciousItem(weight, None, (o,)) for o, weight in enumerate(kinds) if weight]
+        basic = [p for p in range(len(task.static)) if p not in weights.derived]
+        self.changing_predicates = [p for p in basic if not task.static[p]]
+        static_facts = self.facts(self.initial, [p for p in basic if task.static[p]])
+        self.initial_facts = self.facts(self.initial, self.changing_predicates)
+        self.edges = incident_facts(static_facts)
+        self.items = self.suspicious_items(static_facts)
+        for number in range(len(task.objects)):
+            weight = weights.types[weights.most_suspicious_type(number)].weight
+            if weight:
+                self.items.append(SuspiciousItem(weight, None, (number,)))
 
     def facts(self, state: State, predicates: list[int]) -> list[GroundFact]:
-        """The facts of some predicates that hold."""
+        """The true facts of some predicates."""
         task = self.task
         return [
             GroundFact(p, task.decode(code, len(task.predicates[p].types)))
@@ -49,67 +51,72 @@ class TaskGraph:
             for code in sorted(state.facts[p])
         ]
 
-    def suspicious(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
-        """Those of the facts that are."""
-        weights = self.words.facts
-        return [SuspiciousItem(weights[f.predicate].weight, f, f.objects) for f in facts if weights[f.predicate].weight]
+    def suspicious_items(self, facts: list[GroundFact]) -> list[SuspiciousItem]:
+        """The suspicious facts among these."""
+        suspicions = self.weights.facts
+        return [
+            SuspiciousItem(suspicions[f.predicate].weight, f, f.objects)
+            for f in facts
+            if suspicions[f.predicate].weight
+        ]
 
-    def new(self, fact: GroundFact) -> bool:
-        """Whether a fact did not hold in S0."""
+    def is_new(self, fact: GroundFact) -> bool:
+        """Whether a fact is false in S0."""
         return self.task.encode(fact.objects) not in self.initial.facts[fact.predicate]
 
 
 class StateGraph:
-    """The facts of one state. Paths are found once for each start."""
+    """The facts of one state as a graph, whose ``items`` are the most suspicious facts and objects."""
 
-    def __init__(self, shared: TaskGraph, state: State) -> None:
-        self.shared = shared
-        self.changing = shared.facts(state, shared.changing)
-        self._edges = incident_facts(self.changing)
-        now = sorted(shared.suspicious(self.changing), key=lambda item: (-item.weight, not shared.new(item.fact)))  # type: ignore[arg-type] # all are facts
-        items = [*now[:MAX_ITEMS], *shared.items]
+    def __init__(self, task_graph: TaskGraph, state: State) -> None:
+        self.task_graph = task_graph
+        self.changing_facts = task_graph.facts(state, task_graph.changing_predicates)
+        self._edges = incident_facts(self.changing_facts)
+        changing_items = task_graph.suspicious_items(self.changing_facts)
+        changing_items.sort(key=lambda item: (-item.weight, item.fact is None or not task_graph.is_new(item.fact)))
+        items = [*changing_items[:MAX_ITEMS], *task_graph.items]
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
-        self._reached: dict[tuple[int, ...], dict[int, tuple[GroundFact, ...]]] = {}
+        self._chains: dict[tuple[int, ...], dict[int, tuple[GroundFact, ...]]] = {}
 
-    def _around(self, item: int) -> list[GroundFact]:
+    def _incident_facts(self, object_number: int) -> list[GroundFact]:
         """The facts that connect an object with others, suspicious ones first."""
-        found = [*self._edges.get(item, ()), *self.shared.edges.get(item, ())]
-        weights = self.shared.words.facts
-        return sorted(found, key=lambda f: -weights[f.predicate].weight) if len(found) <= HUB else []
+        facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
+        suspicions = self.task_graph.weights.facts
+        return sorted(facts, key=lambda f: -suspicions[f.predicate].weight) if len(facts) <= MAX_DEGREE else []
 
-    def _from(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
-        """The objects within :data:`MAX_DISTANCE` facts of some, each with a shortest chain of facts."""
-        found: dict[int, tuple[GroundFact, ...]] = dict.fromkeys(start, ())
+    def _chains_from(self, start: tuple[int, ...]) -> dict[int, tuple[GroundFact, ...]]:
+        """The objects within :data:`MAX_DISTANCE` facts of some objects, each with a shortest chain of facts."""
+        chains: dict[int, tuple[GroundFact, ...]] = dict.fromkeys(start, ())
         layer = list(start)
         for _ in range(MAX_DISTANCE):
-            following = []
-            for item in layer:
-                for fact in self._around(item):
-                    for other in fact.objects:
-                        if other not in found:
-                            found[other] = (*found[item], fact)
-                            following.append(other)
-            layer = following
-        return found
+            next_layer = []
+            for source in layer:
+                for fact in self._incident_facts(source):
+                    for target in fact.objects:
+                        if target not in chains:
+                            chains[target] = (*chains[source], fact)
+                            next_layer.append(target)
+            layer = next_layer
+        return chains
 
     def chain(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[GroundFact, ...] | None:
         """A shortest chain of facts between two groups of objects: empty if they share one, ``None`` if none."""
-        if start not in self._reached:
-            self._reached[start] = self._from(start)
-        chains = [self._reached[start][item] for item in end if item in self._reached[start]]
+        if start not in self._chains:
+            self._chains[start] = self._chains_from(start)
+        chains = [self._chains[start][target] for target in end if target in self._chains[start]]
         return min(chains, key=len, default=None)
 
-    def links(self, chain: tuple[GroundFact, ...] | None) -> int:
-        """How many facts of a chain only connect."""
-        weights = self.shared.words.facts
-        return len([fact for fact in chain or () if weights[fact.predicate].weight < FORBIDDEN_WEIGHT])
+    def link_count(self, chain: tuple[GroundFact, ...] | None) -> int:
+        """The number of facts in a chain that only connect."""
+        suspicions = self.task_graph.weights.facts
+        return len([fact for fact in chain or () if suspicions[fact.predicate].weight < FORBIDDEN_WEIGHT])
 
 
 def incident_facts(facts: list[GroundFact]) -> dict[int, list[GroundFact]]:
     """For each object, the facts that connect it with others."""
-    found: dict[int, list[GroundFact]] = {}
+    by_object: dict[int, list[GroundFact]] = {}
     for fact in facts:
         if len(set(fact.objects)) > 1:
-            for item in set(fact.objects):
-                found.setdefault(item, []).append(fact)
-    return found
+            for object_number in set(fact.objects):
+                by_object.setdefault(object_number, []).append(fact)
+    return by_object

@@ -1,14 +1,15 @@
 """Parts with temporal operators: one small automaton for each binding whose letters differ from the default.
 
-A binding all of whose leaves have their default values behaves like every other such binding, so all of them share one
-*default* instance; a binding gets an instance of its own when one of its leaves first differs (and starts where the
-default is). An instance sleeps while its letter and its state stay the same.
+All bindings whose leaves have their default values behave alike, so they share one *default* instance. When a leaf of a
+binding first differs, the binding gets its own instance, in the state of the default instance. An instance sleeps while
+its letter and its state stay the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
+from math import prod
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
@@ -29,14 +30,14 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Instance:
-    """The automaton of one binding: its state, its leaf bits, and what blame needs."""
+    """The automaton of one binding: its state, its leaf bits, and data for blame."""
 
     __slots__ = ("bits", "ceased", "state", "touched", "violated", "violated_at_start")
 
     def __init__(self, state: int, bits: int) -> None:
         self.state = state
         self.bits = bits
-        self.violated_at_start = False  # the violation was there at letter 0
+        self.violated_at_start = False  # violated at letter 0
         self.touched = False
         self.ceased = False
         self.violated = False  # in a past formula: violated at the previous letter
@@ -100,39 +101,36 @@ class Automaton:
         self.violations: list[Violation] = []
 
     def _compile(self, emitter: Emitter) -> None:
-        own = {v.slot for v in self.parameters}
+        slots = {v.slot for v in self.parameters}
         leaves = self.program.leaves
-        self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & own]
-        self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & own]
+        self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
+        self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
         self.truths = [
             Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
         ]
-        self._local = self._fused(emitter, self.local_leaves, [v.slot for v in self.parameters])
-        self._global = self._fused(emitter, self.global_leaves, [])
+        local_leaves = [(number, leaves[number]) for number in self.local_leaves]
+        self._local = emitter.compile_bits(local_leaves, [v.slot for v in self.parameters])
+        self._global = emitter.compile_bits([(number, leaves[number]) for number in self.global_leaves], [])
         self.default_bits = 0
         self.searches = []
         for number in self.local_leaves:
             leaf = leaves[number]
-            default = not binds_all_parameters(leaf, True, self.parameters) and binds_all_parameters(
-                leaf, False, self.parameters
-            )
+            can_find_true, can_find_false = [
+                binds_all_parameters(leaf, value, self.parameters) for value in (True, False)
+            ]
+            default = not can_find_true and can_find_false
             self.default_bits |= default << number
             self.searches.append(compile_extension(emitter, leaf, not default, self.parameters))
-        locals_ = And(tuple([leaves[i] for i in self.local_leaves]))
-        self.readers = InstanceIndex(compile_patterns(emitter, locals_, self.parameters))
-        self.global_readers = InstanceIndex(
-            compile_patterns(emitter, And(tuple([leaves[i] for i in self.global_leaves])), ())
-        )
+        local_formula = And(tuple([leaves[i] for i in self.local_leaves]))
+        global_formula = And(tuple([leaves[i] for i in self.global_leaves]))
+        self.readers = InstanceIndex(compile_patterns(emitter, local_formula, self.parameters))
+        self.global_readers = InstanceIndex(compile_patterns(emitter, global_formula, ()))
         self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
         self._premise = None
         match self.program.formula:
             case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
                 self._premise = Program(self.task, "always", premise) if is_past_only(premise) else None
         self.is_response = self._premise is not None
-
-    def _fused(self, emitter: Emitter, leaves: list[int], slots: list[int]) -> Callable[..., int]:
-        """All bits in one call."""
-        return emitter.compile_bits([(number, self.program.leaves[number]) for number in leaves], slots)
 
     @property
     def awake(self) -> bool:
@@ -141,49 +139,49 @@ class Automaton:
 
     @property
     def has_pending_changes(self) -> bool:
-        """Whether changes have been told that are judged with the next letter."""
+        """Whether recorded changes wait for the next letter."""
         return bool(self._candidates or self._touched or self._global_dirty)
 
     def global_bits(self, state: State) -> int | None:
-        """The leaves that all bindings have in common, in a state; ``None`` if one is undefined."""
+        """The values of the leaves without parameters in a state; ``None`` if one is undefined."""
         return self._bits(state, None)
 
     def pending_readers(self) -> InstanceIndex:
-        """The bindings that changes were told about, and that are judged with the next letter, by what they read."""
+        """An index of the bindings whose recorded changes wait for the next letter."""
         index = InstanceIndex(self.readers.patterns)
         for binding in {*self._candidates, *self._touched}:
             index.add(binding)
         return index
 
     def sleep(self, moment: LetterTime) -> None:
-        """Let the time of a letter wake no instance: only what has changed is read."""
+        """Let no instance read the next letter because of its time; only changes count."""
         self._awake.clear()
         self._default_awake = False
         self._time_bits = self.program.time_bits(moment)
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """What to call, and for which changes."""
+        """The functions that find bindings, each with its predicate and whether the fact is added."""
         return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
 
     @property
     def candidates(self) -> list[Binding]:
-        """Where triggers leave the bindings that they find."""
+        """The bindings that triggers have found since the last letter."""
         return self._candidates
 
     def start(self, state: State, indexes: FactIndexes) -> None:
-        """Find the bindings whose leaves differ from the default in S0. The first letter is read by :meth:`step`."""
+        """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
             search.all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
 
     def is_affected(self, predicate: int, code: int) -> bool:
-        """Whether a change has to be told: an instance reads it, or all do, or blame depends on it."""
+        """Whether a change must be recorded: some or all instances read it, or blame depends on it."""
         if self.tracks_initial or (self.instances and self.readers.has_reader(predicate, code)):
             return True
         return self.global_readers.matches(predicate, code)
 
     @property
     def affects_end(self) -> bool:
-        """Whether the end of the trace makes a violation, or settles the blame of one."""
+        """Whether the end of the trace causes a violation, or settles the blame for one."""
         if self.violations:
             return True
         if self.mode in ("always", "each"):
@@ -193,26 +191,25 @@ class Automaton:
         )
 
     def record_change(self, predicate: int, code: int) -> bool:
-        """A fact changed: note who reads it; whether this was :meth:`is_affected`."""
-        noted = bool(self.instances) and self.readers.add_readers(predicate, code, self._touched)
+        """Record a changed fact for the instances that read it; return :meth:`is_affected`."""
+        is_read = bool(self.instances) and self.readers.add_readers(predicate, code, self._touched)
         if self.global_readers.matches(predicate, code):
-            self._global_dirty = noted = True
+            self._global_dirty = is_read = True
         if self.tracks_initial:
             self._track(predicate, code)
             return True
-        return noted
+        return is_read
 
     def _track(self, predicate: int, code: int) -> None:
-        """Blame: a fact that an instance reads has changed."""
+        """For blame: record that a fact which some instance reads has changed."""
         for number in self.all_readers.by_predicate.get(predicate, ()):
             pattern = self.all_readers.patterns[number]
             key = pattern.key(code)
-            if key is None:
-                continue
-            self._touched_now.setdefault(number, set()).add(key)
+            if key is not None:
+                self._touched_now.setdefault(number, set()).add(key)
 
     def was_touched(self, binding: Binding) -> bool:
-        """Blame: whether a fact that an instance reads has changed since the start."""
+        """For blame: whether a fact that an instance reads has changed since the start."""
         for number, keys in self.touched_since_start.items():
             if tuple([binding[p] for p in self.all_readers.patterns[number].parameters]) in keys:
                 return True
@@ -221,7 +218,7 @@ class Automaton:
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def is_stable(self, moment: LetterTime) -> bool:
-        """Whether :meth:`step` would change nothing: nothing that is read has, and the time has passed no bound."""
+        """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
         if self._awake or self._default_awake or self._global_dirty or self._touched or self._candidates:
             return False
         return not self._touched_now and self.program.time_bits(moment) == self._time_bits
@@ -230,7 +227,7 @@ class Automaton:
         """Read the letter of ``state`` at ``moment``."""
         program = self.program
         time_bits = program.time_bits(moment) if self._timed else 0
-        everyone = time_bits != self._time_bits
+        all_due = time_bits != self._time_bits
         self._time_bits = time_bits
         if self._global_dirty:
             self._global_dirty = False
@@ -238,9 +235,9 @@ class Automaton:
             if bits is None:
                 self._give_up()
                 return
-            everyone = everyone or bits != self._global_bits
+            all_due = all_due or bits != self._global_bits
             self._global_bits = bits
-        due = set(self._awake) if not everyone else set(self.instances)
+        due = set(self._awake) if not all_due else set(self.instances)
         if self._touched:
             due |= self._touched
             for binding in self._touched:
@@ -258,10 +255,10 @@ class Automaton:
             instance = self.instances.get(binding)
             if instance is not None:
                 self._advance(binding, instance, time_bits, moment)
-        if not self.default_retired and (self._default_awake or everyone):
+        if not self.default_retired and (self._default_awake or all_due):
             self._advance_default(time_bits, moment)
         if self._touched_now:
-            # What ends a block does not count as touching it, so changes count from the next letter on.
+            # A change that ends a block does not count as touching it, so changes count from the next letter on.
             for number, keys in self._touched_now.items():
                 self.touched_since_start.setdefault(number, set()).update(keys)
             self._touched_now = {}
@@ -269,32 +266,32 @@ class Automaton:
     def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
-        """What :meth:`step` would find violated, and undecided, in the letter of ``state``. Nothing is changed.
+        """The bindings that :meth:`step` would report violated, and undecided, in the letter of ``state``.
 
-        ``changes`` led to the state, and triggers found the ``candidates``. ``None`` where a copy has to be asked: all
-        bindings that share the default instance are violated together, or there are too many instances.
+        ``changes`` led to the state, and triggers found the ``candidates``. ``None`` if only stepping a copy can tell:
+        all bindings that share the default instance are violated together, or there are too many instances.
         """
         program, touched, dirty = self.program, set(self._touched), self._global_dirty
         for index, code, _ in changes:
             self.readers.add_readers(index, code, touched)
             dirty = dirty or self.global_readers.matches(index, code)
         time_bits = program.time_bits(moment)
-        everyone, shared = time_bits != self._time_bits, self._global_bits
+        all_due, shared = time_bits != self._time_bits, self._global_bits
         if dirty:
-            found = self._bits(state, None)
-            if found is None:
+            bits = self._bits(state, None)
+            if bits is None:
                 return [], [] if () in self.undecided else [()]
-            everyone, shared = everyone or found != shared, found
-        if not self.default_retired and (self._default_awake or everyone):
+            all_due, shared = all_due or bits != shared, bits
+        if not self.default_retired and (self._default_awake or all_due):
             default = program.move(self.default.state, self.default_bits | shared, time_bits, moment)[0]
-            if self._bad(default) and (self.mode in ("always", "each") or not program.past_mode):
+            if self._is_violated_in(default) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
         undecided: list[Binding] = []
         fresh = () if self.default_retired else dict.fromkeys((*self._candidates, *candidates))
         if len(self.instances) + len(fresh) > self.limit:
             return None
-        for binding in {*(self.instances if everyone else self._awake), *touched, *fresh}:
+        for binding in {*(self.instances if all_due else self._awake), *touched, *fresh}:
             instance = self.instances.get(binding)
             if instance is None:
                 if binding not in fresh or binding in self.retired:
@@ -309,13 +306,17 @@ class Automaton:
                     undecided.append(binding)
                 continue
             after = program.move(instance.state, bits | shared, time_bits, moment)[0]
-            again = program.past_mode and self.mode == "always" and instance.violated
-            if self._bad(after) and not again and not (program.past_mode and self.mode not in ("always", "each")):
+            is_continued = program.past_mode and self.mode == "always" and instance.violated
+            if (
+                self._is_violated_in(after)
+                and not is_continued
+                and not (program.past_mode and self.mode not in ("always", "each"))
+            ):
                 violated.append(binding)
         return violated, undecided
 
-    def _bad(self, state: int) -> bool:
-        """Whether the formula is violated at a state of the program: now (of a past formula), or for good."""
+    def _is_violated_in(self, state: int) -> bool:
+        """Whether the formula is violated in a state of the program: now (a past formula), or for good."""
         program = self.program
         return not program.output(state) if program.past_mode else program.verdict(state) == PERMANENTLY_VIOLATED
 
@@ -333,7 +334,7 @@ class Automaton:
         self.readers.add(binding)
 
     def _bits(self, state: State, binding: Binding | None) -> int | None:
-        """The leaves of a binding, or (``None``) those common to all; ``None`` if one is undefined."""
+        """The bits of a binding's leaves, or (``None``) of the global leaves; ``None`` if one is undefined."""
         shared = binding is None
         objects = binding or ()
         try:
@@ -359,7 +360,7 @@ class Automaton:
             instance.bits = bits
 
     def _give_up(self) -> None:
-        """A leaf common to all instances is undefined: none can be decided."""
+        """A leaf without parameters is undefined: no instance can be decided."""
         self.undecided.add(())
         self.default_retired = True
         for binding in list(self.instances):
@@ -376,9 +377,9 @@ class Automaton:
         letter = instance.bits | self._global_bits
         instance.state, sleeps = program.move(instance.state, letter, time_bits, moment)
         if moment.letter == 0:
-            self._note_start(instance, letter, moment)
+            self._record_initial_violation(instance, letter, moment)
         if program.past_mode:
-            self._judge_occurrence(binding, instance, moment)
+            self._evaluate_letter(binding, instance, moment)
         else:
             verdict = program.verdict(instance.state)
             if verdict == PERMANENTLY_VIOLATED:
@@ -393,26 +394,28 @@ class Automaton:
         (self._awake.discard if sleeps and not self._repeats(instance) else self._awake.add)(binding)
 
     def _repeats(self, instance: Instance) -> bool:
-        """Whether the next letter is a finding of its own, also if nothing changes."""
+        """Whether the next letter has a violation even if nothing changes."""
         return self.mode == "each" and not self.program.output(instance.state)
 
-    def _note_start(self, instance: Instance, letter: int, moment: LetterTime) -> None:
-        """At letter 0: is the violation, or what it answers to, there already? What the plan itself does is not."""
+    def _record_initial_violation(self, instance: Instance, letter: int, moment: LetterTime) -> None:
+        """At letter 0: record whether a violation, or the trigger of a response, is present before any step."""
         if self.mentions_actions or self.mode in ("each", "latch"):
             return
         if self.is_response:
             assert self._premise is not None
-            own = 0
+            premise_letter = 0
             for number, leaf in enumerate(self._premise.leaves):
-                own |= (letter >> self.program.leaf(leaf) & 1) << number
-            instance.violated_at_start = self._premise.output(self._premise.step(self._premise.start, own, 0, moment))
+                premise_letter |= (letter >> self.program.leaf(leaf) & 1) << number
+            instance.violated_at_start = self._premise.output(
+                self._premise.step(self._premise.start, premise_letter, 0, moment)
+            )
         elif self.program.past_mode:
             instance.violated_at_start = not self.program.output(instance.state)
         else:
             instance.violated_at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
         self.tracks_initial = self.tracks_initial or instance.violated_at_start
 
-    def _judge_occurrence(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
+    def _evaluate_letter(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
         violated = not self.program.output(instance.state)
         if self.mode == "each":
             if violated:
@@ -429,12 +432,12 @@ class Automaton:
         instance.violated = violated
 
     def _settle(self, number: int) -> None:
-        """Decide the blame of a violation that was there at letter 0, when it has ended."""
+        """Decide the blame for a violation that was present at letter 0 and has ended."""
         if self.violations[number].blame == "early":
             self.violations[number] = self.violations[number]._replace(blame=self.blame(number))
 
     def blame(self, number: int) -> str:
-        """Who is to blame for a violation, so far: of one that was there at letter 0 that may still change."""
+        """The blame for a violation; if it was present at letter 0, the blame may still change."""
         violation = self.violations[number]
         if violation.blame != "early":
             return violation.blame
@@ -458,9 +461,9 @@ class Automaton:
         letter = self.default_bits | self._global_bits
         default.state, sleeps = program.move(default.state, letter, time_bits, moment)
         if moment.letter == 0:
-            self._note_start(default, letter, moment)
-        bad = self._bad(default.state)
-        if bad and (self.mode in ("always", "each") or not program.past_mode):
+            self._record_initial_violation(default, letter, moment)
+        is_violated = self._is_violated_in(default.state)
+        if is_violated and (self.mode in ("always", "each") or not program.past_mode):
             self._materialise(moment)
             return
         if not program.past_mode:
@@ -469,53 +472,48 @@ class Automaton:
                 self.default_retired = True
             elif verdict == PRESENTLY_SATISFIED:
                 default.ceased = True
-        elif not bad:
+        elif not is_violated:
             default.ceased = True
             default.violated_at_start = False
-        default.violated = bad
+        default.violated = is_violated
         self._default_awake = not sleeps or self._repeats(default)
 
     def _materialise(self, moment: LetterTime) -> None:
-        """The default instance fails: so does every binding that still shares it."""
-        for binding in self._others():
+        """The default instance is violated: so is every binding that still shares it."""
+        for binding in self._shared_bindings():
             instance = self.default.copy()
             self.instances[binding] = instance
             self.readers.add(binding)
             if len(self.instances) > self.limit:
                 raise TooManyInstances
             if self.program.past_mode:
-                self._judge_occurrence(binding, instance, moment)
+                self._evaluate_letter(binding, instance, moment)
                 self._awake.add(binding)
             else:
                 self._violate(binding, instance, moment.letter, False)
                 self._retire(binding)
         self.default_retired = True
 
-    def _others(self) -> list[Binding]:
-        """The bindings that have no instance of their own."""
+    def _shared_bindings(self) -> list[Binding]:
+        """The bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
-        total = 1
-        for domain in domains:
-            total *= len(domain)
-        if total > self.limit:
+        if prod(map(len, domains)) > self.limit:
             raise TooManyInstances
         return [b for b in product(*domains) if b not in self.instances and b not in self.retired]
 
     def has_shared_bindings(self) -> bool:
-        """Whether some binding has no instance of its own yet."""
-        total = 1
-        for v in self.parameters:
-            total *= len(self.task.domains[v.domain])
+        """Whether some binding shares the default instance."""
+        total = prod([len(self.task.domains[v.domain]) for v in self.parameters])
         return total > len(self.instances) + len(self.retired)
 
     def finish(self, _state: State, letter: int) -> None:
-        """The trace has ended with the letter just read: report what is not satisfied."""
+        """Report the unsatisfied instances at the end of the trace, whose last letter has just been read."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():
                 if self._fails(instance):
                     self._violate(binding, instance, letter, True)
             if not self.default_retired and self._fails(self.default):
-                for binding in self._others():
+                for binding in self._shared_bindings():
                     self._violate(binding, self.default.copy(), letter, True)
         for number in range(len(self.violations)):
             self._settle(number)

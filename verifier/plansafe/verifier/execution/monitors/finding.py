@@ -1,4 +1,4 @@
-"""Raw findings: what monitors report, before anything is explained or printed."""
+"""Raw findings: the violations that monitors report, without explanation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 Binding = tuple[int, ...]
 MAX_INSTANCES = 5_000_000
-"""How many live instances a part of a rule may have, unless the caller sets another limit."""
+"""The most live instances of a rule part."""
 
 
 class TooManyInstances(Exception):
@@ -16,7 +16,7 @@ class TooManyInstances(Exception):
 class Violation(NamedTuple):
     """A violation of one instance of a part.
 
-    ``step`` counts steps from 1 (0: the initial state). ``letter`` is where the formula failed. ``blame`` is
+    ``step`` counts steps from 1 (0: the initial state). ``letter``: where the formula failed. ``blame`` is
     ``introduced``, ``worsened`` or ``pre-existing``. ``at_end``: judged when the trace had ended.
     """
 

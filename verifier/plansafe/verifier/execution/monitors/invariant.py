@@ -1,4 +1,4 @@
-"""Parts that are about single states: the set of bindings that violate them now, kept by changes alone."""
+"""Parts about single states: the set of bindings that violate them now, updated only by changes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from plansafe.verifier.model.nodes import Formula, Variable
 
 
 class Truth:
-    """``formula`` under a binding, in three values.
-
-    Generated code first, the slow definition where a number is undefined.
-    """
+    """The three-valued truth of ``formula`` under a binding: by generated code, or interpreted if it is undefined."""
 
     def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
         self.formula = formula
         self.slots = [v.slot for v in parameters]
         self.task = emitter.task
         self._emitter = emitter
-        self._fast: Callable[..., bool] | None = None  # compiled at first use: many are never asked
+        self._fast: Callable[..., bool] | None = None  # compiled at first use: many are never used
 
     def __call__(self, state: State, binding: Binding) -> bool | None:
         """The value in a state; ``None`` for undefined."""
@@ -40,7 +37,7 @@ class Truth:
 
 
 class Episode:
-    """A block of letters in which an instance is violated; blame needs those that began at letter 0."""
+    """A block of letters in which an instance is violated; blame depends on whether it began at letter 0."""
 
     __slots__ = ("start", "touched")
 
@@ -49,7 +46,7 @@ class Episode:
         self.touched = touched
 
     def blame(self, mentions_actions: bool) -> str:
-        """Who is to blame, so far. ``mentions_actions``: the rule mentions actions."""
+        """The blame until now. ``mentions_actions``: the rule mentions actions."""
         return "introduced" if self.start or mentions_actions else "worsened" if self.touched else "pre-existing"
 
 
@@ -61,7 +58,7 @@ class Invariant:
 
     reads_actions = False
     awake = False
-    """Never due but for changes."""
+    """Only changes make it due."""
 
     def __init__(
         self,
@@ -89,7 +86,7 @@ class Invariant:
         self._touched: set[Binding] = set()
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """What to call, and for which changes."""
+        """The functions that find bindings, each with its predicate and whether the fact is added."""
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
     def is_stable(self, _moment: LetterTime) -> bool:
@@ -101,20 +98,20 @@ class Invariant:
         self.search.all(state.facts, state.fluents, indexes.tables, 0, self.candidates)
 
     def is_affected(self, predicate: int, code: int) -> bool:
-        """Whether a change has to be told: a violated instance reads it."""
+        """Whether a change must be recorded: a violated instance reads it."""
         return bool(self.episodes) and self.readers.has_reader(predicate, code)
 
     def record_change(self, predicate: int, code: int) -> bool:
-        """A fact changed: note the violated instances that read it; whether it was :meth:`is_affected`."""
+        """Record a changed fact for the violated instances that read it; return :meth:`is_affected`."""
         return bool(self.episodes) and self.readers.add_readers(predicate, code, self._touched)
 
     @property
     def affects_end(self) -> bool:
-        """Whether the end of the trace is to be judged."""
+        """Whether the end of the trace causes a violation or an undecided instance."""
         return bool(self.episodes or (self.final and self.undecided))
 
     def step(self, state: State, moment: LetterTime) -> None:
-        """Judge what the changes since the last letter may have altered."""
+        """Evaluate the instances that changes since the last letter may have affected."""
         letter = moment.letter
         if self._touched:
             for binding in self._touched:
@@ -146,14 +143,14 @@ class Invariant:
     def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _moment: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
-        """What :meth:`step` would find newly violated, and newly undecided, in a state behind ``changes``."""
-        asked = dict.fromkeys(candidates)
+        """The bindings that :meth:`step` would report newly violated, and newly undecided, after ``changes``."""
+        distinct = dict.fromkeys(candidates)
         touched: set[Binding] = set()
         if self.episodes:
             for index, code, _ in changes:
                 self.readers.add_readers(index, code, touched)
-        values = {binding: self.holds(state, binding) for binding in (*asked, *touched)}
-        violated = [binding for binding in asked if values[binding] is False and binding not in self.episodes]
+        values = {binding: self.holds(state, binding) for binding in (*distinct, *touched)}
+        violated = [binding for binding in distinct if values[binding] is False and binding not in self.episodes]
         return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
 
     def _close(self, binding: Binding, episode: Episode) -> None:
@@ -163,11 +160,13 @@ class Invariant:
             self._report(binding, episode, False)
 
     def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
-        at = episode.start if letter is None else letter
-        self.violations.append(Violation(self.part, binding, at, at, at_end, episode.blame(self.mentions_actions)))
+        letter = episode.start if letter is None else letter
+        self.violations.append(
+            Violation(self.part, binding, letter, letter, at_end, episode.blame(self.mentions_actions))
+        )
 
     def finish(self, state: State, letter: int) -> None:
-        """The trace ends: report what is still violated. Of a condition on the last state, only that state counts."""
+        """Report the violations that last until the end; a condition on the last state counts only there."""
         if self.final:
             self.undecided = {binding for binding in self.undecided if self.holds(state, binding) is None}
         for binding, episode in self.episodes.items():
@@ -177,13 +176,9 @@ class Invariant:
         """An independent copy."""
         copy = shallow_copy(self)
         copy.readers = self.readers.fork()
-        copy.episodes = {b: _copied(e) for b, e in self.episodes.items()}
+        copy.episodes = {b: Episode(e.start, e.touched) for b, e in self.episodes.items()}
         copy.undecided = set(self.undecided)
         copy.candidates = []
         copy.violations = list(self.violations)
         copy._touched = set()  # noqa: SLF001 - of its own class
         return copy
-
-
-def _copied(episode: Episode) -> Episode:
-    return Episode(episode.start, episode.touched)

@@ -1,8 +1,8 @@
-"""Rules about steps that look back: what the past says is kept in latches, and asked where a step matches.
+"""Rules about steps and their past: latches store the truth of past formulas, which is read when a step matches.
 
-A condition such as ``(once (washed ?food))`` depends on ``?food`` alone, also in a rule about a step with six
-parameters. So each maximal temporal subformula has an automaton of its own, with an instance for each binding of *its*
-free variables, and the rule is judged only at the steps that it is about.
+A condition such as ``(once (washed ?food))`` depends on ``?food`` alone, even in a rule about a step with six
+parameters. Thus each maximal temporal subformula has its own automaton, with an instance for each binding of *its*
+free variables, and the rule is evaluated only at matching steps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Latch(Automaton):
-    """The truth of a past formula at the present letter, for each binding of its free variables; violates nothing."""
+    """The truth of a past formula at the present letter, by binding of its free variables; it has no violations."""
 
     affects_end = False
 
@@ -53,16 +53,16 @@ class Latch(Automaton):
     ) -> None:
         super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
         self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
-        """Whether the letter itself decides nothing, nor leaves anything undecided."""
+        """Whether the truth does not depend on the present letter."""
         self.unknown: set[Binding] = set()
         self._idle: list[Binding] = []
 
     def step(self, state: State, moment: LetterTime) -> None:
-        """Read a letter; instances that cannot be decided are unknown to whoever asks, and to nobody else."""
+        """Read a letter; undecided instances become unknown, and are reported only by the checks that read them."""
         super().step(state, moment)
         default = self.default.state
         for binding in self._idle:
-            if self.instances[binding].state == default:  # it is as those are that never differed
+            if self.instances[binding].state == default:  # it behaves like the default instance
                 del self.instances[binding]
                 self.readers.remove(binding)
                 self._awake.discard(binding)
@@ -72,14 +72,14 @@ class Latch(Automaton):
             self.undecided = set()
 
     def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
-        """Read a letter: nothing is violated, and nobody is to blame."""
+        """Read a letter, without violations and blame."""
         instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
         (self._awake.discard if sleeps else self._awake.add)(binding)
         if instance.bits == self.default_bits:
             self._idle.append(binding)
 
     def finish(self, _state: State, letter: int) -> None:
-        """The trace ends: nothing is said."""
+        """A latch reports nothing at the end of the trace."""
 
     def truth(self, binding: Binding) -> bool | None:
         """The formula at the letter read last; ``None`` if it cannot be decided."""
@@ -88,14 +88,15 @@ class Latch(Automaton):
         return self.program.output(self.instances.get(binding, self.default).state)
 
     def predict_truth(self, binding: Binding, state: State, moment: LetterTime) -> bool | None:
-        """What :meth:`truth` would say after the letter of ``state`` at ``moment``. Nothing is changed."""
+        """The value of :meth:`truth` after the letter of ``state`` at ``moment``, without a change."""
         if self.unknown and (binding in self.unknown or () in self.unknown):
             return None
-        shared, own = self._bits(state, None), self._bits(state, binding)
-        if shared is None or own is None:
+        global_bits, local_bits = self._bits(state, None), self._bits(state, binding)
+        if global_bits is None or local_bits is None:
             return None
-        now = self.instances.get(binding, self.default).state
-        return self.program.output(self.program.move(now, own | shared, self.program.time_bits(moment), moment)[0])
+        program, instance = self.program, self.instances.get(binding, self.default)
+        letter = local_bits | global_bits
+        return program.output(program.move(instance.state, letter, program.time_bits(moment), moment)[0])
 
     def fork(self) -> Latch:
         """An independent copy."""
@@ -107,7 +108,7 @@ class Latch(Automaton):
 
 
 def latch_truth(monitors: Sequence[object]) -> LatchTruth:
-    """What the latches among some monitors say."""
+    """The function that reads the latches among some monitors."""
 
     def truth(number: int, binding: Binding) -> bool | None:
         latch = monitors[number]
@@ -117,18 +118,18 @@ def latch_truth(monitors: Sequence[object]) -> LatchTruth:
     return truth
 
 
-class _Asked(NamedTuple):
-    """A temporal subformula: the latch to ask (its number among the monitors), and the slots of its free variables."""
+class _LatchReference(NamedTuple):
+    """The latch of a temporal subformula (its number among the monitors), and the slots of its free variables."""
 
     monitor: int
     slots: tuple[int, ...]
 
 
 class LatchedCheck(StepCheck):
-    """``body`` must hold wherever ``step`` matches and ``guard`` holds; what it says of the past is asked of latches.
+    """``body`` must hold whenever ``step`` matches and ``guard`` holds; latches store the truth of its past formulas.
 
-    ``monitors``, to which the latches are added; ``known`` are the numbers of those that are there, by what they say:
-    rules that a mapping splits into several ask the same.
+    New latches are added to ``monitors`` and ``latches``, which has the number of each latch by its formula: the rules
+    that a mapping makes of one rule share latches.
     """
 
     needs_latches = True
@@ -143,22 +144,23 @@ class LatchedCheck(StepCheck):
         body: Formula,
         momentary: frozenset[int],
         monitors: list[Invariant | Automaton],
-        known: dict[tuple[object, ...], int],
+        latches: dict[tuple[object, ...], int],
     ) -> None:
         super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
         self.after = False
         self.slots = [v.slot for v in parameters]
-        self.asked: dict[int, _Asked] = {}
+        self.latch_references: dict[int, _LatchReference] = {}
         self._truths: dict[int, tuple[Truth, tuple[int, ...]]] = {}
         self._body = body
         temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
         self._prepare(emitter, body, parameters, temporal)
-        for formula, own in temporal:
-            key = (tuple([(v.slot, v.domain) for v in own]), *structural_key(formula))
-            if key not in known:
-                monitors.append(Latch(part, emitter, own, formula, momentary))
-                known[key] = len(monitors) - 1
-            self.asked[id(formula)] = _Asked(known[key], tuple([v.slot for v in own]))
+        for formula, variables in temporal:
+            key = (tuple([(v.slot, v.domain) for v in variables]), *structural_key(formula))
+            if key not in latches:
+                monitors.append(Latch(part, emitter, variables, formula, momentary))
+                latches[key] = len(monitors) - 1
+            reference = _LatchReference(latches[key], tuple([v.slot for v in variables]))
+            self.latch_references[id(formula)] = reference
 
     def _prepare(
         self,
@@ -167,7 +169,7 @@ class LatchedCheck(StepCheck):
         variables: tuple[Variable, ...],
         temporal: list[tuple[Temporal, tuple[Variable, ...]]],
     ) -> None:
-        """Find each maximal temporal subformula with its free variables; generate code for each maximal other one."""
+        """Find the maximal temporal subformulas with their free variables; compile the maximal other subformulas."""
         if is_temporal(formula) and not isinstance(formula, Temporal):
             if isinstance(formula, Quantified):
                 variables = (*variables, *formula.variables)
@@ -175,28 +177,29 @@ class LatchedCheck(StepCheck):
                 self._prepare(emitter, part, variables, temporal)
             return
         free = free_slots(formula)
-        own = tuple([v for v in variables if v.slot in free])
+        free_variables = tuple([v for v in variables if v.slot in free])
         if isinstance(formula, Temporal):
-            temporal.append((formula, own))
+            temporal.append((formula, free_variables))
         else:
-            self._truths[id(formula)] = (Truth(emitter, formula, own), tuple([v.slot for v in own]))
+            slots = tuple([v.slot for v in free_variables])
+            self._truths[id(formula)] = Truth(emitter, formula, free_variables), slots
 
     def check_with_latches(self, state: State, truth: LatchTruth, moment: LetterTime) -> None:
-        """The letter has been read by the latches: judge the steps that matched."""
+        """Evaluate the steps that matched, after the latches have read the letter."""
         for binding in self._due:
-            self._note(self._asked_now(state, binding, truth), binding, moment.letter + 1, moment.letter)
+            self._record(self._evaluate(state, binding, truth), binding, moment.letter + 1, moment.letter)
         self._due.clear()
 
-    def _asked_now(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:
+    def _evaluate(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:
         return self._value(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
 
     def _value(self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]) -> bool | None:
-        asked = self.asked.get(id(formula))
-        if asked is not None:
-            return truth(asked.monitor, tuple([binding[s] for s in asked.slots]))
-        known = self._truths.get(id(formula))
-        if known is not None:
-            return known[0](state, tuple([binding[s] for s in known[1]]))
+        reference = self.latch_references.get(id(formula))
+        if reference is not None:
+            return truth(reference.monitor, tuple([binding[s] for s in reference.slots]))
+        compiled = self._truths.get(id(formula))
+        if compiled is not None:
+            return compiled[0](state, tuple([binding[s] for s in compiled[1]]))
         match formula:
             case Not():
                 value = self._value(state, truth, formula.body, binding)
@@ -212,7 +215,7 @@ class LatchedCheck(StepCheck):
                 ]
                 deciding = not formula.universal
             case model.Truth() | Atom() | Equal() | Compare() | Temporal():
-                raise AssertionError("latched, or generated")
+                raise AssertionError("has a latch or compiled code")
             case _:
                 assert_never(formula)
         if deciding in values:
@@ -221,11 +224,11 @@ class LatchedCheck(StepCheck):
 
 
 def can_use_latches(
-    step_simple: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]
+    is_momentary: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]
 ) -> bool:
-    """Whether a rule about steps can be judged with latches."""
+    """Whether latches can evaluate a rule about steps."""
     return (
-        step_simple
+        is_momentary
         and not after
         and is_temporal(body)
         and is_past_only(body)

@@ -1,7 +1,7 @@
 """LTLf by formula progression, hash-consed (Bacchus and Kabanza 2000; finite traces as De Giacomo and Vardi 2013).
 
-Formulas are over numbered bits of letters and in negation normal form. A residual is what must hold of the rest of the
-trace; ``NONEMPTY`` and ``EMPTY`` say that there is, or is not, a further letter, which is how strong and weak next
+Formulas are over numbered bits of letters and in negation normal form. A residual is the formula that the rest of the
+trace must satisfy. ``NONEMPTY`` and ``EMPTY`` hold if there is, or is not, a further letter, so strong and weak next
 differ at the end.
 """
 
@@ -23,10 +23,10 @@ EMPTY = 3
 
 
 class Node(NamedTuple):
-    """A formula, with its subformulas by number.
+    """A formula, with the numbers of its subformulas.
 
-    The ``parts`` of a conjunction or disjunction have no order; ``operands`` are those of a temporal operator. ``bit``
-    and ``positive`` are those of a literal.
+    ``parts``: of a conjunction or disjunction, without order. ``operands``: of a temporal operator. ``bit`` and
+    ``positive``: of a literal.
     """
 
     kind: Kind
@@ -37,7 +37,7 @@ class Node(NamedTuple):
 
 
 def dual(operator: Operator) -> Operator:
-    """The operator that, of the negations, is the negation."""
+    """The operator that, applied to the negated operands, gives the negation."""
     match operator:
         case "always":
             return "sometime"
@@ -68,11 +68,11 @@ class Progression:
         return self._number(Node(operator, operands))
 
     def _number(self, node: Node) -> int:
-        found = self._index.get(node)
-        if found is None:
-            found = self._index[node] = len(self.nodes)
+        number = self._index.get(node)
+        if number is None:
+            number = self._index[node] = len(self.nodes)
             self.nodes.append(node)
-        return found
+        return number
 
     def literal(self, bit: int, positive: bool) -> int:
         """The value of a letter's bit."""
@@ -114,8 +114,8 @@ class Progression:
     ) -> int:
         """The node of a formula, or of its negation, in negation normal form.
 
-        ``leaf`` gives the bit that says the truth of a formula, ``None`` where no single bit does; ``instances`` the
-        instances of a quantifier's body. What they raise is passed on.
+        ``leaf`` gives the bit with the truth of a formula, ``None`` if it has no bit; ``instances`` the instances of a
+        quantifier's body.
         """
 
         def node(part: Formula, positive: bool) -> int:
@@ -152,41 +152,41 @@ class Progression:
                 assert_never(formula)
 
     def progress(self, formula: int, letter: int) -> int:
-        """What must hold of the rest once ``letter`` (an integer of bits) has been read."""
+        """The residual of a formula after ``letter`` (an integer of bits) has been read."""
         key = (formula, letter)
-        found = self._progressed.get(key)
-        if found is not None:
-            return found
+        residual = self._progressed.get(key)
+        if residual is not None:
+            return residual
         node = self.nodes[formula]
         match node.kind:
             case "true" | "nonempty":
-                out = TRUE
+                residual = TRUE
             case "false" | "empty":
-                out = FALSE
+                residual = FALSE
             case "bit":
-                out = TRUE if bool(letter >> node.bit & 1) == node.positive else FALSE
+                residual = TRUE if bool(letter >> node.bit & 1) == node.positive else FALSE
             case "and":
-                out = self.conjunction([self.progress(p, letter) for p in node.parts])
+                residual = self.conjunction([self.progress(p, letter) for p in node.parts])
             case "or":
-                out = self.disjunction([self.progress(p, letter) for p in node.parts])
+                residual = self.disjunction([self.progress(p, letter) for p in node.parts])
             case "next":
-                out = self.conjunction([NONEMPTY, node.operands[0]])
+                residual = self.conjunction([NONEMPTY, node.operands[0]])
             case "weak-next":
-                out = self.disjunction([EMPTY, node.operands[0]])
+                residual = self.disjunction([EMPTY, node.operands[0]])
             case "always":
-                out = self.conjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.conjunction([self.progress(node.operands[0], letter), formula])
             case "sometime":
-                out = self.disjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.disjunction([self.progress(node.operands[0], letter), formula])
             case "until":
                 stay = self.conjunction([self.progress(node.operands[0], letter), formula])
-                out = self.disjunction([self.progress(node.operands[1], letter), stay])
+                residual = self.disjunction([self.progress(node.operands[1], letter), stay])
             case "release":
                 leave = self.disjunction([self.progress(node.operands[0], letter), formula])
-                out = self.conjunction([self.progress(node.operands[1], letter), leave])
+                residual = self.conjunction([self.progress(node.operands[1], letter), leave])
             case _:
                 assert_never(node.kind)
-        self._progressed[key] = out
-        return out
+        self._progressed[key] = residual
+        return residual
 
     def accepts_empty(self, formula: int) -> bool:
         """Whether a residual is satisfied if the trace ends here."""

@@ -19,13 +19,10 @@ LatchTruth = Callable[[int, Binding], bool | None]
 
 
 class StepCheck:
-    """``body`` must hold wherever ``step`` matches and ``guard`` holds.
-
-    At that letter, or with ``after`` at the next.
-    """
+    """``body`` must hold whenever ``step`` matches and ``guard`` holds: at that letter, or at the next (``after``)."""
 
     needs_latches = False
-    """Whether the monitors must have read the letter before it can be judged."""
+    """Whether the check reads latches, which must read the letter first."""
 
     def __init__(
         self,
@@ -55,14 +52,14 @@ class StepCheck:
         self.touches = 0
 
     def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
-        """The bindings that a step about to be taken (its action fact is in the state) may concern."""
-        found: list[Binding] = []
+        """The bindings that may match the next step, whose action fact is in the state."""
+        bindings: list[Binding] = []
         for find in self._finds:
-            find(state.facts, state.fluents, indexes.tables, code, found)
-        return found
+            find(state.facts, state.fluents, indexes.tables, code, bindings)
+        return bindings
 
     def check_step(self, state: State, bindings: Iterable[Binding], moment: LetterTime) -> None:
-        """A matching step, which concerns some bindings, is about to be taken (its action fact is in the state)."""
+        """Evaluate the bindings that match the next step, whose action fact is in the state."""
         for binding in dict.fromkeys(bindings):
             guard = self._guard(state, binding)
             if guard is None:
@@ -70,15 +67,14 @@ class StepCheck:
             elif guard and (self.after or self.needs_latches):
                 self._due.append(binding)
             elif guard:
-                self._judge(state, binding, moment.letter + 1, moment.letter)
+                self._check_binding(state, binding, moment.letter + 1, moment.letter)
 
     def predict(
         self, state: State, bindings: Iterable[Binding], past: LatchTruth
     ) -> tuple[list[Binding], list[Binding], list[Binding]]:
-        """Of the bindings that a step concerns: what :meth:`check_step` would find violated and newly undecided.
+        """The bindings that :meth:`check_step` would report violated, and newly undecided, without a change.
 
-        The third are to be asked about in the state behind the step. ``past`` is what the latches say. Nothing is
-        changed.
+        The third list has the bindings to evaluate in the state after the step. ``past`` reads the latches.
         """
         violated: list[Binding] = []
         undecided: list[Binding] = []
@@ -89,27 +85,27 @@ class StepCheck:
                 if self.after:
                     due.append(binding)
                     continue
-                value = self._asked_now(state, binding, past)
+                value = self._evaluate(state, binding, past)
                 if value is False:
                     violated.append(binding)
             if value is None and binding not in self.undecided:
                 undecided.append(binding)
         return violated, undecided, due
 
-    def _asked_now(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
+    def _evaluate(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
     def check_after_step(self, state: State, moment: LetterTime) -> None:
-        """The step has been taken."""
+        """Evaluate the bindings that wait for the state after the step."""
         if self._due:
             for binding in self._due:
-                self._judge(state, binding, moment.letter, moment.letter)
+                self._check_binding(state, binding, moment.letter, moment.letter)
             self._due.clear()
 
-    def _judge(self, state: State, binding: Binding, step: int, letter: int) -> None:
-        self._note(self.holds(state, binding), binding, step, letter)
+    def _check_binding(self, state: State, binding: Binding, step: int, letter: int) -> None:
+        self._record(self.holds(state, binding), binding, step, letter)
 
-    def _note(self, value: bool | None, binding: Binding, step: int, letter: int) -> None:
+    def _record(self, value: bool | None, binding: Binding, step: int, letter: int) -> None:
         if value is False:
             self.violations.append(Violation(self.part, binding, step, letter, False, "introduced"))
         elif value is None:

@@ -1,6 +1,7 @@
-"""Certificates: the clauses that say "some world breaks this plan", and the proof that they cannot be true.
+"""Certificates: the clauses of "some world breaks this plan", and a proof that they are unsatisfiable.
 
-docs/worlds.md describes the file. Writing one asks CaDiCaL again, for a proof; reading one asks nobody.
+docs/worlds.md describes the file. To write a certificate, CaDiCaL solves the clauses again, with a proof; to read one,
+no solver is needed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
@@ -19,7 +21,6 @@ from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, JUDGE_MODES, SEVERITIES, VerdictCriteria
 from plansafe.verifier.symbolic.certificates.proof import Clause, ProofChecker, WrongStep, trim_proof
-from plansafe.verifier.symbolic.circuits.circuit import Literal
 from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.solvers import SolverMissing, search_within_limits
 from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput
@@ -27,13 +28,13 @@ from plansafe.verifier.symbolic.worlds.world_text import describe_outcome
 
 FIRST_LINE = "c safecheck certificate 1"
 CLAIMS = ("SAFE", "VALID")
-_PART = 0.7
-"""Which part of the time that is left may go into it: the proof has to be shortened and written as well."""
+_SEARCH_SHARE = 0.7
+"""The share of the remaining time for the search; the proof has to be shortened and written as well."""
 MAX_PROOF = 2**29
-"""Bytes of a proof before it is shortened; looked at after so many conflicts."""
+"""Bytes of a proof before it is shortened, checked after each search."""
 _CONFLICTS = 20_000
 MAX_SEARCHES = 75
-"""Searches of so many conflicts for one proof, about a minute."""
+"""Searches of ``_CONFLICTS`` conflicts for one proof, about a minute."""
 MAX_LINE = 2**24
 MAX_DIGITS = 10
 MAX_FILES = 1000
@@ -48,9 +49,9 @@ class CertifiedFile(NamedTuple):
 
 
 class Certificate(NamedTuple):
-    """What a certificate that was verified says, and which violations it is about. ``cnf``: the hash of its clauses.
+    """The contents of a verified certificate. ``cnf_hash`` is the hash of its clauses.
 
-    ``exempt`` are the exemptions of a profile in words (the question has none then).
+    ``exempt`` are the exemptions of a profile in words (the criteria have none then).
     """
 
     claim: str
@@ -58,14 +59,14 @@ class Certificate(NamedTuple):
     exempt: tuple[str, ...]
     tool: str
     files: tuple[CertifiedFile, ...]
-    cnf: str
+    cnf_hash: str
     variables: int
     clauses: int
     steps: int
 
     @property
-    def constant(self) -> bool:
-        """The encoding folded to a constant, and there was nothing left to prove."""
+    def is_trivial(self) -> bool:
+        """Whether the encoding folded to a constant, so that nothing was left to prove."""
         return self.steps == 1 and self.clauses <= 3
 
 
@@ -74,7 +75,7 @@ class NotACertificate(Exception):
 
 
 class Rejected(Exception):
-    """A certificate whose proof does not hold, or that is damaged (SC810)."""
+    """The certificate's proof is not valid, or the certificate is damaged (SC810)."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -83,12 +84,6 @@ class Rejected(Exception):
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
-
-
-def failing_world_literals(encoding: Encoding) -> tuple[Literal, Literal]:
-    """Two literals, both true in the worlds that exist and in which something fails, is broken, or is undecided."""
-    e = encoding
-    return e.allowed, e.circuit.conjunction([e.executable, e.goal, e.violated ^ 1, e.undecided ^ 1]) ^ 1
 
 
 def write_certificate(
@@ -102,76 +97,81 @@ def write_certificate(
 ) -> str | None:
     """The certificate that no world breaks the plan of an encoding; ``claim`` is ``SAFE`` or ``VALID``.
 
-    ``None`` where there is no proof: the encoding has limits or numbers, or none was found in time, or the claim is
-    wrong. Raises :class:`SolverMissing`.
+    ``None`` without a proof: the encoding has limits or numbers, or none was found in time, or the claim is wrong.
+    Raises :class:`SolverMissing`.
     """
     if encoding.limits:
         return None
-    known, clauses = _clauses(encoding)
-    if known.numeric_inputs:
+    cnf, clauses = _encode_failure(encoding)
+    if cnf.numeric_inputs:
         return None
     now = time.monotonic()
-    proof = find_refutation(clauses, None if deadline is None else now + _PART * (deadline - now))
+    proof = find_refutation(clauses, None if deadline is None else now + _SEARCH_SHARE * (deadline - now))
     if proof is None:
         return None
-    lines = [FIRST_LINE, f"c tool {_tool()}", f"c claim {claim}", *_asked(criteria)]
-    lines += [f"c {kind} {_hash(source)} {json.dumps(source.name)}" for kind, source in files]
-    lines += list(_inputs(encoding, known, task, steps))
-    lines += [f"p cnf {len(known.nodes) - 1} {len(clauses)}", *_dimacs(clauses), "c proof", *proof]
+    lines = [FIRST_LINE, f"c tool {_tool_versions()}", f"c claim {claim}", *_criteria_lines(criteria)]
+    lines += [f"c {kind} {_hash_source(source)} {json.dumps(source.name)}" for kind, source in files]
+    lines += list(_variable_lines(encoding, cnf, task, steps))
+    lines += [f"p cnf {len(cnf.nodes) - 1} {len(clauses)}", *_dimacs_lines(clauses), "c proof", *proof]
     return seal(lines)
 
 
-def _asked(criteria: VerdictCriteria) -> list[str]:
-    """What decides, where that is not every violation."""
-    out = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
-    least = criteria.min_severity
-    out += [f"c min-severity {least}"] if least != EVERY_VIOLATION.min_severity else []
-    return out + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]
+def _criteria_lines(criteria: VerdictCriteria) -> list[str]:
+    """The criteria that differ from every violation."""
+    lines = [f"c judge {criteria.judge}"] if criteria.only_introduced else []
+    if criteria.min_severity != EVERY_VIOLATION.min_severity:
+        lines.append(f"c min-severity {criteria.min_severity}")
+    return lines + [f"c exempt {json.dumps(f'{e.description}: {e.reason}')}" for e in criteria.exemptions]
 
 
 def seal(lines: Iterable[str]) -> str:
-    """Lines with the last one, which shows damage; it is no signature."""
+    """Append the last line, a hash that reveals damage. It is not a signature."""
     text = "".join([line + "\n" for line in lines])
     return f"{text}c end {hashlib.sha256(text.encode()).hexdigest()}\n"
 
 
 def matches(certificate: Certificate, encoding: Encoding) -> bool:
     """Whether an encoding has exactly the clauses of a certificate: then its proof is about this encoding."""
-    return certificate.cnf == _cnf_hash(_dimacs(_clauses(encoding)[1]))
+    digest = hashlib.sha256()
+    for line in _dimacs_lines(_encode_failure(encoding)[1]):
+        digest.update(line.encode() + b"\n")
+    return certificate.cnf_hash == digest.hexdigest()
 
 
-def _clauses(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
-    roots = failing_world_literals(encoding)
-    known = Clauses(encoding.circuit)
-    clauses = [clause for batch in known.encode(roots) for clause in batch]
-    return known, [*clauses, *[[known.signed_variable(root)] for root in roots]]
+def _encode_failure(encoding: Encoding) -> tuple[Clauses, list[list[int]]]:
+    """The clauses that in some allowed world a step or the goal fails, or a rule is violated or undecided."""
+    parts = [encoding.executable, encoding.goal, encoding.violated ^ 1, encoding.undecided ^ 1]
+    roots = encoding.allowed, encoding.circuit.conjunction(parts) ^ 1
+    cnf = Clauses(encoding.circuit)
+    clauses = [clause for batch in cnf.encode(roots) for clause in batch]
+    return cnf, [*clauses, *[[cnf.signed_variable(root)] for root in roots]]
 
 
-def _dimacs(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
+def _dimacs_lines(clauses: Iterable[Sequence[int]]) -> Iterator[str]:
     for clause in clauses:
         yield " ".join([*map(str, clause), "0"])
 
 
-def _inputs(encoding: Encoding, known: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]) -> Iterator[str]:
-    """What the variables stand for."""
-    for node in known.inputs:
-        variable, key = known.signed_variable(2 * node), encoding.circuit.keys[node]
+def _variable_lines(
+    encoding: Encoding, cnf: Clauses, task: Task, steps: Sequence[GroundAction | IllFormed]
+) -> Iterator[str]:
+    """The meanings of the variables."""
+    for node in cnf.inputs:
+        variable, key = cnf.signed_variable(2 * node), encoding.circuit.keys[node]
         if isinstance(key, FactInput):
-            said = task.fact_text(key.predicate, key.code)
-        elif isinstance(key, OutcomeInput) and isinstance(taken := steps[key.step - 1], GroundAction):
-            outcome = describe_outcome(task, taken, key.step, key.number, key.objects, key.alternative)
-            said = f"step {outcome.step} {outcome.action}: {outcome.effect}"
+            meaning = task.fact_text(key.predicate, key.code)
+        elif isinstance(key, OutcomeInput) and isinstance(action := steps[key.step - 1], GroundAction):
+            outcome = describe_outcome(task, action, key.step, key.number, key.objects, key.alternative)
+            meaning = f"step {outcome.step} {outcome.action}: {outcome.effect}"
         else:
             continue
-        yield f"c variable {variable} {json.dumps(said)[1:-1]}"
+        yield f"c variable {variable} {json.dumps(meaning)[1:-1]}"
 
 
 def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> list[str] | None:
-    """The steps of a proof that clauses cannot all be true; ``None`` if none was found before ``deadline``.
+    """The steps of a proof that clauses are unsatisfiable; ``None`` if none was found before ``deadline``.
 
-    The search ends after ``MAX_SEARCHES`` searches of ``_CONFLICTS`` conflicts each.
-
-    Raises :class:`SolverMissing`.
+    The search ends after ``MAX_SEARCHES`` searches of ``_CONFLICTS`` conflicts. Raises :class:`SolverMissing`.
     """
     if [1] in clauses and [-1] in clauses:  # the encoding folded to a constant
         return [f"{len(clauses) + 1} 0 {clauses.index([-1]) + 1} {clauses.index([1]) + 1} 0"]
@@ -187,14 +187,14 @@ def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> 
         try:
             for clause in clauses:
                 solver.add_clause(clause)
-            answer = None
+            satisfiable = None
             for _ in range(MAX_SEARCHES):
                 if file.seek(0, 2) >= MAX_PROOF:
                     break
-                answer = search_within_limits(solver, [], deadline, _CONFLICTS)
-                if answer is not None or (deadline is not None and time.monotonic() >= deadline):
+                satisfiable = search_within_limits(solver, [], deadline, _CONFLICTS)
+                if satisfiable is not None or (deadline is not None and time.monotonic() >= deadline):
                     break
-            if answer is not False:
+            if satisfiable is not False:
                 return None
             if hasattr(pysolvers, "flushpr"):  # without it, the end of the proof may be missing
                 pysolvers.flushpr(trace)
@@ -206,32 +206,23 @@ def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> 
             solver.cadical = None
 
 
-def _tool() -> str:
-    def of(package: str) -> str:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return "unknown"
-
-    return f"safecheck {of('plansafe')}, cadical 1.9.5 of python-sat {of('python-sat')}"
+def _tool_versions() -> str:
+    versions = {"plansafe": "unknown", "python-sat": "unknown"}
+    for package in versions:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return f"safecheck {versions['plansafe']}, cadical 1.9.5 of python-sat {versions['python-sat']}"
 
 
-def _hash(source: Source) -> str:
+def _hash_source(source: Source) -> str:
     return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _cnf_hash(lines: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for line in lines:
-        digest.update(line.encode() + b"\n")
-    return digest.hexdigest()
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 
 
 def verify(file: BinaryIO) -> Certificate:
-    """Check a certificate that may come from anyone. Raises :class:`NotACertificate` and :class:`Rejected`.
+    """Check a certificate from an untrusted source. Raises :class:`NotACertificate` and :class:`Rejected`.
 
     Reads line by line; memory for the clauses in use, time linear in the clauses that the steps name.
     """
@@ -239,7 +230,7 @@ def verify(file: BinaryIO) -> Certificate:
 
 
 class _Integers(dict[bytes, int]):
-    """Words as integers, nothing else: what ``int`` takes beyond digits is refused. Each word is looked at once."""
+    """A cache of words as integers. Words that ``int`` accepts and that are not plain decimals are refused."""
 
     def __missing__(self, word: bytes) -> int:
         digits = word[1:] if word[:1] == b"-" else word
@@ -265,11 +256,11 @@ class _Reader:
         self._line = 1
         self._digest.update(first)
         try:
-            return self._certificate()
-        except WrongStep as wrong:
-            raise Rejected(self._line, str(wrong)) from None
+            return self._read_certificate()
+        except WrongStep as error:
+            raise Rejected(self._line, str(error)) from None
 
-    def _next(self) -> bytes:
+    def _next_line(self) -> bytes:
         line = self._file.readline(MAX_LINE)
         self._line += 1
         if not line.endswith(b"\n"):
@@ -278,10 +269,10 @@ class _Reader:
             self._digest.update(line)
         return line[:-1]
 
-    def _certificate(self) -> Certificate:
+    def _read_certificate(self) -> Certificate:
         tool, claim, criteria, files = "", "", EVERY_VIOLATION, []
         exempt: list[str] = []
-        while (line := self._next()).startswith(b"c "):
+        while (line := self._next_line()).startswith(b"c "):
             kind, _, rest = line[2:].decode("ascii", "replace").partition(" ")
             if kind == "tool":
                 tool = rest
@@ -292,12 +283,12 @@ class _Reader:
             elif kind == "min-severity" and rest in SEVERITIES:
                 criteria = criteria._replace(min_severity=rest)
             elif kind == "exempt":
-                said = _text(rest)
-                if said is None:
+                exemption = _parse_quoted(rest)
+                if exemption is None:
                     raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
-                exempt.append(said)
+                exempt.append(exemption)
             elif kind in ("domain", "problem", "spec", "home", "plan"):
-                files.append(_file(kind, rest))
+                files.append(_parse_file(kind, rest))
             elif kind != "variable":
                 raise WrongStep("version 1 has no such line")
             if len(files) + len(exempt) > MAX_FILES:
@@ -309,37 +300,36 @@ class _Reader:
             raise WrongStep("`p cnf VARIABLES CLAUSES` is expected here")
         variables, count = self._integers[words[2]], self._integers[words[3]]
         checker = ProofChecker()
-        cnf = self._cnf(checker, variables, count)
-        if self._next() != b"c proof":
+        cnf_hash = self._read_clauses(checker, variables, count)
+        if self._next_line() != b"c proof":
             raise WrongStep(f"there are more than {count} clauses, or `c proof` is missing")
         while not checker.refuted:
-            self._step(checker, variables)
-        end = self._next()
-        if end != b"c end " + self._digest.hexdigest().encode():
-            raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
-        if self._file.read(1):
-            raise WrongStep("there is text after the end")
-        return Certificate(claim, criteria, tuple(exempt), tool, tuple(files), cnf, variables, count, checker.steps)
+            self._read_step(checker, variables)
+        self._read_end()
+        return Certificate(
+            claim, criteria, tuple(exempt), tool, tuple(files), cnf_hash, variables, count, checker.steps
+        )
 
-    def _cnf(self, checker: ProofChecker, variables: int, count: int) -> str:
+    def _read_clauses(self, checker: ProofChecker, variables: int, count: int) -> str:
+        """Add the clauses to the checker, and return their hash."""
         digest = hashlib.sha256()
         for _ in range(count):
-            line = self._next()
-            checker.given(self._clause(line.split(b" "), variables))
+            line = self._next_line()
+            checker.add_premise(self._parse_clause(line.split(b" "), variables))
             digest.update(line + b"\n")
         return digest.hexdigest()
 
-    def _clause(self, words: list[bytes], variables: int) -> Clause:
+    def _parse_clause(self, words: list[bytes], variables: int) -> Clause:
         integers = self._integers
-        numbers = [integers[word] for word in words]
-        if numbers.pop() != 0:
+        literals = [integers[word] for word in words]
+        if literals.pop() != 0:
             raise WrongStep("`0` is expected at the end")
-        if numbers and (max(numbers) > variables or min(numbers) < -variables or 0 in numbers):
+        if literals and (max(literals) > variables or min(literals) < -variables or 0 in literals):
             raise WrongStep(f"literals are numbers from 1 to {variables}, or negative")
-        return tuple(numbers)
+        return tuple(literals)
 
-    def _step(self, checker: ProofChecker, variables: int) -> None:
-        words = self._next().split(b" ")
+    def _read_step(self, checker: ProofChecker, variables: int) -> None:
+        words = self._next_line().split(b" ")
         integers = self._integers
         if words[0] == b"c":
             raise WrongStep("the proof ends before the empty clause")
@@ -355,22 +345,29 @@ class _Reader:
             raise WrongStep("`0` is expected between a clause and its reasons") from None
         if middle == len(words) - 1:
             raise WrongStep("a step names the clauses that it follows from")
-        clause = self._clause(words[1 : middle + 1], variables)
+        clause = self._parse_clause(words[1 : middle + 1], variables)
         checker.derive(number, clause, [integers[word] for word in words[middle + 1 : -1]])
 
+    def _read_end(self) -> None:
+        end = self._next_line()
+        if end != b"c end " + self._digest.hexdigest().encode():
+            raise WrongStep("the file was changed: its hash differs" if end[:6] == b"c end " else "no more steps here")
+        if self._file.read(1):
+            raise WrongStep("there is text after the end")
 
-def _text(written: str) -> str | None:
-    """What stands in quotes, if that is so."""
+
+def _parse_quoted(text: str) -> str | None:
+    """The contents of a JSON string; ``None`` if the text is not one."""
     try:
-        said = json.loads(written) if written.startswith('"') else None  # a string does not nest
+        contents = json.loads(text) if text.startswith('"') else None  # a string does not nest
     except ValueError:
-        said = None
-    return said if isinstance(said, str) else None
+        contents = None
+    return contents if isinstance(contents, str) else None
 
 
-def _file(kind: str, rest: str) -> CertifiedFile:
-    digest, _, name = rest.partition(" ")
-    named = _text(name)
-    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or named is None:
+def _parse_file(kind: str, rest: str) -> CertifiedFile:
+    digest, _, quoted_name = rest.partition(" ")
+    name = _parse_quoted(quoted_name)
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef") or name is None:
         raise WrongStep(f'`c {kind} SHA256 "NAME"` is expected here')
-    return CertifiedFile(kind, digest, named)
+    return CertifiedFile(kind, digest, name)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.model.limits import LimitKind, LimitReached, WorkBudget
+from plansafe.verifier.model.limits import WorkBudget, check_deadline
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.symbolic.invariants.lifted_actions import (
     COPY_OFFSET,
@@ -116,8 +115,7 @@ class GroupProofs:
 
     def _check_limits(self) -> None:
         self.work.spend()
-        if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(LimitKind.TIME)
+        check_deadline(self.deadline)
 
     def _state_before(self, change: LiftedChange, law: MutexLaw | None) -> PartialState:
         state = change.snap.state_before(self.domains, change.effect_number)

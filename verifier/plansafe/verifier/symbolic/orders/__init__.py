@@ -1,1 +1,1 @@
-"""Partially ordered plans: what is so in all of the orders that a plan allows (docs/worlds.md)."""
+"""Partially ordered plans: verdicts over all orders that a plan allows (docs/worlds.md)."""

@@ -8,7 +8,6 @@ such point is expanded once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
@@ -17,13 +16,15 @@ from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.replay import HALT, Outcome, Replay
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_TRIES = 50_000
-"""Attempts to take a step."""
+"""Attempts to take a step, in the search for a greedy order."""
+MAX_POINTS = 30_000
+"""Points of executions that are expanded."""
 
 
 class OrderVerdict(NamedTuple):
@@ -34,6 +35,9 @@ class OrderVerdict(NamedTuple):
     safe: bool | None
 
 
+UNDECIDED = OrderVerdict(None, None, None)
+
+
 def replay_order(
     engine: Engine,
     steps: Sequence[GroundAction | IllFormed],
@@ -41,38 +45,38 @@ def replay_order(
     criteria: VerdictCriteria = EVERY_VIOLATION,
     deadline: float | None = None,
 ) -> OrderVerdict:
-    """The judgement on the steps taken in an order (numbers from 1), up to the first that fails.
+    """The verdict on the steps taken in an order (numbers from 1), up to the first that fails.
 
     ``criteria`` says which violations count. Raises ``LimitReached``.
     """
-    found = execute_order(engine, steps, order, deadline)
+    outcome = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([engine.decides(violation, criteria) for violation in found.violations]):
+    if any([engine.decides(violation, criteria) for violation in outcome.violations]):
         safe = False
-    elif engine.leaves_undecided(found.undecided, criteria) or found.limit is not None:
+    elif engine.leaves_undecided(outcome.undecided, criteria) or outcome.limit is not None:
         safe = None
-    if found.limit is not None and not found.failures:
+    if outcome.limit is not None and not outcome.failures:
         return OrderVerdict(None, None, safe)
-    return OrderVerdict(not found.failures, found.goal is True, safe)
+    return OrderVerdict(not outcome.failures, outcome.goal is True, safe)
 
 
 def execute_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: Sequence[int], deadline: float | None = None
 ) -> Outcome:
-    """What becomes of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
-    run = Replay(engine, HALT, deadline=deadline)
-    run.run_steps([steps[number - 1] for number in order])
-    return run.outcome(len(steps))
+    """The outcome of the steps taken in an order, up to the first that fails. Raises ``LimitReached``."""
+    replay = Replay(engine, HALT, deadline=deadline)
+    replay.run_steps([steps[number - 1] for number in order])
+    return replay.outcome(len(steps))
 
 
 def find_greedy_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: PartialOrder, deadline: float | None = None
 ) -> tuple[int, ...]:
-    """An order that always takes the first step it can, and goes on anyhow where it can take none.
+    """An order that always takes the first applicable step. If there is none, the other steps follow.
 
-    Quadratic in the number of steps; after ``MAX_TRIES`` attempts it goes on anyhow. Raises ``LimitReached``.
+    Quadratic in the number of steps; after ``MAX_TRIES`` attempts, the other steps follow. Raises ``LimitReached``.
     """
-    simulation = Execution(engine)
+    execution = Execution(engine)
     path: list[int] = []
     taken = tries = 0
     stuck = False
@@ -85,25 +89,18 @@ def find_greedy_order(
             tries += 1
             if tries > MAX_TRIES:
                 break
-            if deadline is not None and tries % 256 == 0 and monotonic() > deadline:
-                raise LimitReached(LimitKind.TIME)
+            if tries % 256 == 0:
+                check_deadline(deadline)
             try:
-                done = simulation.take(step)
+                is_taken = execution.take(step)
             except NumberTooLarge:
-                done = False
-            if done:
+                is_taken = False
+            if is_taken:
                 path.append(number)
                 taken |= 1 << number
                 stuck = False
                 break
-    extended = order.linear_extension([1 << number for number in path])
-    assert extended is not None
-    return extended
-
-
-MAX_POINTS = 30_000
-"""Points of executions that are looked at."""
-UNDECIDED = OrderVerdict(None, None, None)
+    return order.linear_extension([1 << number for number in path])
 
 
 def enumerate_orders(
@@ -114,48 +111,47 @@ def enumerate_orders(
     deadline: float | None,
     note: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
-    """Call ``note`` with a judgement and an order for every way in which a trace may end, until it returns ``True``.
+    """Call ``note`` with a verdict and an order for every possible end of a trace, until it returns ``True``.
 
-    An order lists the steps up to the trace's end, the failing one included. Raises ``LimitReached`` and, past the
-    limit, :class:`TooHard`.
+    An order lists the steps up to the trace's end, with the failing one. Raises ``LimitReached``, and :class:`TooHard`
+    if there are too many points.
     """
     stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
-    seen: set[tuple[int, object]] = set()
+    visited: set[tuple[int, object]] = set()
     while stack:
         taken, path, execution = stack.pop()
         if taken == order.all_steps:
-            if note(_judged(execution, True), path):
+            if note(_end_verdict(execution, True), path):
                 return
             continue
         failing = 0
-        for step in bit_numbers(order.all_steps & ~taken):
-            if order.before[step] & ~taken:
+        for number in bit_numbers(order.all_steps & ~taken):
+            if order.before[number] & ~taken:
                 continue
-            if deadline is not None and monotonic() > deadline:
-                raise LimitReached(LimitKind.TIME)
+            check_deadline(deadline)
             try:
-                resolved = steps[step - 1]
-                after = None if isinstance(resolved, IllFormed) else execution.after(resolved)
+                step = steps[number - 1]
+                after = None if isinstance(step, IllFormed) else execution.after(step)
             except (NumberTooLarge, TooManyInstances):
-                if note(UNDECIDED, (*path, step)):
+                if note(UNDECIDED, (*path, number)):
                     return
                 continue
             if after is None:
-                failing = failing or step
+                failing = failing or number
                 continue
-            key = (taken | 1 << step, after.key())
-            if key in seen:
+            point = (taken | 1 << number, after.key())
+            if point in visited:
                 continue
-            seen.add(key)
-            if len(seen) > MAX_POINTS:
+            visited.add(point)
+            if len(visited) > MAX_POINTS:
                 raise TooHard(f"the orders come to more than {MAX_POINTS} different points")
-            stack.append((taken | 1 << step, (*path, step), after))
-        if failing and note(_judged(execution, False), (*path, failing)):
+            stack.append((taken | 1 << number, (*path, number), after))
+        if failing and note(_end_verdict(execution, False), (*path, failing)):
             return
 
 
-def _judged(execution: Execution, executable: bool) -> OrderVerdict:
-    """The judgement where the trace ends."""
+def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
+    """The verdict at the end of a trace."""
     engine = execution.engine
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True

@@ -16,83 +16,82 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 Precedence = tuple[int, int]
-
-
-class CyclicOrder(Exception):
-    """The pairs order nothing: ``steps`` is a cycle, each step before the next and the last before the first."""
-
-    def __init__(self, steps: tuple[int, ...]) -> None:
-        super().__init__(steps)
-        self.steps = steps
+"""Two steps: the first comes before the second."""
+END = 0
+"""The moment after all steps. A step's number is the moment before the step."""
 
 
 def bit_numbers(mask: int) -> Iterator[int]:
-    """The steps of a mask, in ascending order."""
+    """The numbers of the bits of a mask, in ascending order: the steps of a set of steps."""
     while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 class PartialOrder:
-    """``before[i]`` and ``after[i]`` are the steps that every order takes before, and after, step ``i``.
+    """A strict partial order. ``before[i]`` and ``after[i]`` are the steps that every order takes before or after i.
 
-    Raises :class:`CyclicOrder`. Building costs one operation on masks for each pair.
+    Raises ``ValueError`` if the order is cyclic. Construction costs one operation on masks for each pair.
     """
 
     def __init__(self, size: int, pairs: Iterable[Precedence]) -> None:
         self.size = size
         self.all_steps = (1 << size + 1) - 2
         self.pairs = tuple(dict.fromkeys(pairs))
-        self._next: list[list[int]] = [[] for _ in range(size + 1)]
+        self._successors: list[list[int]] = [[] for _ in range(size + 1)]
         for first, second in self.pairs:
-            self._next[first].append(second)
-        listed = self.linear_extension()
-        if listed is None:
-            raise CyclicOrder(find_cycle(size, self._next))
+            self._successors[first].append(second)
         self.before = [0] * (size + 1)
         self.after = [0] * (size + 1)
+        listed = self.linear_extension()
+        if len(listed) < size:
+            raise ValueError("the order is cyclic")
         for step in listed:
-            reached = self.before[step] | 1 << step
-            for later in self._next[step]:
-                self.before[later] |= reached
+            at_or_before = self.before[step] | 1 << step
+            for successor in self._successors[step]:
+                self.before[successor] |= at_or_before
         for step in reversed(listed):
-            for later in self._next[step]:
-                self.after[step] |= self.after[later] | 1 << later
+            for successor in self._successors[step]:
+                self.after[step] |= self.after[successor] | 1 << successor
 
     def count_unordered_pairs(self) -> int:
         """The number of pairs of steps that may come in either order."""
         return self.size * (self.size - 1) // 2 - sum([steps.bit_count() for steps in self.before])
 
-    def linear_extension(self, groups: Sequence[int] = (), extra: Iterable[Precedence] = ()) -> tuple[int, ...] | None:
-        """A linear extension, or ``None`` if the ``extra`` pairs allow none.
+    def linear_extension(self, groups: Sequence[int] = ()) -> tuple[int, ...]:
+        """A linear extension. Steps of earlier ``groups`` come first where possible, else smaller numbers."""
+        return self._sort(self._successors, groups)
 
-        Steps of earlier ``groups`` come first wherever the order allows it; among equals, smaller numbers do.
-        """
+    def extend_with(self, pairs: Iterable[Precedence]) -> tuple[int, ...] | None:
+        """A linear extension that respects more pairs; ``None`` if there is none."""
+        successors = [list(steps) for steps in self._successors]
+        for first, second in pairs:
+            successors[first].append(second)
+        listed = self._sort(successors, ())
+        return listed if len(listed) == self.size else None
+
+    def _sort(self, successors: list[list[int]], groups: Sequence[int]) -> tuple[int, ...]:
+        """Sort the steps topologically, without those on or after a cycle."""
         rank = [len(groups)] * (self.size + 1)
         for number in range(len(groups) - 1, -1, -1):
             for step in bit_numbers(groups[number]):
                 rank[step] = number
-        following = self._next
-        if extra:
-            following = [list(steps) for steps in following]
-            for first, second in extra:
-                following[first].append(second)
-        missing = [0] * (self.size + 1)
-        for steps in following:
+        predecessors = [0] * (self.size + 1)
+        for steps in successors:
             for step in steps:
-                missing[step] += 1
-        ready = [(rank[step], step) for step in range(1, self.size + 1) if not missing[step]]
+                predecessors[step] += 1
+        ready = [(rank[step], step) for step in range(1, self.size + 1) if not predecessors[step]]
         heapify(ready)
-        out = []
+        listed = []
         while ready:
             step = heappop(ready)[1]
-            out.append(step)
-            for later in following[step]:
-                missing[later] -= 1
-                if not missing[later]:
-                    heappush(ready, (rank[later], later))
-        return tuple(out) if len(out) == self.size else None
+            listed.append(step)
+            for successor in successors[step]:
+                predecessors[successor] -= 1
+                if not predecessors[successor]:
+                    heappush(ready, (rank[successor], successor))
+        return tuple(listed)
 
     def linear_extensions(self) -> Iterator[tuple[int, ...]]:
         """All linear extensions, each made in time quadratic in its length."""
@@ -104,43 +103,22 @@ class PartialOrder:
             ready = [step for step in bit_numbers(self.all_steps & ~taken) if not self.before[step] & ~taken]
             stack += [(taken | 1 << step, (*path, step)) for step in ready]
 
-    def allows(self, order: Sequence[int]) -> bool:
-        """Whether an order of all steps respects every pair."""
-        place = {step: number for number, step in enumerate(order)}
-        return len(place) == self.size and all([place[first] < place[second] for first, second in self.pairs])
+    def certainly_before(self, moment: int) -> int:
+        """The steps that every order takes before a moment: before a step, or the end."""
+        return self.all_steps if moment == END else self.before[moment]
+
+    def possibly_before(self, moment: int) -> int:
+        """The steps that some order takes before a moment: before a step, or the end."""
+        return self.all_steps if moment == END else self.all_steps & ~(self.after[moment] | 1 << moment)
 
 
-def find_cycle(size: int, following: Sequence[Iterable[int]]) -> tuple[int, ...]:
-    """A cycle of a graph that has one; ``following[i]`` are the steps after step ``i``."""
-    seen = [0] * (size + 1)  # 1: on the path, 2: done
-    for root in range(1, size + 1):
-        if seen[root]:
-            continue
-        path, stack = [root], [iter(following[root])]
-        seen[root] = 1
-        while stack:
-            step = next(stack[-1], None)
-            if step is None:
-                stack.pop()
-                seen[path.pop()] = 2
-            elif seen[step] == 1:
-                return tuple(path[path.index(step) :])
-            elif not seen[step]:
-                seen[step] = 1
-                path.append(step)
-                stack.append(iter(following[step]))
-    raise AssertionError("there is no cycle")
-
-
-END = 0
-"""The moment after all steps; any other moment is that before a step."""
+# ---- the modal truth criterion --------------------------------------------------------------------------------------
 
 
 class Writers(NamedTuple):
-    """The steps that write one fact. ``makes`` and ``breaks`` do so in every world, ``may_*`` may do so in some.
+    """The steps that make one fact true, or false, in every world, and those that do so in some worlds.
 
-    ``initial`` is the value in S0, ``None`` where it is open. Where nothing is conditional, ``possibly_making`` and
-    ``possibly_breaking`` equal ``makes`` and ``breaks``.
+    ``initial`` is the value in S0, ``None`` if it is unknown.
     """
 
     initial: bool | None
@@ -150,62 +128,46 @@ class Writers(NamedTuple):
     possibly_breaking: int
 
     @property
-    def unconditional(self) -> bool:
-        """Whether no write is conditional, and the value in S0 is given: then the criterion is exact."""
-        return (
-            self.initial is not None and self.making == self.possibly_making and self.breaking == self.possibly_breaking
-        )
+    def is_unconditional(self) -> bool:
+        """Whether no write is conditional, and the value in S0 is known: then the criterion is exact."""
+        certain, possible = self[1:3], self[3:5]
+        return self.initial is not None and certain == possible
 
 
-def holds_in_every_order(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
-    """Whether the fact has the value at the moment in every order; exact if the writers are plain.
+def holds_in_every_order(order: PartialOrder, writers: Writers, moment: int, value: bool) -> bool:
+    """Whether the fact has the value at the moment in every order; exact if the writers are unconditional.
 
     Linear in the number of steps that write the opposite, with one operation on masks for each.
     """
-    return (
-        is_established(order, writers, moment, wanted)
-        and next(bit_numbers(threatening_steps(order, writers, moment, wanted)), None) is None
-    )
+    return _is_established(order, writers, moment, value) and not _threats(order, writers, moment, value)
 
 
-def is_established(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> bool:
+def _is_established(order: PartialOrder, writers: Writers, moment: int, value: bool) -> bool:
     """Whether something necessarily before the moment gives the fact the value."""
-    makes = writers.making if wanted else writers.breaking
-    return writers.initial is wanted or bool(makes & _before(order, moment))
+    establishing = writers.making if value else writers.breaking
+    return writers.initial is value or bool(establishing & order.certainly_before(moment))
 
 
-def threatening_steps(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> int:
-    """The steps that may take the value away, and after which nothing necessarily restores it before the moment."""
-    makes, breaks = (
-        (writers.making, writers.possibly_breaking) if wanted else (writers.breaking, writers.possibly_making)
-    )
-    before = _before(order, moment)
-    if moment != END:
-        breaks &= ~(order.after[moment] | 1 << moment)
-    restoring = makes & before
+def _threats(order: PartialOrder, writers: Writers, moment: int, value: bool) -> int:
+    """The steps that may remove the value, and after which nothing necessarily restores it before the moment."""
+    removing = writers.possibly_breaking if value else writers.possibly_making
+    removing &= order.possibly_before(moment)
+    restoring = (writers.making if value else writers.breaking) & order.certainly_before(moment)
     if restoring:
-        breaks = sum([1 << step for step in bit_numbers(breaks) if not restoring & order.after[step]])
-    return breaks
+        removing = sum([1 << step for step in bit_numbers(removing) if not restoring & order.after[step]])
+    return removing
 
 
-def find_failing_order(order: PartialOrder, writers: Writers, moment: int, wanted: bool) -> tuple[int, ...] | None:
-    """An order in which the fact has not the value at the moment if every step is taken; ``None`` if there is none.
+def find_failing_order(order: PartialOrder, writers: Writers, moment: int, value: bool) -> tuple[int, ...] | None:
+    """An order in which the fact does not have the value at the moment, if every step is taken; ``None`` if none.
 
-    The writers are plain.
+    The writers are unconditional.
     """
-    threat = next(bit_numbers(threatening_steps(order, writers, moment, wanted)), None)
-    everything = order.all_steps
+    threat = next(bit_numbers(_threats(order, writers, moment, value)), None)
     if threat is not None:
-        below = everything & ~(order.after[threat] | 1 << threat)
-        if moment == END:
-            return order.linear_extension((below, 1 << threat))
-        below &= ~(order.after[moment] | 1 << moment)
-        between = order.after[threat] & order.before[moment]
-        return order.linear_extension((below, 1 << threat, between, 1 << moment))
-    if not is_established(order, writers, moment, wanted):
-        return order.linear_extension((_before(order, moment), 1 << moment if moment != END else 0))
+        before = order.possibly_before(threat) & order.possibly_before(moment)
+        between = order.after[threat] & order.certainly_before(moment)
+        return order.linear_extension((before, 1 << threat, between, 1 << moment))
+    if not _is_established(order, writers, moment, value):
+        return order.linear_extension((order.certainly_before(moment), 1 << moment))
     return None
-
-
-def _before(order: PartialOrder, moment: int) -> int:
-    return order.all_steps if moment == END else order.before[moment]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
-from plansafe.verifier.model.nodes import TRUE as ALWAYS
+from plansafe.verifier.model.nodes import TRUE as TRUE_FORMULA
 from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import RulePart
@@ -16,27 +17,25 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetition
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
-from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
+from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000
-"""Bindings of one part of a rule that are looked at, beyond which the rule is given up."""
-
-
-SPELT_OUT = frozenset(("sometime-after",))
-"""Operators that letters do not know."""
+"""Bindings of one part of a rule, beyond which the rule is not encoded."""
+EXPANDED_OPERATORS = frozenset(("sometime-after",))
+"""Operators that :class:`Letters` does not encode."""
 
 
 class InstanceViolation(NamedTuple):
-    """Under which worlds an instance of a part is violated."""
+    """In which worlds an instance of a part is violated."""
 
     part: int
     binding: tuple[int, ...]
     literal: Literal
 
 
-class _Ready(NamedTuple):
-    """A part made ready: its formulas without quantifiers over temporal ones, and their state formulas."""
+class _PreparedPart(NamedTuple):
+    """A part with its formulas without quantifiers over temporal formulas, and their state formulas."""
 
     part: RulePart
     body: Formula
@@ -56,147 +55,135 @@ class RuleEncoding:
 
     def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
-        out: list[InstanceViolation] = []
-        plan = self.engine.rule_set
+        violations: list[InstanceViolation] = []
+        rule_set = self.engine.rule_set
         runtime = self.engine.prototype
         if self.engine.limit is not None or (runtime is not None and runtime.too_large):
             raise TooHard("a rule has more instances than the limit allows")
-        for number, part in enumerate(plan.parts):
-            preference = plan.rules[part.rule].preference
-            if preference and not self.engine.task.functions:
+        for number, part in enumerate(rule_set.parts):
+            is_preference = rule_set.rules[part.rule].preference
+            if is_preference and not self.engine.task.functions:
                 continue
             if not all([self.engine.task.domains[v.domain] for v in part.parameters]):
                 continue
-            ready = self._ready(part)
-            known: dict[tuple[Literal, ...], Literal] = {}  # instances that read alike are violated alike
-            for binding in self._bindings(part, everything=preference):
+            prepared = self._prepare(part)
+            literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
+            for binding in self._bindings(part, all_bindings=is_preference):
                 slots = bind(part.parameters, binding)
-                leaves = {id(leaf): self._leaf(leaf, slots) for leaf in ready.leaves}
-                step = FALSE if part.step is None else self._leaf(part.step, slots)
-                if preference:
-                    continue  # preferences matter only where they cannot be decided
+                leaves = {id(leaf): self._encode_leaf(leaf, slots) for leaf in prepared.leaves}
+                step = FALSE if part.step is None else self._encode_leaf(part.step, slots)
+                if is_preference:
+                    continue  # preferences matter only if they cannot be decided
                 key = (*leaves.values(), step)
-                literal = known.get(key)
+                literal = literals.get(key)
                 if literal is None:
-                    literal = known[key] = self._instance(ready, leaves, step)
-                    self.moments.check()
+                    literal = literals[key] = self._encode_instance(prepared, leaves, step)
+                    self.moments.check_limits()
                 if literal != FALSE:
-                    out.append(InstanceViolation(number, binding, literal))
-        return out
+                    violations.append(InstanceViolation(number, binding, literal))
+        return violations
 
-    # -- instances ----------------------------------------------------------------------------------------------------
-
-    def _ready(self, part: RulePart) -> _Ready:
+    def _prepare(self, part: RulePart) -> _PreparedPart:
         task = self.engine.task
+        guard = TRUE_FORMULA if part.guard is None else part.guard
         try:
-            body = expand_operators(ground_temporal(task, part.body), SPELT_OUT)
-            guard = ALWAYS if part.guard is None else expand_operators(ground_temporal(task, part.guard), SPELT_OUT)
+            body, guard = [expand_operators(ground_temporal(task, f), EXPANDED_OPERATORS) for f in (part.body, guard)]
         except LimitReached:
             raise TooHard("a quantifier over temporal formulas has too many instances") from None
         leaves = tuple({id(leaf): leaf for formula in (body, guard) for leaf in _leaves(formula)}.values())
-        return _Ready(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
+        return _PreparedPart(part, body, guard, leaves, ignores_repetition(body) and ignores_repetition(guard))
 
-    def _leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
-        evaluation, state = self.template.evaluation, self.template.state
-        literal = evaluation.compile_true(formula)(state, dict(slots))
-        if evaluation.reads_numbers(formula) and evaluation.compile_false(formula)(state, dict(slots)) != literal ^ 1:
+    def _encode_leaf(self, formula: Formula, slots: dict[int, int]) -> Literal:
+        compiler, state = self.template.compiler, self.template.state
+        literal = compiler.compile_true(formula)(state, dict(slots))
+        if compiler.reads_numbers(formula) and compiler.compile_false(formula)(state, dict(slots)) != literal ^ 1:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
-    def _bindings(self, part: RulePart, everything: bool) -> Iterator[tuple[int, ...]]:
-        """The bindings under which a part may be violated."""
+    def _bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
+        """The bindings under which a part may be violated, or ``all_bindings`` under which it is checked."""
         if not part.parameters:
             yield ()
             return
-        possible_certain = self.template.evaluation.possible_certain
-        body = ALWAYS if everything or part.mode == "whole" else possible_certain.possible_condition(part.body, False)
+        possible_certain = self.template.compiler.possible_certain
+        is_whole = all_bindings or part.mode == "whole"
+        body = TRUE_FORMULA if is_whole else possible_certain.possible_condition(part.body, False)
         premises = [possible_certain.possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
-        self._bounded(condition, part.parameters)
-        found: list[tuple[int, ...]] = []
-        possible_certain.compile_search(condition, part.parameters, ())(self.template.state.facts, (), found)
-        yield from dict.fromkeys(found)
+        self._check_instances(condition, part.parameters)
+        bindings: list[tuple[int, ...]] = []
+        possible_certain.compile_search(condition, part.parameters, ())(self.template.state.facts, (), bindings)
+        yield from dict.fromkeys(bindings)
 
-    def _bounded(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
-        task = self.engine.task
+    def _check_instances(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
+        domains = self.engine.task.domains
         disjuncts = dnf(condition)
-        for disjunct in disjuncts or ():
-            total = 1
-            bound = slots_bound_by_literals(disjunct)
-            for variable in parameters:
-                total *= 1 if variable.slot in bound else len(task.domains[variable.domain])
-            if total > MAX_INSTANCES:
-                raise TooHard("a rule has too many instances")
-        if disjuncts is None:
-            total = 1
-            for variable in parameters:
-                total *= len(task.domains[variable.domain])
-            if total > MAX_INSTANCES:
+        bound_slots = [frozenset[int]()] if disjuncts is None else map(slots_bound_by_literals, disjuncts)
+        for bound in bound_slots:
+            unbound = [parameter for parameter in parameters if parameter.slot not in bound]
+            if prod([len(domains[parameter.domain]) for parameter in unbound]) > MAX_INSTANCES:
                 raise TooHard("a rule has too many instances")
 
-    def _instance(self, ready: _Ready, leaves: dict[int, Literal], step: Literal) -> Literal:
-        moments, circuit, part = self.moments, self.circuit, ready.part
-        mask = moments.reading(leaves.values()) if ready.ignores_repetition else None
-        if mask is not None and part.mode == "always" and not is_temporal(ready.body):
+    # -- instances ----------------------------------------------------------------------------------------------------
+
+    def _encode_instance(self, prepared: _PreparedPart, leaves: dict[int, Literal], step: Literal) -> Literal:
+        """In which worlds an instance is violated. ``step`` is its step pattern."""
+        moments, circuit, part = self.moments, self.circuit, prepared.part
+        mask = moments.changing_steps(leaves.values()) if prepared.ignores_repetition else None
+        if mask is not None and part.mode == "always" and not is_temporal(prepared.body):
             # A block of letters that violate it begins in S0, or after a step that makes it false.
-            mask = moments.falsifying(leaves[id(ready.body)])
+            mask = moments.falsifying_steps(leaves[id(prepared.body)])
         letters = Letters(
             moments,
-            lambda formula, moment: moments.at(leaves[id(formula)], moment),
+            lambda formula, moment: moments.literal_at(leaves[id(formula)], moment),
             None if mask is None else list(bit_numbers(mask)),
         )
         match part.mode:
             case "whole":
-                return letters.at_start(ready.body) ^ 1
+                return letters.at_start(prepared.body) ^ 1
             case "end":
-                return letters.at_end(ready.body) ^ 1
+                return letters.at_end(prepared.body) ^ 1
             case "always":
-                bad = [circuit.both(letters.there(k), letters.at(ready.body, k) ^ 1) for k in letters.letters]
+                bad = [circuit.both(letters.exists(k), letters.value_at(prepared.body, k) ^ 1) for k in letters.letters]
                 return circuit.disjunction(bad)
             case _:
-                return circuit.disjunction([self._matched(ready, letters, step, k) for k in self._steps(step)])
+                facts = {self.circuit.keys[node] for node in self.circuit.inputs([step])}
+                steps = [number for number, fact in self.template.action_facts.items() if fact in facts]
+                return circuit.disjunction([self._violated_at_step(prepared, letters, step, k) for k in steps])
 
-    def _steps(self, literal: Literal) -> list[int]:
-        """The steps that may match a step pattern."""
-        slots = self.circuit.inputs([literal])
-        facts = {self.circuit.keys[node] for node in slots}
-        return [step for step, action_fact in self.template.action_facts.items() if action_fact in facts]
-
-    def _matched(self, ready: _Ready, letters: Letters, pattern: Literal, step: int) -> Literal:
-        """In which worlds a step is taken and breaks the part."""
+    def _violated_at_step(self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int) -> Literal:
+        """In which worlds a step is taken, matches the step pattern, and violates the part."""
         moments, circuit = self.moments, self.circuit
-        if moments.at(pattern, step) == FALSE:
+        if moments.literal_at(pattern, step) == FALSE:
             return FALSE
-        asked = circuit.both(moments.taken(step), letters.at(ready.guard, step))
-        if asked == FALSE:
+        applies = circuit.both(moments.taken(step), letters.value_at(prepared.guard, step))
+        if applies == FALSE:
             return FALSE
-        if not ready.part.after:
-            return circuit.both(asked, letters.at(ready.body, step) ^ 1)
-        after: TimePoint = moments.following(step)
+        if not prepared.part.after:
+            return circuit.both(applies, letters.value_at(prepared.body, step) ^ 1)
         if letters.merged:
-            return circuit.both(asked, letters.at(ready.body, after) ^ 1)
+            return circuit.both(applies, letters.value_at(prepared.body, moments.following(step)) ^ 1)
         bad = [
-            circuit.both(next_one, letters.at(ready.body, k) ^ 1)
+            circuit.both(is_next, letters.value_at(prepared.body, k) ^ 1)
             for k in letters.letters
-            if k != step and (next_one := letters.follows(step, k)) != FALSE
+            if k != step and (is_next := letters.is_next(step, k)) != FALSE
         ]
-        return circuit.both(asked, circuit.disjunction(bad))
+        return circuit.both(applies, circuit.disjunction(bad))
 
 
 def encode_goal(moments: Moments) -> Literal:
     """In which worlds the goal holds where the plan stops."""
     template, circuit = moments.template, moments.circuit
-    literal = template.evaluation.compile_true(And(template.task.goal))(template.state, {})
-    if not moments.varies(literal):
-        return literal
-    reached = circuit.both(moments.executable(), moments.at(literal, END))
-    parts = [reached]
+    goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
+    if not moments.depends_on_moment(goal):
+        return goal
+    cases = [circuit.both(moments.executable(), moments.literal_at(goal, END))]
     for step in range(1, moments.order.size + 1):
-        able = moments.able(step)
-        if able != TRUE:
-            parts.append(circuit.conjunction([moments.reached(step), able ^ 1, moments.at(literal, step)]))
-            moments.check()
-    return circuit.disjunction(parts)
+        can_take = moments.can_take(step)
+        if can_take != TRUE:
+            cases.append(circuit.conjunction([moments.reached(step), can_take ^ 1, moments.literal_at(goal, step)]))
+            moments.check_limits()
+    return circuit.disjunction(cases)
 
 
 def _leaves(formula: Formula) -> Iterator[Formula]:

@@ -9,13 +9,12 @@ where the plan orders the two, else an input.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.limits import LimitKind, LimitReached
+from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import Sum
 from plansafe.verifier.symbolic.orders.partial_order import END, PartialOrder
@@ -27,17 +26,21 @@ from plansafe.verifier.symbolic.worlds.trace import StepEncoder
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 Fact = tuple[int, int]
-"""(predicate, code); or, past the predicates, (number of predicates + function, code): that the fluent has a value."""
+"""(predicate, code); or (number of predicates + function, code): that the fluent has a value."""
+TimePoint = int
+"""``END``, a step (the moment before it), :meth:`Timeline.following`, or :attr:`Timeline.start`."""
+MAX_GATES = 1_500_000
+"""Gates beyond which an encoding is given up: about a gigabyte."""
 
 
 class TooHard(Exception):
-    """What the encoding over orders does not cover, or not within its limits."""
+    """The encoding over orders does not cover this, or not within its limits."""
 
 
 class HeldInput(NamedTuple):
-    """An input of the template: whether a fact holds at the moment that is asked about.
+    """An input of the template: whether a fact holds at the moment in question.
 
-    Of an action predicate: whether the step that is about to be taken there is this one.
+    Of an action predicate: whether the next step is this action.
     """
 
     predicate: int
@@ -45,33 +48,35 @@ class HeldInput(NamedTuple):
 
 
 class StepTemplate(NamedTuple):
-    """A step: in which worlds it can be taken, and what it leaves behind where it is, over the template's inputs."""
+    """In which worlds a step can be taken, and the facts and numbers after it, over the template's inputs."""
 
-    able: Literal
+    precondition: Literal
     facts: dict[Fact, Literal]
     numbers: dict[Fact, Sum]
 
 
 class Openings(NamedTuple):
-    """What is open beside the order: a circuit with inputs for it, S0 over them, and the worlds that there are."""
+    """What is open next to the order: a circuit with inputs for it, S0 over them, and the allowed worlds."""
 
     circuit: Circuit
     start: SymbolicState
-    evaluation: FormulaCompiler
+    compiler: FormulaCompiler
     allowed: Literal = TRUE
 
 
 def no_openings(engine: Engine) -> Openings:
-    """Nothing is open beside the order."""
+    """The openings of a plan in which only the order is open."""
     circuit = Circuit()
-    evaluation = FormulaCompiler(engine.task, circuit)
-    return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, evaluation)
+    compiler = FormulaCompiler(engine.task, circuit)
+    return Openings(circuit, make_initial_state(engine.task, circuit, ()).state, compiler)
 
 
 class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
-    Finding what may change takes as many rounds over the plan as a fact needs to spread, most often two.
+    ``held`` are the inputs of facts that may change, ``initial`` their values in S0; ``values`` are the values in S0 of
+    fluents that may change; ``action_facts`` the facts of action predicates that rules read, by step. Construction
+    takes as many rounds over the plan as a fact needs to spread, most often two.
     """
 
     def __init__(
@@ -84,13 +89,12 @@ class PlanTemplate:
         self.engine = engine
         self.task = engine.task
         self.circuit = openings.circuit
-        self.evaluation = openings.evaluation
-        self.start = openings.start.copy()
+        self.compiler = openings.compiler
         self.state = openings.start.copy()
-        self.size = len(self.task.predicates)
-        self.stepper = StepEncoder(openings.evaluation)
-        self.statements = list_oneof_statements(steps)
-        self.open_values: list[Fact] = [
+        self.predicate_count = len(self.task.predicates)
+        self.step_encoder = StepEncoder(openings.compiler)
+        self.oneof_statements = list_oneof_statements(steps)
+        self.open_numbers: list[Fact] = [
             (function, code)
             for function, quantities in enumerate(openings.start.quantities)
             for code, quantity in quantities.items()
@@ -100,11 +104,9 @@ class PlanTemplate:
         self.initial: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
-        """Step -> its fact of an action predicate, where rules read one."""
-        self._derived = DerivedFacts(openings.evaluation) if self.task.axioms else None
+        self._derived = DerivedFacts(openings.compiler) if self.task.axioms else None
         try:
-            self._derive()
-            self.steps = self._settle(steps, deadline)
+            self.steps = self._encode_steps(steps, deadline)
         except NumberTooLarge:
             raise TooHard("a number grew beyond 65,536 bits") from None
         except TooManyRounds:
@@ -115,73 +117,64 @@ class PlanTemplate:
                 self.action_facts[number] = action_fact
                 self.state.put(*action_fact, self.circuit.input(HeldInput(*action_fact)))
 
-    def _derive(self) -> None:
-        if self._derived is not None:
-            self._derived.update(self.state)
-
-    def _settle(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
+    def _encode_steps(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
+        """Encode the steps, again and again until no further fact or fluent is found to change."""
         while True:
-            out, changed = [StepTemplate(TRUE, {}, {})], False
+            if self._derived is not None:
+                self._derived.update(self.state)
+            templates, changed = [StepTemplate(TRUE, {}, {})], False
             for number, step in enumerate(steps, 1):
-                if deadline is not None and monotonic() > deadline:
-                    raise LimitReached(LimitKind.TIME)
+                check_deadline(deadline)
                 if isinstance(step, IllFormed):
-                    out.append(StepTemplate(FALSE, {}, {}))
+                    templates.append(StepTemplate(FALSE, {}, {}))
                     continue
-                able, changes = self.stepper.encode_step(self.state, step, number)
+                precondition, changes = self.step_encoder.encode_step(self.state, step, number)
                 facts = {(predicate, code): literal for predicate, code, literal in changes.facts}
                 numbers: dict[Fact, Sum] = {}
                 for function, code, quantity in changes.quantities:
-                    facts[self.size + function, code] = quantity.defined
+                    facts[self.predicate_count + function, code] = quantity.defined
                     numbers[function, code] = quantity.value
-                    changed |= self._vary(function, code)
+                    changed |= self._add_variable(function, code)
                 for fact, literal in list(facts.items()):
-                    if literal == self._now(fact):
+                    if literal == self._value(fact):
                         del facts[fact]
                     elif fact not in self.held:
-                        self._hold(fact)
+                        self._add_held_input(fact)
                         changed = True
-                out.append(StepTemplate(able, facts, numbers))
+                templates.append(StepTemplate(precondition, facts, numbers))
             if not changed:
-                return out
-            self._derive()
+                return templates
 
-    def _now(self, fact: Fact) -> Literal:
+    def _value(self, fact: Fact) -> Literal:
         predicate, code = fact
-        if predicate < self.size:
+        if predicate < self.predicate_count:
             return self.state.get(predicate, code)
-        return self.state.quantity(predicate - self.size, code).defined
+        return self.state.quantity(predicate - self.predicate_count, code).defined
 
-    def _hold(self, fact: Fact) -> None:
-        """Give a fact that changes an input of its own."""
+    def _add_held_input(self, fact: Fact) -> None:
+        """Replace the value of a fact that may change by an input."""
         predicate, code = fact
-        self.initial[fact] = self._now(fact)
-        held = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
-        if predicate < self.size:
-            self.state.put(predicate, code, held)
+        self.initial[fact] = self._value(fact)
+        held_input = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
+        if predicate < self.predicate_count:
+            self.state.put(predicate, code, held_input)
         else:
-            quantities = self.state.quantities[predicate - self.size]
-            quantities[code] = Quantity(held, quantities[code].value if code in quantities else Sum(0))
+            quantities = self.state.quantities[predicate - self.predicate_count]
+            quantities[code] = Quantity(held_input, quantities[code].value if code in quantities else Sum(0))
 
-    def _vary(self, function: int, code: int) -> bool:
-        """Give a fluent that changes a variable of its own."""
+    def _add_variable(self, function: int, code: int) -> bool:
+        """Replace the value of a fluent that may change by a variable; return ``False`` if it has one."""
         if (function, code) in self.values:
             return False
-        before = self.state.quantity(function, code)
-        self.values[function, code] = before.value
+        initial = self.state.quantity(function, code)
+        self.values[function, code] = initial.value
         here = Sum(0, ((("here", function, code), 1),))
-        self.state.quantities[function][code] = Quantity(before.defined, here)
+        self.state.quantities[function][code] = Quantity(initial.defined, here)
         return True
 
 
-MAX_GATES = 1_500_000
-"""Gates beyond which an encoding is given up: about a gigabyte."""
-TimePoint = int
-"""``END``, a step (the moment before it), or one of :meth:`Timeline.following` and :attr:`Timeline.start`."""
-
-
 class Timeline:
-    """The order of the steps of a template, in the circuit of the template."""
+    """The order of a template's steps, as literals in the circuit of the template. ``start`` is the moment of S0."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
         self.template = template
@@ -195,7 +188,7 @@ class Timeline:
         return self.order.size + step
 
     def precedes(self, first: int, second: int) -> Literal:
-        """In which orders one step is taken before another."""
+        """In which orders a step is taken before another step."""
         if self.order.after[first] >> second & 1:
             return TRUE
         if self.order.before[first] >> second & 1 or first == second:
@@ -204,14 +197,17 @@ class Timeline:
             return self.circuit.input(OrderInput(first, second))
         return self.circuit.input(OrderInput(second, first)) ^ 1
 
+    def is_before(self, step: int, moment: int) -> Literal:
+        """In which orders a step is taken before a moment: before a step, or the end."""
+        return TRUE if moment == END else self.precedes(step, moment)
+
     def between(self, first: int, middle: int, moment: int) -> Literal:
-        """In which orders a step is taken after another and before a moment (a step, or the end)."""
-        late = TRUE if moment == END else self.precedes(middle, moment)
+        """In which orders a step is taken after another step and before a moment: before a step, or the end."""
+        late = self.is_before(middle, moment)
         return self.circuit.both(self.precedes(first, middle), late)
 
-    def check(self) -> None:
-        """Raise ``LimitReached`` or :class:`TooHard` where a limit is passed."""
+    def check_limits(self) -> None:
+        """Raise ``LimitReached`` or :class:`TooHard` if a limit is exceeded."""
         if len(self.circuit.gates) > MAX_GATES:
             raise TooHard("the encoding of the orders is too large")
-        if self.deadline is not None and monotonic() > self.deadline:
-            raise LimitReached(LimitKind.TIME)
+        check_deadline(self.deadline)

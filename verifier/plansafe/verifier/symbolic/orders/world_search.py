@@ -1,8 +1,8 @@
-"""Worlds in which something is so: a solver over the circuit, and orders made linear where its answers are not.
+"""Search for worlds in which a literal is true: a solver over the circuit, and orders made linear.
 
-The solver knows nothing of transitivity. Where the pairs that it chose go round in a circle, the shortest circles are
-forbidden and it is asked again; a choice without circles extends to a linear order, in which everything asked for has
-the value that the solver gave it. That nothing is found is a proof, since fewer constraints allow more.
+The solver does not encode transitivity. If the pairs that it chose contain cycles, the shortest cycles are excluded and
+it is asked again. A choice without cycles extends to a linear order, in which every literal asked for has the value
+that the solver gave it. If nothing is found, that is a proof, since fewer constraints allow more.
 """
 
 from __future__ import annotations
@@ -21,98 +21,99 @@ from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, Ou
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
-"""Circles of three that are forbidden beforehand."""
-MAX_CIRCLES = 3_000
-MAX_LONG_CIRCLES = 400
-"""Circles that are forbidden between two questions, of three steps and of more."""
+"""Triples of steps whose cycles are excluded in advance."""
+MAX_CYCLES = 3_000
+MAX_LONG_CYCLES = 400
+"""Cycles that are excluded between two solver calls, of three steps and of more."""
 
 
 class WorldAnswer(NamedTuple):
-    """A world, if there is one; ``decided`` says whether there being none is certain."""
+    """A world, if there is one; ``decided``: without a world, it is certain that there is none."""
 
     world: Completion | None
     decided: bool
 
 
 class WorldSearch:
-    """Asks for worlds of one plan."""
+    """Asks a solver for worlds of one plan."""
 
     def __init__(self, moments: Moments, allowed: Literal, engine: str = "auto") -> None:
         self.moments = moments
         self.allowed = allowed
         self.engine = engine
-        self.questions = 0
         self._numeric = False
         self._solver: Solver | None = None
         self._required: set[Literal] = set()
-        self._circles: list[Literal] = []
+        self._cycle_exclusions: list[Literal] = []
         self._triangles: set[frozenset[int]] = set()
-        self.name = ""
 
-    def find_world(self, *wanted: Literal) -> WorldAnswer:
-        """A world in which all of the literals are true."""
-        if FALSE in wanted:
+    def find_world(self, literal: Literal) -> WorldAnswer:
+        """Find a world in which a literal is true."""
+        if literal == FALSE:
             return WorldAnswer(None, True)
-        moments, circuit = self.moments, self.moments.circuit
-        definitions, inputs = moments.meaning([*wanted, self.allowed])
-        meaning = [self.allowed, *definitions]
-        roots = [*wanted, *meaning]
-        numeric = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
-        solver = self._solver
-        if solver is None or (numeric and not self._numeric):
-            self._numeric = numeric
-            self._solver = solver = create_solver(circuit, roots, self.engine, moments.deadline)
-            self._required.clear()
-            for literal in self._circles:
-                solver.require(literal)
-        self.name = solver.name
-        for literal in meaning:
-            if literal not in self._required:
-                self._required.add(literal)
-                solver.require(literal)
-        pairs = {node: key for node in inputs if isinstance(key := circuit.keys[node], OrderInput)}
-        self._transitive([(key.first, key.second) for key in pairs.values()], solver)
+        moments, keys = self.moments, self.moments.circuit.keys
+        definitions, inputs = moments.collect_definitions([literal, self.allowed])
+        solver = self._prepare_solver(literal, [self.allowed, *definitions], inputs)
+        pairs = {node: key for node in inputs if isinstance(key := keys[node], OrderInput)}
+        self._exclude_triangles([(key.first, key.second) for key in pairs.values()], solver)
         while True:
-            self.questions += 1
-            answer = solver.solve(list(wanted))
-            if not answer:
-                return WorldAnswer(None, answer is False)
+            satisfiable = solver.solve([literal])
+            if not satisfiable:
+                return WorldAnswer(None, satisfiable is False)
             model = solver.model()
             chosen = [
                 (key.first, key.second) if model.inputs[node] else (key.second, key.first)
                 for node, key in pairs.items()
-                if node in model.inputs  # what the solver was not told of may be either way
+                if node in model.inputs  # a pair that was not encoded may have either order
             ]
-            order = moments.order.linear_extension((), chosen)
+            order = moments.order.extend_with(chosen)
             if order is not None:
-                return WorldAnswer(self._world(model, order), True)
-            self._forbid(solver, find_circles(moments.order, chosen))
-            moments.check()
+                return WorldAnswer(self._to_world(model, order), True)
+            self._exclude_cycles(solver, find_cycles(moments.order, chosen))
+            moments.check_limits()
 
-    def _transitive(self, pairs: list[Precedence], solver: Solver) -> None:
-        """Forbid the circles of three steps all of whose pairs are inputs, or given; as many as there is room for."""
+    def _prepare_solver(self, literal: Literal, required: list[Literal], inputs: list[int]) -> Solver:
+        """The solver, with the required literals; a new one once numbers occur."""
+        circuit = self.moments.circuit
+        numeric = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
+        solver = self._solver
+        if solver is None or (numeric and not self._numeric):
+            self._numeric = numeric
+            solver = create_solver(circuit, [literal, *required], self.engine, self.moments.deadline)
+            self._solver = solver
+            self._required.clear()
+            for exclusion in self._cycle_exclusions:
+                solver.require(exclusion)
+        for part in required:
+            if part not in self._required:
+                self._required.add(part)
+                solver.require(part)
+        return solver
+
+    def _exclude_triangles(self, pairs: list[Precedence], solver: Solver) -> None:
+        """Exclude the cycles of three steps whose pairs are all inputs or given, up to a limit."""
         moments, order = self.moments, self.moments.order
         chosen = [0] * (order.size + 1)
         for first, second in pairs:
             chosen[first] |= 1 << second
             chosen[second] |= 1 << first
-        related = [c | order.before[step] | order.after[step] for step, c in enumerate(chosen)]
-        circles: list[list[Precedence]] = []
+        related = [mask | order.before[step] | order.after[step] for step, mask in enumerate(chosen)]
+        cycles: list[list[Precedence]] = []
         for first, second in pairs:
             for third in bit_numbers(related[first] & related[second]):
                 triangle = frozenset((first, second, third))
-                if triangle in self._triangles or self._follows(chosen, first, second, third):
+                if triangle in self._triangles or self._is_implied(chosen, first, second, third):
                     continue
                 if len(self._triangles) >= MAX_TRIANGLES:
                     break
                 self._triangles.add(triangle)
-                circles.append([(first, second), (second, third), (third, first)])
-                circles.append([(second, first), (first, third), (third, second)])
-            moments.check()
-        self._forbid(solver, circles)
+                cycles.append([(first, second), (second, third), (third, first)])
+                cycles.append([(second, first), (first, third), (third, second)])
+            moments.check_limits()
+        self._exclude_cycles(solver, cycles)
 
-    def _follows(self, chosen: list[int], first: int, second: int, third: int) -> bool:
-        """Whether transitivity of three steps follows from that of others: a step is between two that are ordered."""
+    def _is_implied(self, chosen: list[int], first: int, second: int, third: int) -> bool:
+        """Whether other triples make these steps transitive: one of them is between two ordered steps."""
         order = self.moments.order
         for a, b, c in ((first, third, second), (second, third, first)):
             if not chosen[a] >> b & 1:
@@ -121,17 +122,17 @@ class WorldSearch:
                     return True
         return False
 
-    def _forbid(self, solver: Solver, circles: list[list[Precedence]]) -> None:
+    def _exclude_cycles(self, solver: Solver, cycles: list[list[Precedence]]) -> None:
         moments, circuit = self.moments, self.moments.circuit
-        literal = circuit.conjunction(
-            [circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in circle]) for circle in circles]
+        exclusion = circuit.conjunction(
+            [circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
         )
-        if literal != TRUE:
-            self._circles.append(literal)
-            solver.require(literal)
+        if exclusion != TRUE:
+            self._cycle_exclusions.append(exclusion)
+            solver.require(exclusion)
 
-    def _world(self, model: Model, order: tuple[int, ...]) -> Completion:
-        """The world of a model. What the model leaves open is arbitrary."""
+    def _to_world(self, model: Model, order: tuple[int, ...]) -> Completion:
+        """The world of a model. Values that the model leaves open are arbitrary."""
         template, keys = self.moments.template, self.moments.circuit.keys
         facts: set[tuple[int, int]] = set()
         rejected: set[OutcomeInput] = set()
@@ -142,56 +143,54 @@ class WorldSearch:
             elif not value and isinstance(key, OutcomeInput):
                 rejected.add(key)
         outcomes = {}
-        for (step, number, objects), alternatives in template.stepper.alternative_counts.items():
-            outcomes[step, number, objects] = next(
-                k for k in range(alternatives) if OutcomeInput(step, number, objects, k) not in rejected
-            )
-        values = {key: model.values.get(key, 0) for key in template.open_values}
-        return Completion(frozenset(facts), values, complete_outcomes(template.statements, outcomes), order)
+        for choice, alternatives in template.step_encoder.alternative_counts.items():
+            outcomes[choice] = next(k for k in range(alternatives) if OutcomeInput(*choice, k) not in rejected)
+        values = {number: model.values.get(number, 0) for number in template.open_numbers}
+        return Completion(frozenset(facts), values, complete_outcomes(template.oneof_statements, outcomes), order)
 
 
-def find_circles(order: PartialOrder, chosen: Sequence[Precedence]) -> list[list[Precedence]]:
-    """Circles that chosen pairs close, up to a bound: those of three steps, else a shortest one for each pair."""
-    following = [0] * (order.size + 1)
-    preceding = [0] * (order.size + 1)
+def find_cycles(order: PartialOrder, chosen: Sequence[Precedence]) -> list[list[Precedence]]:
+    """Cycles that the chosen pairs close, up to a limit: cycles of three steps, else a shortest one for each pair."""
+    successors = [0] * (order.size + 1)
+    predecessors = [0] * (order.size + 1)
     for first, second in chosen:
-        following[first] |= 1 << second
-        preceding[second] |= 1 << first
-    reach = [order.after[step] | following[step] for step in range(order.size + 1)]
-    out: list[list[Precedence]] = []
+        successors[first] |= 1 << second
+        predecessors[second] |= 1 << first
+    after = [order.after[step] | successors[step] for step in range(order.size + 1)]
+    cycles: list[list[Precedence]] = []
     for first, second in chosen:
-        for third in bit_numbers(reach[second] & (preceding[first] | order.before[first])):
-            inputs = following[second] >> third & 1 and following[third] >> first & 1
-            if not inputs or first == min(first, second, third):  # a circle of three inputs is met three times
-                out += [[(first, second), (second, third), (third, first)]]
-        if len(out) >= MAX_CIRCLES:
+        for third in bit_numbers(after[second] & (predecessors[first] | order.before[first])):
+            all_chosen = successors[second] >> third & 1 and successors[third] >> first & 1
+            if not all_chosen or first == min(first, second, third):  # a cycle of three chosen pairs is met three times
+                cycles.append([(first, second), (second, third), (third, first)])
+        if len(cycles) >= MAX_CYCLES:
             break
-    if out:
-        return out
+    if cycles:
+        return cycles
     for first, second in chosen:
-        path = _path(reach, second, first)
+        path = _shortest_path(after, second, first)
         if path is not None:
-            out.append([*pairwise([first, *path])])
-        if len(out) >= MAX_LONG_CIRCLES:
+            cycles.append([*pairwise([first, *path])])
+        if len(cycles) >= MAX_LONG_CYCLES:
             break
-    shortest = min([len(circle) for circle in out])
-    return [circle for circle in out if len(circle) <= shortest + 1]
+    shortest = min([len(cycle) for cycle in cycles])
+    return [cycle for cycle in cycles if len(cycle) <= shortest + 1]
 
 
-def _path(reach: list[int], start: int, goal: int) -> list[int] | None:
-    """A shortest path by breadth."""
+def _shortest_path(successors: list[int], start: int, goal: int) -> list[int] | None:
+    """A shortest path, by breadth-first search."""
     layers = [1 << start]
-    seen = layers[0]
+    visited = layers[0]
     while not layers[-1] >> goal & 1:
-        new = 0
+        layer = 0
         for step in bit_numbers(layers[-1]):
-            new |= reach[step]
-        new &= ~seen
-        if not new:
+            layer |= successors[step]
+        layer &= ~visited
+        if not layer:
             return None
-        seen |= new
-        layers.append(new)
+        visited |= layer
+        layers.append(layer)
     path = [goal]
     for layer in reversed(layers[:-1]):
-        path.append(next(step for step in bit_numbers(layer) if reach[step] >> path[-1] & 1))
+        path.append(next(step for step in bit_numbers(layer) if successors[step] >> path[-1] & 1))
     return path[::-1]

@@ -10,7 +10,7 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict
-from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE, ClosedWorld, OpenWorlds, OrderAudit
+from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE, ClosedWorld, OrderAudit, WorldSource
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.orders.template import Openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer
@@ -51,7 +51,7 @@ class OrderReporter(OpenPartsReporter):
         if parts.is_open:
             openings = Openings(parts.circuit, parts.start, parts.compiler, parts.allowed)
             closed_worlds = None if parts.open_numbers else self._iterate_closed_worlds
-            open_worlds = OpenWorlds(openings, self._audit_world, closed_worlds)
+            open_worlds = WorldSource(openings, self._audit_world, closed_worlds)
         elif compiled.is_open:  # nothing that the task leaves open matters to these steps
             compiled = close_task(compiled, make_certain_world(steps))
         self.audit = OrderAudit(
@@ -77,7 +77,7 @@ class OrderReporter(OpenPartsReporter):
 
     def choose_world(self) -> Completion:
         """A world that was replayed, or an allowed world with the first order."""
-        first_order = self.order.linear_extension() or ()
+        first_order = self.order.linear_extension()
         return self.audit.any_replayed_world() or super().choose_world()._replace(order=first_order)
 
     def find_violating_world(self, rule: str) -> Completion | None:

@@ -1,0 +1,333 @@
+"""Counterfactual worlds of a plan: some steps and some initial facts are omitted (docs/diagnose.md).
+
+An omitted step is idle: its time passes without effect. Every other step happens, whether or not it can be taken. A
+:data:`FindingTest` tests whether a finding, which is wrong in the world with all elements, is wrong in a world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.rule_set import RuleSet
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps
+from plansafe.verifier.execution.replay import FORCE, Replay
+from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, empty_footprint
+from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
+from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
+from plansafe.verifier.rules.model import Rule, RulePart
+
+Element = tuple[int, int]
+"""An element that can be omitted: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
+World = frozenset[Element]
+"""The elements that a world keeps."""
+IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+ABSENT = IllFormed("", "", 0)
+STEP = -1
+MAX_CONJUNCTS = 10
+ANY = -1
+"""In place of a code: all facts of the predicate."""
+
+
+class StepCondition(NamedTuple):
+    """A condition after a step (0: in the initial state), and its values for which the finding is wrong."""
+
+    step: int
+    formula: Formula
+    binding: Binding
+    wrong_values: tuple[bool | None, ...]
+
+
+class ConditionTest(NamedTuple):
+    """Wrong iff each condition has one of its wrong values, and ``step`` (0: none) is not omitted."""
+
+    conditions: tuple[StepCondition, ...]
+    step: int = 0
+
+
+class InstanceTest(NamedTuple):
+    """Wrong iff an instance of a part is violated (at ``step``, if given) in the plan cut after step ``last``."""
+
+    rule: Rule
+    part: RulePart
+    binding: tuple[int, ...]
+    last: int
+    step: int | None = None
+
+
+FindingTest = ConditionTest | InstanceTest
+
+
+def make_violation_test(
+    rule: Rule,
+    part: RulePart,
+    violation: Violation,
+    binding: tuple[int, ...],
+    at: int,
+    last: int,
+    action_predicates: frozenset[int],
+) -> FindingTest:
+    """Return the test of a violated instance for a part of the rule.
+
+    ``at``: the step after which the violation was found; ``last``: the plan's last step. The test of a part about every
+    state is that its body fails after step ``at``, even if it failed before.
+    """
+    guard = TRUE if part.guard is None else part.guard
+    is_about_states = not any([is_temporal(f) or mentions(f, action_predicates) for f in (part.body, guard)])
+    step = violation.step
+    if is_about_states and part.mode in ("always", "end", "each"):
+        slots = bind(part.parameters, binding)
+        if part.mode != "each":
+            return ConditionTest((StepCondition(at, part.body, slots, (False,)),))
+        guard_condition = StepCondition(step - 1, guard, slots, (True,))
+        body_condition = StepCondition(step if part.after else step - 1, part.body, slots, (False,))
+        return ConditionTest((guard_condition, body_condition), step)
+    if part.mode == "always" and not mentions(part.body, action_predicates):
+        return InstanceTest(rule, part._replace(mode="end"), binding, at)
+    return InstanceTest(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
+
+
+class CounterfactualWorlds:
+    """Decides in which worlds of one plan one of the tests is wrong.
+
+    An ill-formed step is in no world, and takes no time. ``elements`` are all elements that matter to the tests.
+    """
+
+    def __init__(self, engine: Engine, steps: ResolvedSteps, tests: Sequence[FindingTest]) -> None:
+        self.engine = engine
+        self.task = engine.task
+        self.plan = steps
+        self.tests = tests
+        last = max(
+            [
+                max([test.step, *[condition.step for condition in test.conditions]])
+                if isinstance(test, ConditionTest)
+                else test.last
+                for test in tests
+            ]
+        )
+        self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
+        self.initial = engine.initial()
+        self._footprints = FootprintFinder(self.task, 0)
+        self._is_wrong: dict[World, bool] = {}
+        self._effects: dict[int, list[_EffectInstance]] = {}
+        parts = [test.part for test in tests if isinstance(test, InstanceTest)]
+        formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
+        self._predicates_in_rules = frozenset([atom.predicate for f in formulas for atom in atoms_in(f)])
+        self._monitors = {n: self._make_monitor(t) for n, t in enumerate(tests) if isinstance(t, InstanceTest)}
+        self.elements = self.relevant_elements(frozenset())
+
+    # -- relevant elements --------------------------------------------------------------------------------------------
+
+    def relevant_elements(self, fixed: World) -> World:
+        """Return the elements that may matter in worlds that keep the elements ``fixed``; no other element matters.
+
+        Goes backwards with the facts that may be read later. A kept step that sets a fact unconditionally hides all its
+        earlier changes.
+        """
+        relevant: set[Element] = set()
+        live: set[StateVariable] = set()
+        for number in range(len(self.steps), -1, -1):
+            live |= self._test_reads(number)
+            step = self.steps[number - 1] if number else None
+            if step is None:
+                continue
+            element = (STEP, number)
+            if self._is_tested_step(number, step):
+                relevant.add(element)
+            effects = self._effect_instances(number, step)
+            touching = [e for e in effects if any([_is_live(variable, live) for variable in e.writes])]
+            if not touching:
+                continue
+            relevant.add(element)
+            numeric = any([e.effect.assignments or has_comparison(e.effect.condition) for e in effects])
+            if element in fixed and not numeric:
+                live -= _unconditionally_set(touching)
+            for effect in effects if numeric else touching:
+                live |= effect.reads
+        derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
+        for index, codes in enumerate(self.initial.facts):
+            if index not in derived:
+                relevant |= {(index, code) for code in codes if _is_live((index, code), live)}
+        return frozenset(relevant)
+
+    def _is_tested_step(self, number: int, step: GroundAction) -> bool:
+        """Whether a test depends on the step itself, and not only on its changes."""
+        if any([isinstance(test, ConditionTest) and test.step == number for test in self.tests]):
+            return True
+        return self.engine.action_predicates.get(("start", step.action.name)) in self._predicates_in_rules
+
+    def _test_reads(self, number: int) -> set[StateVariable]:
+        """Return the facts and fluents that the tests read after a step."""
+        footprint = empty_footprint()
+        for test in self.tests:
+            if isinstance(test, ConditionTest):
+                for condition in test.conditions:
+                    if condition.step == number:
+                        self._footprints.add_reads((condition.formula,), condition.binding, footprint)
+            else:
+                binding = bind(test.part.parameters, test.binding)
+                self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
+        return _all_reads(footprint)
+
+    def _effect_instances(self, number: int, step: GroundAction) -> list[_EffectInstance]:
+        instances = self._effects.get(number)
+        if instances is None:
+            instances = self._effects[number] = list(self._instantiate_effects(step))
+        return instances
+
+    def _instantiate_effects(self, step: GroundAction) -> Iterator[_EffectInstance]:
+        for effect in step.action.start.effects:
+            for binding in self.task.bindings(effect.variables, step.binding):
+                footprint = empty_footprint()
+                self._footprints.add_effect_reads(effect, binding, footprint)
+                self._footprints.add_writes(effect, binding, footprint)
+                reads = _all_reads(footprint) | footprint.writes.keys()
+                yield _EffectInstance(effect, footprint, footprint.changes, reads)
+
+    def split_conjunction(self) -> list[CounterfactualWorlds]:
+        """Return the worlds of single conjuncts, if the test is that a conjunction fails.
+
+        Only conjuncts that fail in the whole plan, at most :data:`MAX_CONJUNCTS`; instances of ``forall`` are
+        conjuncts. If a conjunct fails in every world, so does the conjunction, and fewer elements matter to it.
+        """
+        test = self.tests[0]
+        if len(self.tests) > 1 or not isinstance(test, ConditionTest) or len(test.conditions) > 1:
+            return []
+        condition = test.conditions[0]
+        if True in condition.wrong_values:
+            return []
+        failing: list[CounterfactualWorlds] = []
+        for part, binding in self._conjuncts(condition.formula, condition.binding):
+            part_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
+            worlds = CounterfactualWorlds(self.engine, self.plan, [part_test])
+            if worlds.is_wrong(worlds.elements):
+                failing.append(worlds)
+                if len(failing) == MAX_CONJUNCTS:
+                    break
+        return failing
+
+    def _conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+        if isinstance(formula, And):
+            for part in formula.parts:
+                yield from self._conjuncts(part, binding)
+        elif isinstance(formula, Quantified) and formula.universal:
+            for inner in self.task.bindings(formula.variables, binding):
+                yield from self._conjuncts(formula.body, inner)
+        else:
+            yield formula, binding
+
+    # -- worlds -------------------------------------------------------------------------------------------------------
+
+    def is_wrong(self, world: World) -> bool:
+        """Whether a test is wrong in the world that keeps exactly these elements.
+
+        Raises :class:`NotCovered` if a number grows too large.
+        """
+        cached = self._is_wrong.get(world)
+        if cached is None:
+            try:
+                cached = any(
+                    [
+                        self._conditions_fail(test, world)
+                        if isinstance(test, ConditionTest)
+                        else self._instance_is_violated(n, test, world)
+                        for n, test in enumerate(self.tests)
+                    ]
+                )
+            except NumberTooLarge:
+                raise NotCovered("a number grew beyond 65,536 bits") from None
+            self._is_wrong[world] = cached
+        return cached
+
+    def _initial_state(self, world: World) -> State:
+        state = self.initial.fork()
+        for index, code in self.elements - world:
+            if index != STEP:
+                if state.facts[index] is self.initial.facts[index]:
+                    state.facts[index] = set(state.facts[index])  # forks share the facts of static predicates
+                state.facts[index].discard(code)
+        if self.engine.axioms is not None:
+            self.engine.axioms.compute(state.facts, state.fluents)
+        return state
+
+    def _conditions_fail(self, test: ConditionTest, world: World) -> bool:
+        if test.step and (STEP, test.step) not in world:
+            return False
+        state = self._initial_state(world)
+        for number in range(len(self.steps) + 1):
+            step = self.steps[number - 1] if number else None
+            if step is not None and (STEP, number) in world:
+                self._apply_effects(state, step)
+            for at, formula, binding, wrong_values in test.conditions:
+                if at == number:
+                    value = Evaluator(self.task, state.facts, state.fluents).holds(formula, binding)
+                    if value not in wrong_values:
+                        return False
+        return True
+
+    def _apply_effects(self, state: State, step: GroundAction) -> None:
+        """Apply the effects of a step if they can be computed."""
+        evaluator = Evaluator(self.task, state.facts, state.fluents)
+        try:
+            delta = combine_effects(state.fluents, [interpret_effects(evaluator, step.action.start, step.binding)])
+        except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
+            return
+        log: list[StateChange] = []
+        state.apply(delta, log)
+        if self.engine.axioms is not None:
+            self.engine.axioms.update(state.facts, state.fluents, log)
+
+    def _make_monitor(self, test: InstanceTest) -> tuple[Engine, Runtime]:
+        """Return an engine for the tested part alone, and its monitors before they start."""
+        rule = test.rule._replace(parts=(test.part._replace(rule=0),), step_patterns=())
+        limit = self.engine.rule_set.limit
+        engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=limit)
+        return engine, Runtime(RuleSet(self.task, [rule], self.engine.action_predicates, limit), engine.emitter)
+
+    def _instance_is_violated(self, number: int, test: InstanceTest, world: World) -> bool:
+        engine, unstarted = self._monitors[number]
+        run = Replay(engine, FORCE)
+        run.state = self._initial_state(world)
+        run.runtime = unstarted.fork()
+        run.runtime.start(run.state, LetterTime(0, 0, False))
+        steps = self.steps[: test.last]
+        run.run_steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        outcome = run.outcome(len(steps))
+        if outcome.limit is not None:
+            raise NotCovered(outcome.limit.message)
+        violations = [v for v in outcome.violations if v.binding == test.binding]
+        return any([test.step is None or v.step == test.step for v in violations])
+
+
+class _EffectInstance(NamedTuple):
+    """An effect under one binding of its variables, with the facts and fluents that it may write and reads."""
+
+    effect: Effect
+    footprint: Footprint
+    writes: set[StateVariable]
+    reads: set[StateVariable]
+
+
+def _all_reads(footprint: Footprint) -> set[StateVariable]:
+    return footprint.reads | {(subject, ANY) for subject in footprint.unbounded_reads}
+
+
+def _is_live(variable: StateVariable, live: set[StateVariable]) -> bool:
+    return variable in live or (variable[0], ANY) in live
+
+
+def _unconditionally_set(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
+    """Return the facts whose value after a step does not depend on the state before it."""
+    unconditional = [e.footprint for e in effects if e.effect.condition is TRUE]
+    adds = {fact for footprint in unconditional for fact in footprint.adds}
+    conditional_adds = {fact for e in effects if e.effect.condition is not TRUE for fact in e.footprint.adds}
+    return adds | ({fact for footprint in unconditional for fact in footprint.deletes} - conditional_adds)

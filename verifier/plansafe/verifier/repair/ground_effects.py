@@ -1,0 +1,170 @@
+"""What a ground action may do to facts.
+
+A fact is a pair (index, code). An index beyond the predicates is that of a fluent; the index of an action predicate
+stands for the step itself. Everything here may overestimate what an action does, but never underestimates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model.footprints import StateVariable
+from plansafe.verifier.model.nodes import TRUE, Effect, Formula, Task, Variable
+
+OPEN = -1
+"""The place of an object that a pattern leaves open."""
+ObjectPattern = tuple[int, ...] | None
+"""A pattern of a fact's objects, some :data:`OPEN`; ``None`` matches all objects."""
+
+
+def step_key(step: GroundAction) -> tuple[str, tuple[int, ...]]:
+    """A key that identifies a ground action; the action itself is too deep to be hashed or compared."""
+    return (step.action.name, step.objects)
+
+
+def matches_pattern(pattern: tuple[int, ...], objects: tuple[int, ...]) -> bool:
+    """Whether objects match a pattern."""
+    return all([expected in (OPEN, object_) for expected, object_ in zip(pattern, objects, strict=True)])
+
+
+def unify_pattern(
+    task: Task,
+    variables: Sequence[Variable],
+    arguments: tuple[int, ...],
+    pattern: ObjectPattern,
+    binding: Mapping[int, int] = MappingProxyType({}),
+) -> dict[int, int] | None:
+    """Extend a binding by the objects of a pattern; ``None`` if the arguments cannot match it."""
+    unifier = dict(binding)
+    if pattern is None:
+        return unifier
+    domains = {v.slot: task.domain_sets[v.domain] for v in variables}
+    for argument, object_ in zip(arguments, pattern, strict=True):
+        if object_ == OPEN:
+            continue
+        slot = -1 - argument
+        if (argument if argument >= 0 else unifier.setdefault(slot, object_)) != object_:
+            return None
+        if slot in domains and object_ not in domains[slot]:
+            return None
+    return unifier
+
+
+class ConditionalEffect(NamedTuple):
+    """An effect on one fact that happens only if a condition holds (``value``), or on a fluent (``None``)."""
+
+    fact: StateVariable
+    value: bool | None
+    condition: Formula
+    binding: dict[int, int]
+
+
+class EffectSchema(NamedTuple):
+    """An effect on the facts of a pattern that happens under a condition; ``free``: the unbound variables."""
+
+    value: bool | None
+    condition: Formula
+    binding: dict[int, int]
+    free: list[Variable]
+
+
+class GroundEffects:
+    """The effects of a ground action.
+
+    ``certain_facts``: the facts that it certainly sets; ``action_fact``: the step itself. Conditional effects are
+    computed when asked for: a step through a home may change thousands of facts, of which a few are usually relevant.
+    """
+
+    __slots__ = ("_conditional", "_possible_values", "_step", "_task", "action_fact", "certain_facts")
+
+    def __init__(self, task: Task, step: GroundAction, action_fact: StateVariable | None) -> None:
+        self._task = task
+        self._step = step
+        self._conditional: dict[tuple[int | None, ObjectPattern], tuple[ConditionalEffect, ...]] = {}
+        self._possible_values: dict[tuple[int, ObjectPattern], set[bool | None]] = {}
+        self.action_fact = action_fact
+        certain: dict[StateVariable, bool] = {}
+        for added in (False, True):  # a fact that is deleted and added is true
+            for effect in step.action.start.effects:
+                if effect.condition is TRUE:
+                    for binding in task.bindings(effect.variables, step.binding):
+                        for atom in effect.adds if added else effect.deletes:
+                            certain[atom.predicate, task.code_of(atom.arguments, binding)] = added
+        self.certain_facts = certain
+
+    def conditional_effects(
+        self, subject: int | None = None, pattern: ObjectPattern = None
+    ) -> tuple[ConditionalEffect, ...]:
+        """The conditional and numeric effects on a predicate or fluent (``None``: all), for a pattern if given."""
+        key = (subject, pattern)
+        effects = self._conditional.get(key)
+        if effects is None:
+            effects = self._conditional[key] = tuple(self._ground_conditional(subject, pattern))
+        return effects
+
+    def _ground_conditional(self, subject: int | None, pattern: ObjectPattern) -> Iterator[ConditionalEffect]:
+        for index, arguments, schema in self._schemas(subject, pattern):
+            for binding in self._task.bindings(schema.free, schema.binding):
+                fact = (index, self._task.code_of(arguments, binding))
+                yield ConditionalEffect(fact, schema.value, schema.condition, binding)
+
+    def may_change(self, subject: int, pattern: ObjectPattern) -> bool:
+        """Whether it may change a fact of a predicate (or fluent) that matches a pattern."""
+        return self.matches_action_fact(subject, pattern) or bool(
+            self.certain_values(subject, pattern) or self.possible_values(subject, pattern)
+        )
+
+    def matches_action_fact(self, subject: int, pattern: ObjectPattern) -> bool:
+        """Whether taking the step is itself a fact that matches a pattern."""
+        fact = self.action_fact
+        if fact is None or fact[0] != subject:
+            return False
+        return pattern is None or matches_pattern(pattern, self._step.objects)
+
+    def certain_values(self, subject: int, pattern: ObjectPattern) -> set[bool]:
+        """The values that it certainly gives to facts of a predicate that match a pattern."""
+        facts = [(code, value) for (index, code), value in self.certain_facts.items() if index == subject]
+        if pattern is None or not facts:
+            return {value for _, value in facts}
+        arity = len(pattern)
+        return {value for code, value in facts if matches_pattern(pattern, self._task.decode(code, arity))}
+
+    def possible_values(self, subject: int, pattern: ObjectPattern) -> set[bool | None]:
+        """The values that it may give under a condition to facts that match a pattern."""
+        key = (subject, pattern)
+        values = self._possible_values.get(key)
+        if values is None:
+            values = self._possible_values[key] = {
+                schema.value
+                for schema in self.effect_schemas(subject, pattern)
+                if all([self._task.domains[v.domain] for v in schema.free])
+            }
+        return values
+
+    def effect_schemas(self, subject: int, pattern: ObjectPattern) -> Iterator[EffectSchema]:
+        """The effects that may set facts of a pattern under a condition."""
+        for _, _, schema in self._schemas(subject, pattern):
+            yield schema
+
+    def _schemas(
+        self, subject: int | None, pattern: ObjectPattern
+    ) -> Iterator[tuple[int, tuple[int, ...], EffectSchema]]:
+        for effect in self._step.action.start.effects:
+            for index, arguments, value in self._changes(effect):
+                if subject is None or index == subject:
+                    binding = unify_pattern(self._task, effect.variables, arguments, pattern, self._step.binding)
+                    if binding is not None:
+                        free = [v for v in effect.variables if v.slot not in binding]
+                        yield index, arguments, EffectSchema(value, effect.condition, binding, free)
+
+    def _changes(self, effect: Effect) -> list[tuple[int, tuple[int, ...], bool | None]]:
+        base = len(self._task.predicates)
+        changes: list[tuple[int, tuple[int, ...], bool | None]] = []
+        if effect.condition is not TRUE:
+            changes += [(a.predicate, a.arguments, False) for a in effect.deletes]
+            changes += [(a.predicate, a.arguments, True) for a in effect.adds]
+        changes += [(base + a.function, a.arguments, None) for a in effect.assignments]
+        return changes

@@ -1,0 +1,167 @@
+"""Write the findings for failed steps and for an unmet goal."""
+
+from __future__ import annotations
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Label
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.context import Place
+from plansafe.verifier.execution.replay import Failure
+from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.reporting.consequences import MergedFailure
+from plansafe.verifier.reporting.fact_history import Fact, FailureReasons
+from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
+from plansafe.verifier.reporting.report import Finding, FindingClass
+
+MAX_SEARCHED_STEPS = 10_000
+"""Later steps among which a step that makes a missing fact true is searched."""
+
+
+def failed_step_finding(
+    context: FindingContext, merged: MergedFailure, reasons: FailureReasons | None, past: PastFacts
+) -> Finding:
+    """Write the finding for a step that is ill-formed or cannot be executed."""
+    failure, readings = merged
+    step, ill_formed = failure.step, failure.ill_formed
+    if ill_formed is not None:
+        return Finding(
+            ill_formed.code,
+            FindingClass.ILL_FORMED,
+            f"step {step} is not a step of this domain: {ill_formed.message}",
+            step,
+            readings=readings,
+            source=context.plan.name,
+            span=context.token_span(step, ill_formed.token),
+            help=ill_formed.help,
+        )
+    notes: list[str] = []
+    related: list[Label] = []
+    help: str | None = None
+    table = None
+    if reasons is not None and failure.code in (SC.PRECONDITION, SC.OVER_ALL):
+        notes = context.literal_texts(reasons.reasons)
+        help = _missing_fact_help(context, reasons, step)
+        if readings[0] == "halt":
+            # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
+            letter = context.outcomes["halt"].letters + 1
+            reading = "skip" if failure.code == SC.OVER_ALL and "skip" in readings else "halt"
+            table = context.histories[reading].table(reasons.facts, past, step, letter, "FAILS", letter)
+            related += context.change_labels(reasons, past, letter)
+    elif failure.interfering_step:
+        related += context.step_label(failure.interfering_step, "happens at the same time")
+    action_step = context.read.steps[step - 1]
+    if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
+        related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
+    return Finding(
+        failure.code,
+        FindingClass.INEXECUTABLE,
+        f"step {step} `{context.step_text(step)}` cannot be taken: {_failure_text(failure)}",
+        step,
+        readings=readings,
+        source=context.plan.name,
+        span=context.span(step),
+        related=tuple(related),
+        notes=tuple(notes),
+        help=help,
+        table=table,
+    )
+
+
+def _failure_text(failure: Failure) -> str:
+    match failure.code:
+        case SC.PRECONDITION | SC.OVER_ALL if failure.detail == "end":
+            return "its condition at the end is not satisfied"
+        case SC.PRECONDITION:
+            return "its precondition is not satisfied"
+        case SC.OVER_ALL:
+            return "its condition over all does not hold"
+        case SC.CONFLICTING_EFFECTS:
+            return f"two effects on `{failure.detail}` conflict"
+        case SC.INTERFERENCE:
+            return f"it interferes with another step at the same time on `{failure.detail}`"
+        case SC.DURATION:
+            return f"its duration {failure.detail}"
+        case _:
+            return failure.detail
+
+
+def _condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
+    """Return a label at the field of an action that failed."""
+    fields = {
+        SC.PRECONDITION: (":precondition", ":condition"),
+        SC.DURATION: (":duration",),
+        SC.CONFLICTING_EFFECTS: (":effect",),
+    }.get(failure.code, (":condition", ":precondition"))
+    for child in range(2, len(node) - 1):
+        if node[child] in fields:
+            text = f"the {str(node[child])[1:]} of `{action.name}`"
+            return context.compiled.context.label(Place(node, child + 1), text, False)
+    return context.compiled.context.label(Place(node, 1), f"`{action.name}` is declared here", False)
+
+
+def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
+    """Return a later step that makes a missing fact true, otherwise the actions that can do so."""
+    task, changing_actions = context.task, context.compiled.engine.changing_actions
+    for literal in reasons.reasons:
+        if not isinstance(literal.formula, model.Atom):
+            continue
+        fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
+        actions = changing_actions.get((fact[0], literal.wanted), ())
+        for later in range(step + 1, min(len(context.read.steps), step + MAX_SEARCHED_STEPS) + 1):
+            later_step = context.read.steps[later - 1]
+            if (
+                isinstance(later_step, GroundAction)
+                and later_step.action.name in actions
+                and _sets_fact(task, later_step, fact, literal.wanted)
+            ):
+                effect = f"{'makes' if literal.wanted else 'ends'} `{task.fact_text(*fact)}`"
+                return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
+    for literal in reasons.reasons:
+        if isinstance(literal.formula, model.Atom) and literal.wanted and len(reasons.reasons) <= 3:
+            actions = changing_actions.get((literal.formula.predicate, True), ())
+            if actions:
+                return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
+    return None
+
+
+def _sets_fact(task: model.Task, step: GroundAction, fact: Fact, value: bool) -> bool:
+    """Whether an unconditional effect of a step sets a fact to this value."""
+    action = step.action
+    for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
+        if effect.variables or effect.condition is not model.TRUE:
+            continue
+        for atom in effect.adds if value else effect.deletes:
+            if atom.predicate == fact[0] and task.code_of(atom.arguments, step.binding) == fact[1]:
+                return True
+    return False
+
+
+def unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
+    """Write the finding for a goal that is not reached."""
+    halt = context.outcomes["halt"]
+    notes = context.literal_texts(reasons.reasons)
+    related = context.change_labels(reasons, past, halt.letters)
+    node = context.task.goal_nodes[0] if context.task.goal_nodes else None
+    if isinstance(node, list):
+        related.append(context.compiled.context.label(Place(node), "the goal", False))
+    where = f" where the plan stops, {context.stop_text()}" if halt.failures else ""
+    follows = context.consequences.causes_of_unmet_goal()
+    if halt.failures and not follows and len(context.outcomes) > 1:
+        notes.append("it is also not reached if the failed steps are skipped or forced")
+    last, letter, table = len(context.read.steps), halt.letters, None
+    if not halt.failures:
+        table = context.histories["halt"].table(reasons.facts, past, last, letter, "unmet", letter)
+    return Finding(
+        SC.GOAL,
+        FindingClass.UNMET_GOAL,
+        f"the goal is not reached{where}",
+        min(last, letter),
+        at_end=True,
+        source=context.plan.name,
+        span=None if halt.failures else context.span(last),
+        related=tuple(related),
+        notes=tuple(notes),
+        table=table,
+        follows=follows,
+    )
