@@ -1,4 +1,4 @@
-"""The library with its mappings, as ``safecheck lint`` sees it (``run_home_lint.py`` asks of every world)."""
+"""Lint the hazard library with its mappings (``run_home_lint.py`` checks every world)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from run_home_lint import decided_findings, linted
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["household", pytest.param("omnigibson", marks=pytest.mark.whole)])
-def test_every_rule_that_applies_in_a_world_can_be_broken_there(world: str) -> None:
+def test_every_rule_that_applies_in_a_world_can_be_violated_there(world: str) -> None:
     pytest.importorskip("pysat", reason="lint needs a SAT solver (the extra `solve`)")
     result = linted(world, 2.0)
     assert result.usable
