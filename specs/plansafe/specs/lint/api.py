@@ -86,7 +86,7 @@ def _add_unsearched_problems(run: LintRun) -> None:
     for number, problem in enumerate(run.problems):
         if not problem.can_search and run.options.search:
             cause = "there are durative actions or timed literals"
-            if run.checkers[number].open:
+            if run.checkers[number].is_open:
                 cause = "it has unknown facts"
             elif problem.engine.limit is not None:
                 cause = problem.engine.limit.message

@@ -78,7 +78,7 @@ class Join:
                     others = [other for other in rest if other is not literal]
                     value_text = str(value) if value >= 0 else f"x{-1 - value}"
                     body = self._emit(others, bound | {slot}, outputs, inner, loops)
-                    return [  # the assignment is inside: blocks with one head may be merged (`_gathered`)
+                    return [  # the assignment is inside: blocks with one head may be merged (`_merge_blocks`)
                         f"if {value_text} in {emitter.member_set_name(self.domains[slot])}:",
                         f" x{slot} = {value_text}",
                         *_indent(body),

@@ -1,4 +1,4 @@
-"""Compiled actions: one generated function for each lifted action that a plan uses."""
+"""Compiled actions: a generated function for each lifted action that a plan uses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SnapEffects(NamedTuple):
 
 
 class LiftedCode(NamedTuple):
-    """The code of an action; ``over_all`` is ``None`` if nothing has to hold while it is under way."""
+    """The code of a durative action; ``over_all`` is ``None`` without conditions over all."""
 
     action: Action
     start: Callable[..., bool]
@@ -67,16 +67,13 @@ class LiftedCode(NamedTuple):
 
 
 class ActionCode:
-    """Generated code for the actions of a task.
-
-    ``watched`` are the predicates whose changes are logged (``None``: all).
-    """
+    """Generated code for the actions of a task, which logs the changes of ``watched`` predicates (``None``: all)."""
 
     def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
         self.task = task
         self.emitter = emitter
         self.watched = watched
-        # By identity: a world's outcomes give one action several versions (docs/worlds.md). Kept alive in _actions.
+        # By identity: the outcomes of a world give an action several versions (docs/worlds.md), kept alive in _actions.
         self._runs: dict[tuple[int, bool], StepFunction] = {}
         self._preconditions: dict[int, Callable[..., bool]] = {}
         self._parts: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
@@ -86,36 +83,31 @@ class ActionCode:
         emitter.namespace["checked"] = checked_number
 
     def step_function(self, action: Action, possible: bool = False) -> StepFunction:
-        """The function that takes an instantaneous action; compiled at first use.
-
-        With ``possible`` its precondition is known to hold.
-        """
+        """The function that takes an instantaneous action, which is known to be executable if ``possible``."""
         key = (id(action), possible)
-        found = self._runs.get(key)
-        if found is None:
-            make = self._fused if self._simple(action.start) else self._general
-            found = self._runs[key] = make(action, possible)
+        function = self._runs.get(key)
+        if function is None:
+            compile_action = self._compile_simple if self._is_simple(action.start) else self._compile_general
+            function = self._runs[key] = compile_action(action, possible)
             self._actions.append(action)
-        return found
+        return function
 
-    def _simple(self, snap: Snap) -> bool:
+    def _is_simple(self, snap: Snap) -> bool:
         functions = [a.function for effect in snap.effects for a in effect.assignments]
-        return all([not e.variables and e.condition is TRUE for e in snap.effects]) and len(set(functions)) == len(
-            functions
-        )
+        is_unconditional = all([not effect.variables and effect.condition is TRUE for effect in snap.effects])
+        return is_unconditional and len(set(functions)) == len(functions)
 
-    def _fused(self, action: Action, possible: bool) -> StepFunction:
+    def _compile_simple(self, action: Action, possible: bool) -> StepFunction:
         condition = "True" if possible else self.emitter.condition_text(And(action.start.condition))
-        return self._checked_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
+        return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
     def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
-        """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action where nothing else does.
+        """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
 
-        It is taken if its condition holds and its duration is ``within`` that of what it must be. ``None`` if its
-        effects have conditions.
+        It checks the condition, and the duration with the tolerance ``within``. ``None`` if an effect is conditional.
         """
         snap = action.end if end else action.start
-        if snap is None or not self._simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
+        if snap is None or not self._is_simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
             return None
         emitter = self.emitter
         conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
@@ -123,9 +115,9 @@ class ActionCode:
             if constraint.at_end == end:
                 value, off = emitter.number_text(constraint.value), emitter.constant_text(within)
                 conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
-        return self._checked_changes(conditions, snap, action.parameters, ", duration")
+        return self._compile_changes(conditions, snap, action.parameters, ", duration")
 
-    def _checked_changes(
+    def _compile_changes(
         self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str
     ) -> StepFunction:
         """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
@@ -136,45 +128,45 @@ class ActionCode:
         deletes = [atom for effect in snap.effects for atom in effect.deletes]
         assignments = [a for effect in snap.effects for a in effect.assignments]
         for number, assignment in enumerate(assignments):
-            lines.append(f"v{number} = checked({self._new_value(assignment)})")
+            lines.append(f"v{number} = checked({self._new_value_text(assignment)})")
         for atom in deletes:
-            lines += self._delete(atom, [other for other in adds if other.predicate == atom.predicate])
+            lines += self._delete_lines(atom, [added for added in adds if added.predicate == atom.predicate])
         for atom in adds:
-            lines += self._add(atom)
+            lines += self._add_lines(atom)
         for number, assignment in enumerate(assignments):
-            lines += self._assign(assignment, number)
+            lines += self._assign_lines(assignment, number)
         lines.append("return True")
         emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
         return emitter.compile_function(name)
 
-    def _logged(self, predicate: int) -> bool:
+    def _is_logged(self, predicate: int) -> bool:
         return self.watched is None or predicate in self.watched
 
-    def _delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
+    def _delete_lines(self, atom: Atom, adds: list[Atom]) -> list[str]:
         code, p = self.emitter.code_text(atom.arguments), atom.predicate
-        if not self._logged(p):
+        if not self._is_logged(p):
             return [f"S[{p}].discard({code})"]
-        kept = "".join([f" and c != {self.emitter.code_text(other.arguments)}" for other in adds])
-        return [f"c = {code}", f"if c in S[{p}]{kept}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
+        not_added = "".join([f" and c != {self.emitter.code_text(added.arguments)}" for added in adds])
+        return [f"c = {code}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
-    def _add(self, atom: Atom) -> list[str]:
+    def _add_lines(self, atom: Atom) -> list[str]:
         code, p = self.emitter.code_text(atom.arguments), atom.predicate
-        if not self._logged(p):
+        if not self._is_logged(p):
             return [f"S[{p}].add({code})"]
         return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
-    def _new_value(self, assignment: model.Assignment) -> str:
+    def _new_value_text(self, assignment: model.Assignment) -> str:
         value = self.emitter.number_text(assignment.value)
         target = f"F[{assignment.function}][{self.emitter.code_text(assignment.arguments)}]"
-        word = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
-        if word == "/":
+        sign = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
+        if sign == "/":
             return f"divide({target}, {value})"
-        return value if word is None else f"{target} {word} {value}"
+        return value if sign is None else f"{target} {sign} {value}"
 
-    def _assign(self, assignment: model.Assignment, number: int) -> list[str]:
+    def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
         code, f = self.emitter.code_text(assignment.arguments), assignment.function
         index = len(self.task.predicates) + f
-        if not self._logged(-1 - f):
+        if not self._is_logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
         return [
             f"c = {code}",
@@ -183,7 +175,7 @@ class ActionCode:
             f" F[{f}][c] = v{number}",
         ]
 
-    def _general(self, action: Action, possible: bool) -> StepFunction:
+    def _compile_general(self, action: Action, possible: bool) -> StepFunction:
         task, slots = self.task, [v.slot for v in action.parameters]
         holds = None if possible else self.condition(action.start.condition, slots)
         effects = self.effects(action.start, slots)
@@ -191,70 +183,69 @@ class ActionCode:
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             if holds is not None and not holds(facts, fluents, *objects):
                 return False
-            happening = effects(facts, fluents, None, *objects)
-            plain = not happening.updates
-            delta = Delta(happening.deletes, happening.adds, []) if plain else combine_effects(fluents, [happening])
+            changes = effects(facts, fluents, None, *objects)
+            delta = combine_effects(fluents, [changes]) if changes.updates else Delta(changes.deletes, changes.adds, [])
             State(task, facts, fluents).apply(delta, log)
             return True
 
         return run
 
     def precondition(self, action: Action, slots: list[int]) -> Callable[..., bool]:
-        """The precondition alone, as ``f(S, F, *objects)``; compiled at first use."""
-        found = self._preconditions.get(id(action))
-        if found is None:
+        """The precondition as ``f(S, F, *objects)``; compiled at first use."""
+        precondition = self._preconditions.get(id(action))
+        if precondition is None:
             self._actions.append(action)
-            found = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
-        return found
+            precondition = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
+        return precondition
 
     def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
-        """The parts of the precondition that do not hold, or where a number is undefined; compiled at first use."""
-        known = self._parts.get(id(action))
-        if known is None:
+        """The parts of the precondition that do not hold or read an undefined number."""
+        parts = self._parts.get(id(action))
+        if parts is None:
             self._actions.append(action)
             slots = [v.slot for v in action.parameters]
-            known = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
-        return tuple([part for part, holds in known if not _holds(holds, state, objects)])
+            parts = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
+        return tuple([part for part, holds in parts if not _holds(holds, state, objects)])
 
     def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
-        """Raise what taking the step would raise (an undefined number, a conflict), without taking it."""
-        if self._numeric(action):
+        """Raise the exception that taking the step would raise (an undefined number, a conflict), without taking it."""
+        if self._uses_numbers(action):
             self.delta(action, state, objects)
 
     def delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
-        """What a step would change, whatever its precondition; compiled at first use.
+        """The changes of a step, even if its precondition does not hold.
 
         Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
         """
-        found = self._effects.get(id(action))
-        if found is None:
+        effects = self._effects.get(id(action))
+        if effects is None:
             self._actions.append(action)
-            found = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
-        return combine_effects(state.fluents, [found(state.facts, state.fluents, None, *objects)])
+            effects = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
+        return combine_effects(state.fluents, [effects(state.facts, state.fluents, None, *objects)])
 
-    def _numeric(self, action: Action) -> bool:
-        known = self._reads_numbers.get(id(action))
-        if known is None:
-            known = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])
+    def _uses_numbers(self, action: Action) -> bool:
+        uses_numbers = self._reads_numbers.get(id(action))
+        if uses_numbers is None:
+            uses_numbers = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])
             self._actions.append(action)
-            self._reads_numbers[id(action)] = known
-        return known
+            self._reads_numbers[id(action)] = uses_numbers
+        return uses_numbers
 
     def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
         """``f(S, F, *objects)`` for a conjunction."""
         return self.emitter.compile_condition(And(parts), slots)
 
     def effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
-        """``f(S, F, duration, *objects) -> Happening``: the effects in a state; nothing is changed."""
+        """``f(S, F, duration, *objects) -> SnapEffects``: the effects in a state, without changing it."""
         emitter = self.emitter
-        emitter.namespace.setdefault("Happening", SnapEffects)
+        emitter.namespace.setdefault("SnapEffects", SnapEffects)
         emitter.namespace.setdefault("Update", Update)
         name = emitter.fresh_name()
         lines: list[str] = []
         for effect in snap.effects:
-            found = self._searched(effect, slots)
-            if found is not None:
-                lines += found
+            search_lines = self._search_lines(effect, slots)
+            if search_lines is not None:
+                lines += search_lines
                 continue
             depth = 0
             for bound in effect.variables:
@@ -264,34 +255,38 @@ class ActionCode:
                 lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
                 depth += 1
             pad = " " * depth
-            lines += [f"{pad}A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
-            lines += [f"{pad}D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
+            lines += [pad + line for line in self._fact_lines(effect)]
             for a in effect.assignments:
-                words = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = words.index(a.operator), emitter.code_text(a.arguments)
+                operators = ("assign", "increase", "decrease", "scale-up", "scale-down")
+                operator, code = operators.index(a.operator), emitter.code_text(a.arguments)
                 lines.append(
                     f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
                 )
-                emitter.namespace["W"] = words
-        lines = ["A = []", "D = []", "U = []", *_gathered(lines), "return Happening(A, D, U)"]
+                emitter.namespace["W"] = operators
+        lines = ["A = []", "D = []", "U = []", *_merge_blocks(lines), "return SnapEffects(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.compile_function(name)
 
-    def _searched(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
-        """A quantified effect on facts alone, as a search for the bindings that its condition holds for.
+    def _fact_lines(self, effect: model.Effect) -> list[str]:
+        """The code that collects the added and deleted facts of an effect."""
+        code_text = self.emitter.code_text
+        lines = [f"A.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.adds]
+        return lines + [f"D.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.deletes]
 
-        Some may be found twice, which does no harm to facts. ``None`` where every object has to be tried: numbers
-        would be changed twice, and conditions that read them are undefined in an order of their own.
+    def _search_lines(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
+        """The code of a quantified effect on facts, as a search for the bindings that satisfy its condition.
+
+        A binding may be found twice, which does not matter for facts. ``None`` if every object must be tried: numbers
+        would be changed twice, and a condition that reads numbers must be evaluated in the order of objects.
         """
-        plain = not effect.assignments and not has_comparison(effect.condition)
-        if not plain or not effect.variables or effect.condition is TRUE:
+        is_numeric = bool(effect.assignments) or has_comparison(effect.condition)
+        if is_numeric or not effect.variables or effect.condition is TRUE:
             return None
         disjuncts = dnf(effect.condition)
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
-        inner = [f"A.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.adds]
-        inner += [f"D.append(({a.predicate}, {emitter.code_text(a.arguments)}))" for a in effect.deletes]
+        inner = self._fact_lines(effect)
         bound, outputs = frozenset(slots), [v.slot for v in effect.variables]
         lines: list[str] = []
         for disjunct in disjuncts:
@@ -301,11 +296,11 @@ class ActionCode:
         return lines
 
 
-def _gathered(lines: list[str]) -> list[str]:
-    """Blocks under the same condition as one: effects are computed in one state, so what is asked there is asked once.
+def _merge_blocks(lines: list[str]) -> list[str]:
+    """Merge blocks under the same condition, because all effects are computed in one state.
 
-    The order of facts does not matter. The order of numbers is kept: blocks that update a number are left alone. A head
-    reads only the state and the parameters of the action, so its value does not depend on its place.
+    The order of facts does not matter. Blocks that update a number are not merged, to keep the order of updates. A head
+    reads only the state and the action's parameters, so its value does not depend on its position.
     """
     blocks: list[list[str]] = []
     first: dict[str, list[str]] = {}
@@ -314,28 +309,28 @@ def _gathered(lines: list[str]) -> list[str]:
             blocks[-1].append(line)
         else:
             blocks.append([line])
-    out: list[list[str]] = []
+    merged: list[list[str]] = []
     for block in blocks:
-        plain = block[0].startswith("if ") and not any(["U.append" in line for line in block])
-        if plain and block[0] in first:
+        is_mergeable = block[0].startswith("if ") and not any(["U.append" in line for line in block])
+        if is_mergeable and block[0] in first:
             first[block[0]] += block[1:]
             continue
-        if plain:
+        if is_mergeable:
             first[block[0]] = block
-        out.append(block)
-    return [line for block in out for line in block]
+        merged.append(block)
+    return [line for block in merged for line in block]
 
 
-def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffects]) -> Delta:
-    """Unite the effects of one happening.
+def combine_effects(fluents: list[dict[int, Number]], effects: list[SnapEffects]) -> Delta:
+    """Combine the effects of the parts of one happening.
 
     Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
     """
-    deletes = [fact for happening in happenings for fact in happening.deletes]
-    adds = [fact for happening in happenings for fact in happening.adds]
+    deletes = [fact for part in effects for fact in part.deletes]
+    adds = [fact for part in effects for fact in part.adds]
     grouped: dict[tuple[int, int], list[Update]] = {}
-    for happening in happenings:
-        for update in happening.updates:
+    for part in effects:
+        for update in part.updates:
             grouped.setdefault((update.function, update.code), []).append(update)
     values = []
     for (function, code), updates in grouped.items():
@@ -362,51 +357,51 @@ def combine_effects(fluents: list[dict[int, Number]], happenings: list[SnapEffec
 
 
 StartConditions = dict[tuple[int, tuple[int, ...]], bool | None]
-"""Effects of a durative action's end (by number and binding) with the value that their start conditions had."""
+"""The values of the start conditions of an end's effects, by effect number and binding."""
 
 
 def interpret_effects(
-    evaluator: Evaluator, snap: Snap, binding: dict[int, int], remembered: StartConditions | None = None
+    evaluator: Evaluator, snap: Snap, binding: dict[int, int], start_conditions: StartConditions | None = None
 ) -> SnapEffects:
-    """The effects of a snap action by the slow definition.
+    """The effects of a snap action by the interpreter.
 
-    Raises :class:`UndefinedNumber` if an effect condition, an operand, or the fluent that it changes is.
+    Raises :class:`UndefinedNumber` if an effect condition, an operand or the changed fluent is undefined.
     """
     task = evaluator.task
-    happening = SnapEffects([], [], [])
+    effects = SnapEffects([], [], [])
     for number, effect in enumerate(snap.effects):
         for objects in product(*[task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **bind(effect.variables, objects)}
-            started = effect.at_start is TRUE or (remembered or {}).get((number, objects), False)
+            started = effect.at_start is TRUE or (start_conditions or {}).get((number, objects), False)
             holds = evaluator.holds(effect.condition, inner)
-            if started is False or holds is False:  # both are one condition: what is false decides
+            if started is False or holds is False:  # of the conjunction of both
                 continue
             if started is None or holds is None:
                 raise UndefinedNumber(
                     evaluator.describe_undefined(effect.condition, inner) or "an effect condition is undefined"
                 )
-            happening.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
-            happening.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
+            effects.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
+            effects.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
             for a in effect.assignments:
                 value = evaluator.evaluate(a.value, inner)
                 if a.operator != "assign":
                     evaluator.evaluate(model.Fluent(a.function, a.arguments), inner)
                 if a.operator == "scale-down" and value == 0:
                     raise UndefinedNumber("division by zero")
-                happening.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
-    return happening
+                effects.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
+    return effects
 
 
 def evaluate_start_conditions(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> StartConditions:
-    """At the start of a durative action: the values that the start conditions of its end's effects have now."""
-    out: StartConditions = {}
+    """At the start of a durative action: the values of the start conditions of its end's effects."""
+    values: StartConditions = {}
     for number, effect in enumerate(end.effects):
         if effect.at_start is TRUE:
             continue
         for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
             inner = {**binding, **bind(effect.variables, objects)}
-            out[number, objects] = evaluator.holds(effect.at_start, inner)
-    return out
+            values[number, objects] = evaluator.holds(effect.at_start, inner)
+    return values
 
 
 def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:

@@ -1,7 +1,4 @@
-"""From texts to a compiled task: what is judged, the same for every plan.
-
-A user's mistake is a diagnostic, never an exception.
-"""
+"""Compile a domain, a problem and specifications once for all plans; a user's mistake is a diagnostic."""
 
 from __future__ import annotations
 
@@ -44,15 +41,15 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption,
 if TYPE_CHECKING:
     from plansafe.verifier.rules.home_profile import HomeProfile, ProfileApplication, ProfileEffects
 
-# Formulas may nest as deep as memory allows. Python frames of Python functions live on the heap (3.11 and later), so
-# the limit only guards against runaway recursion.
+# Formulas may nest as deep as memory allows: since Python 3.11 the frames of Python functions are on the heap. This
+# limit only stops an infinite recursion.
 RECURSION_LIMIT = 1_000_000
-# 65,536 bits, the largest number there is, in decimal.
+# The decimal digits of the largest number, 65,536 bits.
 MAX_DIGITS = 20_100
 _SHAPE = frozenset((SC.UNBALANCED, SC.STRUCTURE))
 
 ResolveSpecification = Callable[[str, Source], Source | None]
-"""Finds the specification that another one (the second argument) extends by a name; ``None``: there is none."""
+"""Finds the specification that another one (the second argument) extends by a name; ``None`` if it does not exist."""
 
 
 class Options(NamedTuple):
@@ -61,7 +58,7 @@ class Options(NamedTuple):
     Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
     ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
     ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
-    ``home`` is the profile of a home; ``exemptions``: what it exempts in the task, filled in when that is compiled.
+    ``home`` is the profile of a home; ``exemptions`` come from the profile when a task is compiled.
     """
 
     lenient_types: bool = False
@@ -84,16 +81,16 @@ class Options(NamedTuple):
 
     @property
     def criteria(self) -> VerdictCriteria:
-        """Which violations decide."""
+        """The criteria for decisive violations."""
         return VerdictCriteria(self.judge, self.min_severity, self.exemptions)
 
 
 class CompiledTask(NamedTuple):
     """A task with its rules, compiled once for any number of plans.
 
-    ``sources`` are all texts that labels may refer to, by name; ``context`` knows their places. ``expanded`` are the
-    specifications before they are typed. ``open_feature``: what the description leaves open, if there are many worlds
-    (docs/worlds.md). ``diagnostics`` are warnings and notes.
+    ``sources`` are all texts that labels may refer to, by name; ``context`` has their places. ``expanded`` are the
+    specifications before they are typed. ``open_feature``: something that the task leaves open, if it has several
+    possible worlds (docs/worlds.md). ``diagnostics`` are warnings and notes.
     """
 
     domain: Source
@@ -110,14 +107,14 @@ class CompiledTask(NamedTuple):
     open_feature: OpenFeature | None
     diagnostics: tuple[Diagnostic, ...]
     specs: tuple[Source, ...]
-    """The specifications as they were given."""
+    """The specifications without those that they extend."""
     resolve: ResolveSpecification | None
     kinds: Kinds
     """The kinds that mappings bind."""
     bindings: tuple[int, ...]
-    """How many bindings of its parameters each rule has; none if it is not applicable."""
+    """The number of bindings of each rule's parameters; 0 if the rule is not applicable."""
     home: ProfileEffects | None = None
-    """What the profile of a home comes to, if there is one."""
+    """The effects of the home profile, if there is one."""
 
     @property
     def task(self) -> Task:
@@ -126,50 +123,47 @@ class CompiledTask(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the description leaves anything open."""
+        """Whether the task has several possible worlds."""
         return self.open_feature is not None
 
     def tolerance(self, read: ResolvedPlan) -> Tolerance:
-        """The tolerance of durations and separation in a plan, with what its last decimalis accepted."""
+        """The tolerance of durations and separation in a plan, which accepts rounding of the last printed decimal."""
         return rounded_tolerance(self.options.tolerance, read.text.decimals)
 
-    def refusal(self, what: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
-        """Why ``what`` (`the repair of plans`, ..) is refused; ``None`` if there is one world alone."""
-        found = self.open_feature
-        if found is None and read is not None and read.is_open:
-            found = OpenFeature("the order or the durations of the plan are open")
-        return None if found is None else refusal_of(found, what)
+    def refusal(self, capability: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
+        """Why ``capability`` (`the repair of plans`, ..) is refused; ``None`` if task and plan have one world."""
+        feature = self.open_feature
+        if feature is None and read is not None and read.is_open:
+            feature = OpenFeature("the order or the durations of the plan are open")
+        return None if feature is None else refusal_of(feature, capability)
 
-    def require_one_world(self, what: str, read: ResolvedPlan | None = None) -> None:
-        """Raise :class:`NeedsOneWorld` unless there is one world alone."""
-        diagnostic = self.refusal(what, read)
+    def require_one_world(self, capability: str, read: ResolvedPlan | None = None) -> None:
+        """Raise :class:`NeedsOneWorld` unless task and plan have one world."""
+        diagnostic = self.refusal(capability, read)
         if diagnostic is not None:
             raise NeedsOneWorld(diagnostic)
 
     @property
     def given_kinds(self) -> tuple[ClassKinds, ...]:
-        """The kinds of classes that a user gave."""
+        """The kinds of classes in the home profile."""
         return () if self.options.home is None else self.options.home.classes
 
     def with_open_kinds(self) -> CompiledTask:
-        """The same task with every kind open, so that objects can be given kinds (:mod:`..rules.kinds`).
-
-        Rules that lack nothing but empty kinds apply there.
-        """
+        """The same task with every kind open, so that rules with empty kinds apply (:mod:`..rules.kinds`)."""
         options = self.options._replace(exemptions=())
-        made = _compiled(self.domain, self.problem, self.specs, options, self.resolve, _EVERY_KIND)
-        assert isinstance(made, CompiledTask), made.diagnostics
-        return made
+        compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, _EVERY_KIND)
+        assert isinstance(compiled, CompiledTask), compiled.diagnostics
+        return compiled
 
     def variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
-        """The same for a task over the same names that leaves nothing open, with these rules instead of its own."""
+        """The compiled form of another task with the same names and one world, by default with the same rules."""
         rules = self.rules if rules is None else rules
-        engine = _engine(task, rules, self.symbols, self.options)
-        return self._replace(rules=rules, engine=engine, open_feature=None, bindings=_bindings(task, rules))
+        engine = _make_engine(task, rules, self.symbols, self.options)
+        return self._replace(rules=rules, engine=engine, open_feature=None, bindings=_count_bindings(task, rules))
 
 
 class Rejected(NamedTuple):
-    """What is wrong with a domain, a problem or specifications: no plan can be judged."""
+    """The errors of a domain, a problem or specifications, without which no plan can be audited."""
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -182,7 +176,7 @@ def compile_task(
     options: Options | None = None,
     resolve: ResolveSpecification | None = None,
 ) -> CompiledTask | Rejected:
-    """Read, check and compile a task and its rules. Raises ``TypeError`` for what is no source."""
+    """Read, check and compile a task and its rules. Raises ``TypeError`` if an argument is not a ``Source``."""
     expect_sources(domain=domain, problem=problem)
     if isinstance(specs, Source | str):
         raise TypeError(f"specs takes a sequence of Sources, not one {type(specs).__name__}: write [..] around it")
@@ -193,11 +187,11 @@ def compile_task(
     if 0 < sys.get_int_max_str_digits() < MAX_DIGITS:
         sys.set_int_max_str_digits(MAX_DIGITS)
     with paused_garbage_collection():
-        return _compiled(domain, problem, specs, options or Options(), resolve)
+        return _compile(domain, problem, specs, options or Options(), resolve)
 
 
 class _EveryKind(Container[str]):
-    """All kinds but those of everything."""
+    """All kinds except the kinds of all objects."""
 
     def __contains__(self, kind: object) -> bool:
         return kind not in EVERYTHING
@@ -206,7 +200,7 @@ class _EveryKind(Container[str]):
 _EVERY_KIND = _EveryKind()
 
 
-def _compiled(
+def _compile(
     domain: Source,
     problem: Source,
     specs: Sequence[Source],
@@ -216,33 +210,35 @@ def _compiled(
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, problem, *specs)}
-    elaborated = _elaborated(context, domain, problem)
+    elaborated = _elaborate(context, domain, problem)
     if elaborated is None:
-        return Rejected(_expected(context, sources, domain, problem), sources)
+        return Rejected(_with_expectations(context, sources, domain, problem), sources)
     symbols = elaborated.symbols
     rules = RuleElaborator(symbols)
     rules.constraints(elaborated.constraints)
     home = None
     if options.home is not None:
-        from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - loaded if there is a home profile
+        from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - optional
 
         home = ProfileApplication(options.home, context)
     classes = () if options.home is None else options.home.classes
-    expanded, kinds = _specified(context, rules, elaborated.task.name, specs, sources, resolve, home, classes, opened)
+    expanded, kinds = _elaborate_specifications(
+        context, rules, elaborated.task.name, specs, sources, resolve, home, classes, opened
+    )
     effects = None
     if home is not None and options.home is not None:
-        sources |= {text.name: text for text in (options.home.source, *options.home.others)}
+        sources |= {text.name: text for text in (options.home.source, *options.home.entry_sources)}
         if not context.errors:
             effects = home.apply(rules.rules, expanded, symbols)
             options = options._replace(exemptions=effects.exemptions)
-    diagnostics = _expected(context, sources, domain, problem)
+    diagnostics = _with_expectations(context, sources, domain, problem)
     if context.errors:
         return Rejected(diagnostics, sources)
     names = tuple(symbols.types.names)
     task = elaborated.task._replace(object_types=tuple(symbols.object_types), type_names=names)
     openings, invariants = tuple(rules.openings), tuple(rules.invariants)
-    found = find_open_feature(task, context, openings, invariants)
-    engine = _engine(task, rules.rules, symbols, options, found)
+    open_feature = find_open_feature(task, context, openings, invariants)
+    engine = _make_engine(task, rules.rules, symbols, options, open_feature)
     return CompiledTask(
         domain,
         problem,
@@ -255,31 +251,31 @@ def _compiled(
         openings,
         invariants,
         engine,
-        found,
+        open_feature,
         diagnostics,
         tuple(specs),
         resolve,
         kinds,
-        _bindings(task, rules.rules),
+        _count_bindings(task, rules.rules),
         effects,
     )
 
 
-def _elaborated(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
-    """The task and what the rules need of it; ``None`` if a text cannot be read at all."""
+def _elaborate(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
+    """Elaborate the task; ``None`` if a text cannot be parsed."""
     tops = []
     for source in (domain, problem):
-        top, found = parse_source(source)
-        context.diagnostics.extend(found)
+        top, diagnostics = parse_source(source)
+        context.diagnostics.extend(diagnostics)
         if top is None:
-            context.errors += max(len(found), 1)
+            context.errors += max(len(diagnostics), 1)
         else:
             context.places.append(Places(source, top))
             tops.append(top)
     return elaborate_task(context, tops[0], tops[1]) if len(tops) == 2 else None
 
 
-def _specified(
+def _elaborate_specifications(
     context: Context,
     rules: RuleElaborator,
     task: str,
@@ -293,30 +289,30 @@ def _specified(
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     symbols = rules.symbols
     if not specs:
-        nothing = ExpandedSpecs([], [])
-        kinds = bound_kinds(symbols, nothing)
+        expanded = ExpandedSpecs([], [])
+        kinds = bound_kinds(symbols, expanded)
         check_classes(symbols, kinds, classes)
-        return (nothing if home is None else home.switch_off(nothing)), kinds
+        return (expanded if home is None else home.switch_off(expanded)), kinds
 
-    def remember(name: str, beside: Source) -> Source | None:
-        found = resolve(name, beside) if resolve is not None else None
-        if found is not None:
-            sources[found.name] = found
-        return found
+    def resolve_extended(name: str, extending: Source) -> Source | None:
+        extended = resolve(name, extending) if resolve is not None else None
+        if extended is not None:
+            sources[extended.name] = extended
+        return extended
 
-    from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - for specifications alone
+    from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - only for specifications
 
     try:
         if classes:
             silent = Context()
-            kinds = bound_kinds(symbols, SpecExpander(silent, task, remember).expand(list(specs)))
+            kinds = bound_kinds(symbols, SpecExpander(silent, task, resolve_extended).expand(list(specs)))
             if not silent.errors:
                 check_classes(symbols, kinds, classes)
-            given = kinds_of_classes(kinds, classes)
-            opened = opened or given
-            open_kinds(symbols, given)
-            give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given])
-        expanded = SpecExpander(context, task, remember, opened).expand(list(specs))
+            class_kinds = kinds_of_classes(kinds, classes)
+            opened = opened or class_kinds
+            open_kinds(symbols, class_kinds)
+            give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= class_kinds])
+        expanded = SpecExpander(context, task, resolve_extended, opened).expand(list(specs))
         expanded = expanded if home is None else home.switch_off(expanded)
         if opened is _EVERY_KIND:
             open_kinds(symbols, [kind for kind in bound_kinds(symbols, expanded).types if kind not in EVERYTHING])
@@ -331,8 +327,8 @@ def _specified(
     return expanded, bound_kinds(symbols, expanded)
 
 
-def _engine(
-    task: Task, rules: list[Rule], symbols: Symbols, options: Options, found: OpenFeature | None = None
+def _make_engine(
+    task: Task, rules: list[Rule], symbols: Symbols, options: Options, feature: OpenFeature | None = None
 ) -> Engine:
     return Engine(
         task,
@@ -340,30 +336,30 @@ def _engine(
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refusal=None if found is None else refusal_of(found, "the replay in one world"),
+        refusal=None if feature is None else refusal_of(feature, "the replay in one world"),
     )
 
 
-def _bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
+def _count_bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
     return tuple([prod([len(task.domains[v.domain]) for v in r.declared]) if r.applicable else 0 for r in rules])
 
 
-def _expected(
+def _with_expectations(
     context: Context, sources: Mapping[str, Source], domain: Source, problem: Source
 ) -> tuple[Diagnostic, ...]:
-    """All diagnostics; the first mistake of shape in each text says what the grammar expected there."""
+    """All diagnostics; the first structural error of each text gets notes with the expected syntax."""
     if not any([d.code in _SHAPE for d in context.diagnostics]):
         return tuple(context.diagnostics)
     from plansafe.grammar.expected_syntax import expectation_notes  # noqa: PLC0415 - loads lark
 
     kinds = {domain.name: "domain", problem.name: "problem"}
-    told: set[str] = set()
-    out = []
+    explained: set[str] = set()
+    diagnostics = []
     for diagnostic in context.diagnostics:
         name = diagnostic.labels[0].source if diagnostic.labels else ""
-        if diagnostic.code in _SHAPE and name in sources and name not in told:
-            told.add(name)
+        if diagnostic.code in _SHAPE and name in sources and name not in explained:
+            explained.add(name)
             notes = expectation_notes(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
-        out.append(diagnostic)
-    return tuple(out)
+        diagnostics.append(diagnostic)
+    return tuple(diagnostics)

@@ -1,4 +1,4 @@
-"""A task and its rules, compiled once: what every run, execution and search of it shares."""
+"""A task and its rules, compiled once; all replays, executions and searches share it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Limit(NamedTuple):
-    """A limit that was hit, after which nothing is known."""
+    """A limit that was reached, so that the verdict is UNKNOWN."""
 
     code: str
     message: str
@@ -57,11 +57,11 @@ class Engine:
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.rule_set = RuleSet(task, rules, action_predicates, max_instances)
         self.refusal = refusal
-        """Why one state cannot stand for this task: something in it is left open."""
+        """Why one state cannot represent this task: it has several possible worlds."""
         self._initial = State.initial(task)
         for literal in task.timed_literals:
             if literal.time == 0:
-                self._set(literal)
+                self._apply_literal(literal)
         if self.axioms:
             self.axioms.compute(self._initial.facts, self._initial.fluents)
         self.prototype: Runtime | None = None
@@ -80,18 +80,18 @@ class Engine:
         self.code = ActionCode(task, self.emitter, watched)
         self._full_code: ActionCode | None = None
         self.chunk_cache: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
-        """Chunks of plan text with what to run for them; equal steps are resolved once, also in a batch."""
+        """By chunk of plan text, its code, objects and step: equal steps of a batch are resolved once."""
         self.expects_failures = False
-        """Whether the last plan had a failed step, so that the next of a batch may keep what will explain one."""
+        """Whether the last plan had a failed step, so that the next of a batch keeps changes for explanations."""
         self.timed_code: dict[tuple[int, Number], LiftedCode | None] = {}
-        """Code for happenings of timed plans that are apart, by action and tolerance."""
-        self._changes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        """Code for isolated events of timed plans, by action and tolerance."""
+        self._changed_indexes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
         self.reads_actions = bool([p for p in action_predicates.values() if p in self.rule_set.momentary])
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
-        self._goal = [self._compiled(part) for part in task.goal if not isinstance(part, Atom)]
+        self._goal = [self._compile_condition(part) for part in task.goal if not isinstance(part, Atom)]
 
-    def _set(self, literal: model.TimedLiteral) -> None:
-        """A timed literal of time 0 is part of S0."""
+    def _apply_literal(self, literal: model.TimedLiteral) -> None:
+        """Apply a timed literal of time 0 to S0."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value
@@ -102,29 +102,29 @@ class Engine:
 
     @property
     def full_code(self) -> ActionCode:
-        """Actions that log every change, for explanations."""
+        """Code for actions that logs every change, for explanations."""
         if self._full_code is None:
             self._full_code = ActionCode(self.task, self.emitter, None)
         return self._full_code
 
     @cached_property
     def legal(self) -> LegalActions:
-        """The searches for legal actions, compiled once."""
-        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - for searches alone
+        """The searches for legal actions."""
+        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - only for searches
 
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
     def projection(self) -> Projection:
-        """The actions, cut down to what some rule can notice. There must be rules."""
-        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - for searches alone
+        """The actions reduced to the effects that rules read; there must be rules."""
+        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - only for searches
 
         assert self.prototype is not None
         return Projection(self.task, self.emitter, self.prototype, self.axioms)
 
     @cached_property
     def changeable_indexes(self) -> tuple[int, ...]:
-        """The predicates that some action changes, and all fluents (numbered after them); derived facts follow."""
+        """The predicates that some action changes, except derived ones, and all fluents (numbered after them)."""
         static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
         base = len(self.task.predicates)
         facts = [p for p in range(base) if (p >= len(static) or not static[p]) and p not in derived]
@@ -132,27 +132,27 @@ class Engine:
 
     @cached_property
     def changing_actions(self) -> dict[tuple[int, bool], list[str]]:
-        """By predicate and value, the actions that can give a fact of it this value."""
-        found: dict[tuple[int, bool], dict[str, None]] = {}
+        """By predicate and value, the actions that can give a fact of the predicate this value."""
+        names: dict[tuple[int, bool], dict[str, None]] = {}
         for action in self.task.actions.values():
             for effect in (*action.start.effects, *(action.end.effects if action.end else ())):
                 for atoms, value in ((effect.adds, True), (effect.deletes, False)):
                     for atom in atoms:
-                        found.setdefault((atom.predicate, value), {})[action.name] = None
-        return {key: list(names) for key, names in found.items()}
+                        names.setdefault((atom.predicate, value), {})[action.name] = None
+        return {key: list(actions) for key, actions in names.items()}
 
     def changed_indexes(self, action: model.Action) -> tuple[int, ...]:
         """The predicates (and fluents, numbered after them) that an instantaneous action may change itself."""
-        known = self._changes.get(id(action))
-        if known is None:
+        cached = self._changed_indexes.get(id(action))
+        if cached is None:
             base = len(self.task.predicates)
             effects = action.start.effects
-            found = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
-            found |= {base + a.function for effect in effects for a in effect.assignments}
-            known = self._changes[id(action)] = action, tuple(found)
-        return known[1]
+            indexes = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            indexes |= {base + a.function for effect in effects for a in effect.assignments}
+            cached = self._changed_indexes[id(action)] = action, tuple(indexes)
+        return cached[1]
 
-    def _compiled(self, formula: Formula) -> Callable[[State], bool | None]:
+    def _compile_condition(self, formula: Formula) -> Callable[[State], bool | None]:
         holds = self.emitter.compile_condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
@@ -164,23 +164,22 @@ class Engine:
         return evaluate
 
     def initial(self) -> State:
-        """A fresh S0, derived facts included."""
+        """A new copy of S0 with derived facts."""
         return self._initial.fork()
 
     def initial_shared(self) -> State:
-        """S0 itself, derived facts included, for those who copy what they change (:meth:`State.unshare`)."""
+        """S0 with derived facts and shared sets: call :meth:`State.unshare` before a change."""
         return self._initial.shared_copy()
 
     def runtime(self, timed: bool, state: State) -> Runtime | None:
-        """Fresh monitors at S0."""
+        """New monitors at S0; ``None`` if no rule is watched."""
         if self.prototype is None:
             return None
-        prototype = self.prototype
-        if timed:
-            run = Runtime(self.rule_set, self.emitter)
-            run.start(state, LetterTime(0, 0, True))
-            return run
-        return prototype.fork()
+        if not timed:
+            return self.prototype.fork()
+        runtime = Runtime(self.rule_set, self.emitter)
+        runtime.start(state, LetterTime(0, 0, True))
+        return runtime
 
     def goal(self, state: State) -> bool | None:
         """Whether the goal holds: ``None`` if it is undefined and not false."""
@@ -188,25 +187,25 @@ class Engine:
         for predicate, code in self._goal_facts:
             if code not in facts[predicate]:
                 return False
-        result: bool | None = True
+        truth: bool | None = True
         for part in self._goal:
             value = part(state)
             if value is False:
                 return False
             if value is None:
-                result = None
-        return result
+                truth = None
+        return truth
 
-    def announce_step(self, runtime: Runtime, state: State, taken: GroundAction | None, moment: LetterTime) -> None:
-        """Tell the monitors which step is taken in a state, or that it ends without one."""
+    def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, moment: LetterTime) -> None:
+        """Let the monitors read the step that is taken in a state; ``None``: the letter has no step."""
         if self.reads_actions:
-            action_fact = None if taken is None else self.action_fact("start", taken)
+            action_fact = None if step is None else self.action_fact("start", step)
             runtime.take_actions(state, () if action_fact is None else (action_fact,), moment)
 
-    def action_fact(self, kind: str, taken: GroundAction) -> ActionFact | None:
+    def action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
         """The action fact of a step, if some rule reads it."""
-        predicate = self.action_predicates.get((kind, taken.action.name))
-        return None if predicate is None else (predicate, self.task.encode(taken.objects))
+        predicate = self.action_predicates.get((kind, step.action.name))
+        return None if predicate is None else (predicate, self.task.encode(step.objects))
 
     def decides(self, violation: Violation, criteria: VerdictCriteria) -> bool:
         """Whether a violation makes a plan unsafe."""

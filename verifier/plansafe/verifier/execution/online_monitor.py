@@ -1,4 +1,4 @@
-"""The online monitor: a robot asks before each action, and says afterwards what its sensors see.
+"""The online monitor: advice before each action of a robot, and corrections from its sensors afterwards.
 
     monitor = Monitor(checker.compiled)
     advice = monitor.allowed("(go robot kitchen hallway)")
@@ -6,7 +6,7 @@
         monitor.take("(go robot kitchen hallway)")
         difference = monitor.observe({"(at robot hallway)": True})
 
-Verdicts on the prefix are those of RV-LTL over arbitrary continuations (docs/language.md, section 4).
+Verdicts on the prefix follow RV-LTL, over arbitrary continuations (docs/language.md, section 4).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     LetterTime,
 )
 from plansafe.verifier.execution.state import StateChange
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.printing import formula_text
@@ -42,8 +42,8 @@ from plansafe.verifier.rules.model import shown_names
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
 
 
-class Broken(NamedTuple):
-    """A rule that a step breaks: its name, the objects it is about, its message, and what makes it matter."""
+class BrokenRule(NamedTuple):
+    """A rule that a step breaks: its name, objects, message, hazard and severity."""
 
     rule: str
     binding: tuple[tuple[str, str], ...]
@@ -53,32 +53,28 @@ class Broken(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """Whether an action may be taken now, and why not.
-
-    Unmet literals of its precondition, or the rules it would break.
-    """
+    """Whether an action may be taken now; otherwise the unmet literals of its precondition or the rules it breaks."""
 
     allowed: bool
     executable: bool
     reasons: tuple[str, ...] = ()
-    breaks: tuple[Broken, ...] = ()
+    breaks: tuple[BrokenRule, ...] = ()
 
 
 class Difference(NamedTuple):
-    """How the world differs from what was predicted.
+    """The difference between the observed and the predicted state: unexpected and missing facts, and numbers.
 
-    Facts seen but not predicted, predicted but denied, and other numbers. ``breaks`` are the rules broken in the state
-    as it was seen.
+    ``breaks`` are the rules that the observed state breaks.
     """
 
     unexpected: tuple[str, ...]
     missing: tuple[str, ...]
-    numbers: tuple[tuple[str, str, str], ...]  # fluent, predicted, seen
-    breaks: tuple[Broken, ...]
+    numbers: tuple[tuple[str, str, str], ...]  # fluent, predicted, observed
+    breaks: tuple[BrokenRule, ...]
 
 
 class ObservationError(ValueError):
-    """An observation that is not a fact of the task; ``diagnostic`` says what is wrong."""
+    """An observation that is not a fact of the task; ``diagnostic`` has the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message + (f" ({diagnostic.help})" if diagnostic.help else ""))
@@ -88,7 +84,7 @@ class ObservationError(ValueError):
 class Monitor:
     """Watches one execution.
 
-    Needs a task that leaves nothing open; raises :class:`~plansafe.verifier.execution.one_world.LeavesOpen` otherwise.
+    Raises :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible worlds.
     """
 
     def __init__(self, compiled: CompiledTask) -> None:
@@ -97,26 +93,26 @@ class Monitor:
         self.engine = compiled.engine
         self.task = compiled.task
         state = self.engine.initial()
-        state.facts = [set(facts) for facts in state.facts]  # static facts too: what is observed may change them
+        state.facts = [set(facts) for facts in state.facts]  # observations may also change static facts
         self.simulation = Execution(self.engine, state)
         self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
         self.letter = 0
         self._pending: list[StateChange] | None = None
-        self._left: Runtime | None = None
-        """The monitors before the letter that is being left."""
+        self._before: Runtime | None = None
+        """The monitors before they read the actions of the present letter."""
 
     # -- before an action ---------------------------------------------------------------------------------------------
 
     def allowed(self, action: str) -> Advice:
-        """One step ahead: may ``action`` be taken in the present state? Nothing is changed."""
+        """Advise whether ``action`` may be taken in the present state, without a change."""
         self._settle()
         step = self.step(action)
         if isinstance(step, IllFormed):
             return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
-        ahead = self.now().after(step)
-        if ahead is None:
+        execution = self.now().after(step)
+        if execution is None:
             return Advice(False, False, self._why_not(step))
-        broken = self._named(ahead.new_violations)
+        broken = self._named_rules(execution.new_violations)
         return Advice(not broken, True, (), broken)
 
     def now(self) -> Execution:
@@ -124,9 +120,9 @@ class Monitor:
         self._settle()
         return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.criteria)
 
-    def _leave(self, step: GroundAction | None) -> None:
-        """The present letter ends with a step, or with a change of the world by itself."""
-        self._left = self.runtime
+    def _leave_letter(self, step: GroundAction | None) -> None:
+        """Let the monitors read the step of the present letter; ``None``: the world changed by itself."""
+        self._before = self.runtime
         if self.runtime is None:
             return
         self.runtime = self.runtime.fork()
@@ -135,18 +131,18 @@ class Monitor:
         )
 
     def step(self, action: str) -> GroundAction | IllFormed:
-        """The step that ``action`` is, or why it is none."""
+        """Resolve ``action`` to a step, or to an error."""
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
         if not tokens:
             return IllFormed(SC.STRUCTURE, "an action is missing", 0)
-        found = self.engine.resolver.tokens(tokens)
-        if isinstance(found, GroundAction) and found.action.end is not None:
+        step = self.engine.resolver.tokens(tokens)
+        if isinstance(step, GroundAction) and step.action.end is not None:
             return IllFormed(
                 SC.UNTIMED_DURATIVE,
                 "the online monitor takes instantaneous actions; model start and end as two actions",
                 0,
             )
-        return found
+        return step
 
     def _why_not(self, step: GroundAction) -> tuple[str, ...]:
         state = self.simulation.state
@@ -158,45 +154,42 @@ class Monitor:
         ]
         return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
-    # -- after it -----------------------------------------------------------------------------------------------------
+    # -- afterwards --------------------------------------------------------------------------------------------------
 
     def take(self, action: str) -> Advice:
         """The robot takes ``action``: the predicted state becomes the present one, until :meth:`observe` corrects it.
 
-        The advice is that of :meth:`allowed`; an action that cannot be executed changes nothing.
+        Returns the advice of :meth:`allowed`; an action that cannot be executed changes nothing.
         """
         advice = self.allowed(action)
         if not advice.executable:
             return advice
         step = self.step(action)
         assert isinstance(step, GroundAction)
-        self._leave(step)
+        self._leave_letter(step)
         self.simulation.take(step)
         self._pending = list(self.simulation.changed)
         return advice
 
     def observe(self, facts: Mapping[str, bool | Number] | Iterable[str] = (), *, complete: bool = False) -> Difference:
-        """Reconcile the prediction with what the sensors say, and go on from there.
+        """Correct the predicted state by observed facts.
 
         ``facts`` maps facts to truth values and fluents to numbers, or lists literals as in ``:init`` (``(p a)``,
         ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts of the observed predicates that are not listed are
         false. Raises :class:`ObservationError`; then nothing has changed.
         """
-        wanted = self._read(facts)
+        observed = self._parse(facts)
         state = self.simulation.state
         base = len(state.facts)
         if complete:
-            seen = {index for index, _ in wanted}
-            for predicate in seen:
-                if predicate < base:
-                    wanted.update(
-                        {(predicate, code): False for code in state.facts[predicate] if (predicate, code) not in wanted}
-                    )
+            for predicate in {index for index, _ in observed if index < base}:
+                for code in state.facts[predicate]:
+                    observed.setdefault((predicate, code), False)
         log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
-        for (index, code), value in wanted.items():
+        for (index, code), value in observed.items():
             if index >= base:
                 before = state.fluents[index - base].get(code)
                 if before != value:
@@ -213,34 +206,34 @@ class Monitor:
             self.engine.axioms.update(state.facts, state.fluents, log)
         self.simulation.record_observation(log)
         if self._pending is None and log:
-            # The world changed by itself: that is a letter without an action of ours.
-            self._leave(None)
+            # The world changed by itself: a letter without an action.
+            self._leave_letter(None)
             self._pending = []
-        broken: tuple[Broken, ...] = ()
+        broken: tuple[BrokenRule, ...] = ()
         if self._pending is not None:
             self._pending += log
             broken = self._settle()
         return Difference(tuple(sorted(unexpected)), tuple(sorted(missing)), tuple(sorted(numbers)), broken)
 
-    def _settle(self) -> tuple[Broken, ...]:
-        """The present state is final: let the monitors read its letter."""
+    def _settle(self) -> tuple[BrokenRule, ...]:
+        """Let the monitors read the present state, which is final now."""
         if self._pending is None:
             return ()
         log, self._pending = self._pending, None
         self.letter += 1
-        if self.runtime is None or self._left is None:
+        if self.runtime is None or self._before is None:
             return ()
-        self.runtime.enter_state(self.simulation.state, _net(log), LetterTime(self.letter, self.letter, False))
-        return self._named(new_violations(self._left, self.runtime))
+        self.runtime.enter_state(self.simulation.state, _net_changes(log), LetterTime(self.letter, self.letter, False))
+        return self._named_rules(new_violations(self._before, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
     def verdicts(self) -> dict[str, str]:
-        """The verdict of each rule on the execution so far, its worst instance's; one of :data:`VERDICTS`."""
+        """By rule, the verdict on the execution until now: the worst of its instances (see :data:`VERDICTS`)."""
         self._settle()
-        out: dict[str, str] = {}
+        verdict_by_rule: dict[str, str] = {}
         if self.runtime is None:
-            return out
+            return verdict_by_rule
         worst = dict.fromkeys(range(len(self.engine.rule_set.parts)), PRESENTLY_SATISFIED)
         for monitor in self.runtime.monitors:
             worst[monitor.part] = _verdict(monitor)
@@ -249,120 +242,108 @@ class Monitor:
                 worst[check.part] = PERMANENTLY_VIOLATED if check.violations else PRESENTLY_SATISFIED
         for number, rule in enumerate(self.compiled.rules):
             verdicts = [worst[p] for p, part in enumerate(self.engine.rule_set.parts) if part.rule == number]
-            out[rule.name] = VERDICTS[min(verdicts, default=PERMANENTLY_SATISFIED)]
-        return out
+            verdict_by_rule[rule.name] = VERDICTS[min(verdicts, default=PERMANENTLY_SATISFIED)]
+        return verdict_by_rule
 
     def legal(self) -> list[str]:
         """All legal actions of the present state, as PDDL."""
-        from plansafe.verifier.execution.steps import step_text  # noqa: PLC0415 - for messages alone
-
         self._settle()
         return [step_text(step, self.task.objects) for step in self.simulation.legal()]
 
     def facts(self) -> list[str]:
         """The facts of the present state, as PDDL, sorted."""
         action_predicates = set(self.engine.action_predicates.values())
-        found = [
+        facts = [
             self.task.fact_text(p, code)
             for p, codes in enumerate(self.simulation.state.facts)
             if p not in action_predicates
             for code in codes
         ]
-        return sorted(found)
+        return sorted(facts)
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- conversion ---------------------------------------------------------------------------------------------------
 
-    def _named(self, found: Iterable[BrokenInstance]) -> tuple[Broken, ...]:
-        """What was found, in the user's words: the rule, its objects, its message."""
-        out: dict[Broken, None] = {}
-        for part_number, objects, undecided in found:
+    def _named_rules(self, instances: Iterable[BrokenInstance]) -> tuple[BrokenRule, ...]:
+        """The rules of broken instances, with objects and message, each once."""
+        broken: dict[BrokenRule, None] = {}
+        for part_number, objects, undecided in instances:
             part = self.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
             names = shown_names([v.name for v in part.parameters])
-            shown = objects if len(objects) == len(names) else ()
-            binding = tuple(sorted(zip(names, self.task.names(shown), strict=False)))
+            known_objects = objects if len(objects) == len(names) else ()
+            binding = tuple(sorted(zip(names, self.task.names(known_objects), strict=False)))
             message = rule.message or f"rule {rule.name} is violated"
             for name, value in binding:
                 message = message.replace("{" + name + "}", value)
             if undecided:
                 message = f"rule {rule.name} cannot be decided: it reads an undefined number"
-            out[Broken(rule.name, binding, message, rule.hazard, rule.severity)] = None
-        return tuple(out)
+            broken[BrokenRule(rule.name, binding, message, rule.hazard, rule.severity)] = None
+        return tuple(broken)
 
-    def _read(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
-        out: dict[tuple[int, int], bool | Number] = {}
-        items: list[tuple[str, bool | Number | None]] = (
+    def _parse(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
+        observed: dict[tuple[int, int], bool | Number] = {}
+        literals: list[tuple[str, bool | Number | None]] = (
             list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
         )
-        for text, value in items:
+        for text, value in literals:
             source = Source("<observation>", text)
             top = parse_nodes(source)
             if top is None or len(top) != 1:
-                found = find_syntax_errors(source)
-                raise ObservationError(found[0] if found else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
+                errors = find_syntax_errors(source)
+                raise ObservationError(errors[0] if errors else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
             node = top[0]
             if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):
                 node, value = node[1], not (True if value is None else value)
             elif isinstance(node, list) and len(node) == 3 and node[0] == "=" and value is None:
                 node, value = node[1], parse_number(node[2])
-            key = self._key(node, text)
-            number = key[0] >= len(self.task.predicates)
+            key = self._fact_key(node, text)
+            is_number = key[0] >= len(self.task.predicates)
             if value is None:
                 value = True
-            if number == isinstance(value, bool):
-                raise ObservationError(
-                    Diagnostic(SC.TYPE_MISMATCH, f"`{text}` takes {'a number' if number else 'true or false'}")
-                )
-            out[key] = value
-        return out
+            if is_number == isinstance(value, bool):
+                message = f"`{text}` takes {'a number' if is_number else 'true or false'}"
+                raise _observation_error(SC.TYPE_MISMATCH, message)
+            observed[key] = value
+        return observed
 
-    def _key(self, node: Node, text: str) -> tuple[int, int]:
+    def _fact_key(self, node: Node, text: str) -> tuple[int, int]:
+        """The predicate (or function, numbered after the predicates) and code of an observed fact."""
         tokens = node if isinstance(node, list) else [node]
-        name = tokens[0] if tokens else ""
-        predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
-        functions = {f.name: i + len(self.task.predicates) for i, f in enumerate(self.task.functions)}
-        index = predicates.get(str(name), functions.get(str(name)))
-        if index is None:
-            raise ObservationError(
-                Diagnostic(
-                    SC.UNKNOWN_PREDICATE,
-                    f"unknown predicate `{name}` in `{text}`",
-                    help=did_you_mean(str(name), [*predicates, *functions]),
-                )
-            )
+        name = str(tokens[0]) if tokens else ""
         base = len(self.task.predicates)
+        predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
+        functions = {f.name: i + base for i, f in enumerate(self.task.functions)}
+        index = predicates.get(name, functions.get(name))
+        if index is None:
+            suggestion = did_you_mean(name, [*predicates, *functions])
+            raise _observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
         declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
-        given = len(tokens) - 1
-        if given != len(declared.types):
-            message = f"`{text}` has {given} argument{'' if given == 1 else 's'} instead of {len(declared.types)}"
-            raise ObservationError(Diagnostic(SC.ARITY, message))
+        count = len(tokens) - 1
+        if count != len(declared.types):
+            message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"
+            raise _observation_error(SC.ARITY, message)
         objects: list[int] = []
-        for token in tokens[1:]:
+        for token, domain in zip(tokens[1:], declared.domains, strict=True):
             number = self.task.object_index.get(str(token))
             if number is None:
-                raise ObservationError(
-                    Diagnostic(
-                        SC.UNKNOWN_OBJECT,
-                        f"unknown object `{token}` in `{text}`",
-                        help=did_you_mean(str(token), self.task.object_index),
-                    )
-                )
-            place = len(objects)
-            fits = number in self.task.domain_sets[declared.domains[place]]
-            if not fits and not self.compiled.options.lenient_types:
-                raise ObservationError(
-                    Diagnostic(SC.TYPE_MISMATCH, f"`{token}` has the wrong type for `{declared.name}` in `{text}`")
-                )
+                suggestion = did_you_mean(str(token), self.task.object_index)
+                raise _observation_error(SC.UNKNOWN_OBJECT, f"unknown object `{token}` in `{text}`", suggestion)
+            if number not in self.task.domain_sets[domain] and not self.compiled.options.lenient_types:
+                message = f"`{token}` has the wrong type for `{declared.name}` in `{text}`"
+                raise _observation_error(SC.TYPE_MISMATCH, message)
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:
-            raise ObservationError(
-                Diagnostic(SC.STRUCTURE, f"`{declared.name}` is derived: observe the facts that it depends on instead")
-            )
+            message = f"`{declared.name}` is derived: observe the facts that it depends on instead"
+            raise _observation_error(SC.STRUCTURE, message)
         return index, self.task.encode(tuple(objects))
 
 
-def _net(log: list[StateChange]) -> list[StateChange]:
-    """A log without the changes that an observation took back."""
+def _observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
+    return ObservationError(Diagnostic(code, message, help=suggestion))
+
+
+def _net_changes(log: list[StateChange]) -> list[StateChange]:
+    """A log without the changes that an observation reversed."""
     last: dict[tuple[int, int], StateChange] = {}
     count: dict[tuple[int, int], int] = {}
     for change in log:

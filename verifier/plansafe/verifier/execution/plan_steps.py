@@ -1,4 +1,4 @@
-"""Reading a plan with its places, and resolving its steps against a task."""
+"""Read a plan with its places, and resolve its steps against a task."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 class ResolvedPlan(NamedTuple):
     """A plan read with places and resolved. ``timed`` steps are sorted by time and numbered from 1.
 
-    ``ordering``: in a partially ordered plan, the pairs of steps (numbered from 1) of which the first comes before the
-    second; else ``None``.
+    ``ordering``: in a partially ordered plan, the pairs of a step and a later step (numbered from 1); else ``None``.
     """
 
     text: PlanText
@@ -28,7 +27,7 @@ class ResolvedPlan(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the plan leaves its order or a duration open."""
+        """Whether the order or a duration of the plan is open."""
         return self.ordering is not None or any([step.tolerance is not None for step in self.timed or ()])
 
 
@@ -39,11 +38,11 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     if timed and len(timed) != len(text.steps):
         bare = next(step for step in text.steps if step.time is None)
         label = Label(plan.name, bare.span, "this step has no time")
-        other = Label(plan.name, timed[0].span, "this one has", False)
+        timed_label = Label(plan.name, timed[0].span, "this one has", False)
         text = text._replace(
             diagnostics=(
                 *text.diagnostics,
-                Diagnostic(SC.STRUCTURE, "either all steps have a time or none", (label, other)),
+                Diagnostic(SC.STRUCTURE, "either all steps have a time or none", (label, timed_label)),
             )
         )
     resolver = engine.resolver
@@ -59,26 +58,26 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
         # Timed literals need times: step i of an untimed plan happens at time i.
         text = text._replace(steps=tuple([step._replace(time=i) for i, step in enumerate(text.steps, 1)]))
         timed = list(text.steps)
-    steps = [_formed(step, taken) for step, taken in zip(text.steps, steps, strict=True)]
+    steps = [_check_times(step, resolved) for step, resolved in zip(text.steps, steps, strict=True)]
     if not timed or text.diagnostics:
         return ResolvedPlan(text, tuple(steps), None, tuple([step.span for step in text.steps]), text.ordering)
     order = sorted(range(len(steps)), key=lambda i: text.steps[i].time or 0)
-    placed = []
+    timed_steps = []
     for number, i in enumerate(order, 1):
         step = text.steps[i]
-        placed.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
-    return ResolvedPlan(text, tuple([steps[i] for i in order]), placed, tuple([text.steps[i].span for i in order]))
+        timed_steps.append(TimedStep(number, i, step.time or 0, step.duration, steps[i], step.tolerance or None))
+    return ResolvedPlan(text, tuple([steps[i] for i in order]), timed_steps, tuple([text.steps[i].span for i in order]))
 
 
-def _formed(step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFormed:
-    """Check a resolved step's time and duration."""
+def _check_times(step: Step, resolved: GroundAction | IllFormed) -> GroundAction | IllFormed:
+    """Check the time and duration of a resolved step."""
     time, duration = step.time, step.duration
-    if isinstance(taken, IllFormed):
-        return taken
+    if isinstance(resolved, IllFormed):
+        return resolved
     if time is not None and time < 0:
         return IllFormed(SC.IMPOSSIBLE_TIME, f"the step begins at {time}, before time 0", 0)
-    name = taken.action.name
-    if taken.action.end is not None:
+    name = resolved.action.name
+    if resolved.action.end is not None:
         if time is None or duration is None:
             return IllFormed(
                 SC.UNTIMED_DURATIVE,
@@ -92,4 +91,4 @@ def _formed(step: Step, taken: GroundAction | IllFormed) -> GroundAction | IllFo
             return IllFormed(SC.IMPOSSIBLE_TIME, f"the duration {duration} +- {step.tolerance} may be negative", 0)
     elif step.tolerance:
         return IllFormed(SC.IMPOSSIBLE_TIME, f"`{name}` is instantaneous, but its duration varies", 0, "leave it out")
-    return taken
+    return resolved

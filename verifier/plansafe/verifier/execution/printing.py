@@ -1,6 +1,6 @@
-"""A compiled task as text: the typed model, the rules with their parts, and what each part is watched by.
+"""A compiled task as text: the typed model, the rules with their parts, and the monitors of each part.
 
-For people who look for a mistake in a domain, a specification or the engine: what is printed is what runs.
+It helps to find a mistake in a domain, a specification or the engine, because it shows the compiled form.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _SIGNS = {True: "+", False: "-", None: "+-"}
 
 
 def model_text(engine: Engine) -> str:
-    """What a domain, a problem and their rules came to, as lines. Linear in what is printed; nothing is run."""
+    """The compiled form of a domain, a problem and their rules as lines; no plan is run."""
     return task_text(engine.task) + rules_text(engine)
 
 
 def rules_text(engine: Engine) -> str:
-    """The rules, their parts, and below each part where it breaks and who watches it."""
+    """The rules with their parts, and for each part the states that violate it and its monitors."""
     lines: list[str] = []
     number = 0
     for rule in engine.rules:
@@ -35,34 +35,36 @@ def rules_text(engine: Engine) -> str:
         lines += [f"  {text}" for text in match_texts(engine.task, rule)]
         for part in rule.parts:
             lines.append(f"  {part_text(engine.task, part)}")
-            lines += [f"    {text}" for text in (*_broken(engine.task, part), *_watched(engine, number))]
+            lines += [
+                f"    {text}" for text in (*_violating_states(engine.task, part), *_monitor_texts(engine, number))
+            ]
             number += 1
     return "".join([line + "\n" for line in lines])
 
 
-def _broken(task: Task, part: RulePart) -> Iterator[str]:
-    """Where a part about single states is violated: its negation in disjunctive normal form."""
+def _violating_states(task: Task, part: RulePart) -> Iterator[str]:
+    """The states that violate a part about single states: its negation in disjunctive normal form."""
     if is_temporal(part.body) or part.mode == "whole":
         return
     body = drop_impossible_equations(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
-    found = dnf(body, False)
-    if found is None:
+    disjuncts = dnf(body, False)
+    if disjuncts is None:
         yield "breaks in too many ways to list"
         return
     printer = Printer(task).inside(part.parameters)
-    for disjunct in found:
+    for disjunct in disjuncts:
         yield f"breaks where {_disjunct(printer, disjunct)}"
 
 
 def _disjunct(printer: Printer, disjunct: Disjunct) -> str:
     inner = printer.inside(disjunct.variables)
-    shown = [("" if literal.positive else "not ") + inner.formula(literal.formula) for literal in disjunct.literals]
-    some = f"for some {inner.variables(disjunct.variables)}, " if disjunct.variables else ""
-    return some + (" and ".join(shown) or "anything")
+    literals = [("" if literal.positive else "not ") + inner.formula(literal.formula) for literal in disjunct.literals]
+    prefix = f"for some {inner.variables(disjunct.variables)}, " if disjunct.variables else ""
+    return prefix + (" and ".join(literals) or "anything")
 
 
-def _watched(engine: Engine, number: int) -> Iterator[str]:
-    """Who watches a part, and on which changes."""
+def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
+    """The monitors of a part, each with the changes that it reads."""
     runtime = engine.prototype
     if runtime is None:
         yield "watched by nothing: there are too many instances"
@@ -71,24 +73,24 @@ def _watched(engine: Engine, number: int) -> Iterator[str]:
     if not all([engine.task.domains[v.domain] for v in part.parameters]):
         yield "watched by nothing: it has no instance"
         return
-    found = False
+    is_watched = False
     for monitor in runtime.monitors:
         if monitor.part == number:
-            found = True
-            yield f"watched by {_monitor(engine, part, monitor)}, on {_triggers(engine.task, monitor)}"
+            is_watched = True
+            yield f"watched by {_monitor_text(engine, part, monitor)}, on {_triggers(engine.task, monitor)}"
     for checks in runtime.checks.values():
         for check in checks:
             if check.part == number:
-                found = True
+                is_watched = True
                 latched = ", with latches for the past" if isinstance(check, LatchedCheck) else ""
                 when = "after" if check.after else "before"
                 name = engine.task.predicates[check.predicate].name
                 yield f"watched by a check {when} each `{name}`{latched}"
-    if not found:
+    if not is_watched:
         yield "watched by nothing: there are too many instances"
 
 
-def _monitor(engine: Engine, part: RulePart, monitor: Invariant | Automaton) -> str:
+def _monitor_text(engine: Engine, part: RulePart, monitor: Invariant | Automaton) -> str:
     if isinstance(monitor, Invariant):
         return "the bindings that break it"
     kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
@@ -97,15 +99,15 @@ def _monitor(engine: Engine, part: RulePart, monitor: Invariant | Automaton) -> 
 
 
 def _triggers(task: Task, monitor: Invariant | Automaton) -> str:
-    """The changes that may give a binding another value (of facts that become true, ``+``, or false, ``-``)."""
+    """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
     changes = [(predicate, added) for predicate, added, _ in monitor.triggers()]
-    if isinstance(monitor, Automaton):  # what is the same for all bindings is woken, not searched for
+    if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {predicate for predicate, _ in changes}
         changes += [(predicate, None) for predicate in monitor.all_readers.by_predicate if predicate not in searched]
     return " ".join([f"{_SIGNS[added]}`{_name(task, predicate)}`" for predicate, added in dict.fromkeys(changes)])
 
 
 def _name(task: Task, number: int) -> str:
-    """A predicate, or a function, which are numbered after the predicates."""
+    """The name of a predicate, or of a function; functions are numbered after the predicates."""
     count = len(task.predicates)
     return (task.predicates[number] if number < count else task.functions[number - count]).name

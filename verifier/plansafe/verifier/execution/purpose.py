@@ -1,4 +1,4 @@
-"""What a step of a plan is there for: what fails without it (docs/diagnose.md)."""
+"""The purpose of a plan's step: the steps, goals and rules that fail without it (docs/diagnose.md)."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ ResolvedSteps = Sequence[GroundAction | IllFormed]
 
 
 class NotCovered(ValueError):
-    """The plan has durative actions, its task timed literals, or a number grew too large: the text says which."""
+    """Plans with durative actions, and tasks with timed literals or several possible worlds, are not supported."""
 
 
 def require_untimed(engine: Engine, steps: ResolvedSteps) -> None:
-    """Raise :class:`NotCovered` where steps alone do not say what happens: with time, or in many worlds."""
+    """Raise :class:`NotCovered` for durative actions, timed literals and several possible worlds."""
     if engine.refusal is not None:
         raise NotCovered(engine.refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
-        raise NotCovered("timed literals change the world beside the plan's steps")
+        raise NotCovered("timed literals change the world in addition to the plan's steps")
     if any([isinstance(step, GroundAction) and step.action.end is not None for step in steps]):
         raise NotCovered("durative actions overlap")
 
 
 class Support(NamedTuple):
-    """Something that would fail if a step were left out.
+    """A later step, a goal or a rule that would fail without a step.
 
     ``kind`` is ``step``, ``goal`` or ``rule``. ``step`` is the later step that could not be taken, one more than the
     plan's length for the goal, and for a rule the step at which it would be violated (0: the initial state).
-    ``literal``: what the step gives, empty for a rule. ``text``: a phrase such as ``gives (open fridge) to step 5``.
+    ``literal``: the fact that the step gives, empty for a rule. ``text``: such as ``gives (open fridge) to step 5``.
     """
 
     kind: str
@@ -51,13 +51,11 @@ class Support(NamedTuple):
 def find_supports(
     engine: Engine, steps: ResolvedSteps, k: int, criteria: VerdictCriteria = EVERY_VIOLATION
 ) -> tuple[Support, ...]:
-    """What step ``k`` (from 1) of a plan is there for.
+    """The supports of step ``k`` (from 1) of a plan. An ill-formed step has none. Raises :class:`NotCovered`.
 
-    Two runs are held against each other: the plan, and the plan without step ``k``, in both of which the effects of
-    every other step happen whether or not it can be taken, at its old time. Listed is what holds in the first and not
-    in the second: preconditions of later steps and parts of the goal, literal by literal, and rule instances. An
-    ill-formed step supports nothing. Of rules, what decides by ``criteria`` is asked. Raises :class:`NotCovered`. Two
-    replays.
+    Compares two replays, with and without step ``k``, in which the effects of all other steps happen at their times
+    even if a step fails. The supports hold in the first replay only: literals of preconditions and of the goal, and
+    rule instances whose violation decides by ``criteria``.
     """
     require_untimed(engine, steps)
     if not 1 <= k <= len(steps):
@@ -70,13 +68,13 @@ def find_supports(
     without = with_it.resume(FORCE)
     without.step_of_letter = list(with_it.step_of_letter or ())
     with_it.run_steps(steps[k - 1 : k], k - 1)
-    found: dict[Support, None] = {}
+    supports: dict[Support, None] = {}
     for number, step in enumerate(steps[k:], k + 1):
         if isinstance(step, GroundAction):
             binding = step.binding
             condition = And(step.action.start.condition)
-            for literal in _lost(engine, condition, binding, with_it.state, without.state):
-                found[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
+            for literal in _lost_literals(engine, condition, binding, with_it.state, without.state):
+                supports[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
         failed = len(with_it.failures), len(without.failures)
         with_it.run_steps([step], number - 1)
         without.run_steps([step], number - 1)
@@ -84,17 +82,17 @@ def find_supports(
             failure = without.failures[-1]
             if failure.code != SC.PRECONDITION:
                 text = f"keeps the effects of step {number} defined"
-                found[Support("step", number, failure.detail, None, text)] = None
+                supports[Support("step", number, failure.detail, None, text)] = None
     end = len(steps) + 1
-    for literal in _lost(engine, And(task.goal), {}, with_it.state, without.state):
-        found[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
+    for literal in _lost_literals(engine, And(task.goal), {}, with_it.state, without.state):
+        supports[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
     for support in _supported_rules(engine, with_it, without, len(steps), criteria):
-        found[support] = None
-    return tuple(found)
+        supports[support] = None
+    return tuple(supports)
 
 
-def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
-    """Literals that a condition true in one state rests on there, and that another state in which it fails lacks."""
+def _lost_literals(engine: Engine, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
+    """The literals that make a condition true in one state and are missing in another state, where it is false."""
     task = engine.task
     now = Evaluator(task, after.facts, after.fluents)
     if now.holds(condition, binding) is True:
@@ -110,20 +108,20 @@ def _lost(engine: Engine, condition: Formula, binding: Binding, before: State, a
 def _supported_rules(
     engine: Engine, with_it: Replay, without: Replay, steps: int, criteria: VerdictCriteria
 ) -> Iterator[Support]:
-    """The rule instances that only the second run violates."""
+    """The rule instances that only the second replay violates."""
     parts = engine.rule_set.parts
-    kept = {(v.part, v.binding) for v in with_it.outcome(steps).violations if engine.decides(v, criteria)}
+    violated_anyway = {(v.part, v.binding) for v in with_it.outcome(steps).violations if engine.decides(v, criteria)}
     for violation in without.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
-        if not engine.decides(violation, criteria) or (violation.part, violation.binding) in kept:
+        if not engine.decides(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
             continue
         text = f"keeps rule `{rule.name}`{binding_phrase(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)
 
 
 def binding_phrase(engine: Engine, part: RulePart, objects: tuple[int, ...]) -> str:
-    """The objects of an instance of a rule, as in `` for stove-1``; what matches anything is left out."""
-    shown = shown_names([v.name for v in part.parameters])
-    names = [o for name, o in zip(shown, engine.task.names(objects), strict=True) if name != "_"]
-    return f" for {', '.join(names)}" if names else ""
+    """The objects of a rule instance, as in `` for stove-1``, without the objects of unnamed parameters."""
+    names = shown_names([v.name for v in part.parameters])
+    objects_shown = [o for name, o in zip(names, engine.task.names(objects), strict=True) if name != "_"]
+    return f" for {', '.join(objects_shown)}" if objects_shown else ""

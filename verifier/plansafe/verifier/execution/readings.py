@@ -1,4 +1,4 @@
-"""The explicit judge: a plan in one world, reading by reading (docs/language.md, section 6)."""
+"""Replays of a plan in one world, one for each reading (docs/language.md, section 6)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Repla
 
 
 class ReadingOutcomes(NamedTuple):
-    """What the readings of a plan came to, ``halt`` first; a plan without a failure has no other.
+    """The outcomes of a plan's readings, ``halt`` first; a plan without a failure has only this one.
 
-    ``read`` is ``None`` for a plain plan that was taken piece by piece, since nothing had to be pointed at. There are
-    no outcomes where the plan has mistakes, or leaves open what is not the explicit judge's.
+    ``read`` is ``None`` for a plain plan that was replayed without places, because it has no failure to show. There are
+    no outcomes if the plan has mistakes or open parts.
     """
 
     read: ResolvedPlan | None
@@ -23,7 +23,7 @@ class ReadingOutcomes(NamedTuple):
 
 
 def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
-    """Judge a plan for a task that leaves nothing open. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
+    """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
     engine = compiled.engine
     halt: Replay | None = None
     blocks = split_plain_steps(plan.text)
@@ -54,14 +54,14 @@ def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = N
 def replay_readings(
     compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None, first: Outcome | None = None
 ) -> list[Outcome]:
-    """All readings of a plan that was read with places. ``first``: what ``halt`` came to, if that is known."""
+    """Replay all readings of a plan that was read with places. ``first``: the outcome of ``halt``, if known."""
     halt = replay_reading(compiled, read, HALT, deadline) if first is None else first
-    others = (SKIP, FORCE) if halt.failures else ()
-    return [halt, *[replay_reading(compiled, read, reading, deadline) for reading in others]]
+    more_readings = (SKIP, FORCE) if halt.failures else ()
+    return [halt, *[replay_reading(compiled, read, reading, deadline) for reading in more_readings]]
 
 
 def replay_reading(compiled: CompiledTask, read: ResolvedPlan, reading: str, deadline: float | None = None) -> Outcome:
-    """One reading of a plan that was read with places."""
+    """Replay one reading of a plan that was read with places."""
     if read.timed is not None:
         from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
 

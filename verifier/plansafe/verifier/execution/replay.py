@@ -148,7 +148,7 @@ class Replay:
             for block in blocks:
                 if self.deadline is not None and monotonic() > self.deadline:
                     raise LimitReached(LimitKind.TIME)
-                if len(chunk_cache) > Resolver.MAX_REMEMBERED:
+                if len(chunk_cache) > Resolver.MAX_CACHED_STEPS:
                     chunk_cache.clear()
                 for chunk in block:
                     number += 1

@@ -24,7 +24,7 @@ def checked_number(value: Number) -> Number:
             return value
         raise NumberTooLarge
     if not isinstance(value, Fraction):
-        return value  # a number of a kind that minds its size itself
+        return value  # another kind of number, which checks its size itself
     if value.denominator == 1:
         return checked_number(value.numerator)
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
@@ -33,7 +33,7 @@ def checked_number(value: Number) -> Number:
 
 
 class Delta(NamedTuple):
-    """What a step does: facts that become false, facts that become true, new values; all as (index, code ..)."""
+    """The changes of a step: deleted facts, added facts and new values, as (index, code ..)."""
 
     deletes: list[tuple[int, int]]
     adds: list[tuple[int, int]]
@@ -45,10 +45,7 @@ StateChange = tuple[int, int, bool | Number | None]
 
 
 class State:
-    """A state of one task. ``facts[p]`` holds the codes of predicate ``p``.
-
-    ``fluents[f]`` the defined values of ``f``.
-    """
+    """A state of a task. ``facts[p]``: the codes of predicate ``p``; ``fluents[f]``: the defined values of ``f``."""
 
     __slots__ = ("facts", "fluents", "task")
 
@@ -74,20 +71,20 @@ class State:
         """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def unshare(self, changed: Iterable[int], mine: set[int]) -> None:
-        """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``mine`` yet."""
+    def unshare(self, changed: Iterable[int], owned: set[int]) -> None:
+        """Copy the sets of predicates (and fluents, numbered after them) that will change and are not ``owned`` yet."""
         facts, fluents, base = self.facts, self.fluents, len(self.facts)
         for index in changed:
-            if index in mine:
+            if index in owned:
                 continue
-            mine.add(index)
+            owned.add(index)
             if index < base:
                 facts[index] = set(facts[index])
             else:
                 fluents[index - base] = dict(fluents[index - base])
 
     def apply(self, delta: Delta, log: list[StateChange]) -> None:
-        """Change the state; every fact that really changes is appended to ``log``."""
+        """Change the state, and append every change to ``log``."""
         facts = self.facts
         adds = set(delta.adds)
         for predicate, code in delta.deletes:
@@ -106,7 +103,7 @@ class State:
                 log.append((base + function, code, before))
 
     def undo(self, log: list[StateChange]) -> None:
-        """Take back the changes of a log, which is emptied."""
+        """Undo the changes of a log, and empty it."""
         facts, base = self.facts, len(self.facts)
         while log:
             index, code, value = log.pop()
@@ -121,7 +118,7 @@ class State:
                 self.fluents[index - base][code] = value
 
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
-        """A hashable picture of the state, for searches."""
+        """A hashable copy of the state, for searches."""
         return (*[frozenset(f) for f in self.facts], *[frozenset(v.items()) for v in self.fluents])
 
 

@@ -1,4 +1,4 @@
-"""Steps of a plan resolved against a task: the action and its objects, or what is ill-formed about them."""
+"""Steps of a plan resolved against a task: an action with its objects, or an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class GroundAction(NamedTuple):
 
 
 class IllFormed(NamedTuple):
-    """A step that names nothing the task has. ``token``: which of its tokens is wrong (0 the action)."""
+    """A step with an error. ``token``: the number of the wrong token (0: the action)."""
 
     code: str
     message: str
@@ -32,9 +32,9 @@ class IllFormed(NamedTuple):
 
 
 class Resolver:
-    """Resolves steps; remembers equal ones up to a bound."""
+    """Resolves steps, and caches them up to a bound."""
 
-    MAX_REMEMBERED = 400_000
+    MAX_CACHED_STEPS = 400_000
     MAX_SUGGESTIONS = 50
 
     def __init__(self, task: Task, lenient_types: bool) -> None:
@@ -49,21 +49,21 @@ class Resolver:
         self._steps: dict[tuple[str, ...], GroundAction | IllFormed] = {}
 
     def chunk(self, chunk: str) -> GroundAction | IllFormed | None:
-        """A chunk of plan text; ``None`` if it is not one step."""
+        """Resolve a chunk of plan text; ``None`` if it is not one step."""
         tokens = chunk_tokens(chunk)
         return None if tokens is None else self.tokens(tokens)
 
     def step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:
-        """The tokens of a step; equal steps are resolved once."""
-        found = self._steps.get(tokens)
-        if found is None:
-            found = self.tokens(tokens)
-            if len(self._steps) < self.MAX_REMEMBERED:
-                self._steps[tokens] = found
-        return found
+        """Resolve the tokens of a step; equal steps are resolved once."""
+        step = self._steps.get(tokens)
+        if step is None:
+            step = self.tokens(tokens)
+            if len(self._steps) < self.MAX_CACHED_STEPS:
+                self._steps[tokens] = step
+        return step
 
     def tokens(self, tokens: list[str] | tuple[str, ...]) -> GroundAction | IllFormed:
-        """The tokens of a step."""
+        """Resolve the tokens of a step."""
         signature = self._signatures.get(tokens[0])
         if signature is None or len(tokens) - 1 != len(signature[1]):
             return self._ill_formed(tokens)
@@ -79,12 +79,12 @@ class Resolver:
         return GroundAction(signature[0], tuple(objects))
 
     def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
-        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - for mistakes alone
+        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - only for errors
 
         task = self.task
         name = tokens[0]
         self._suggested += 1
-        suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _nothing
+        suggest = did_you_mean if self._suggested <= self.MAX_SUGGESTIONS else _no_suggestion
         action = task.actions.get(name)
         if action is None:
             return IllFormed(SC.UNKNOWN_ACTION, f"unknown action `{name}`", 0, suggest(name, task.actions))
@@ -98,26 +98,26 @@ class Resolver:
             if number is None:
                 return IllFormed(SC.STEP_OBJECT, f"unknown object `{token}`", place, suggest(token, task.object_index))
             if number not in task.domain_sets[parameter.domain]:
-                own = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
+                types = " and ".join([f"`{task.type_names[t]}`" for t in task.object_types[number]])
                 fitting = [task.objects[o] for o in task.domains[parameter.domain][:6]]
                 help = (
                     f"objects of that type: {', '.join(fitting)}" if fitting else "the task has no object of that type"
                 )
                 return IllFormed(
                     SC.STEP_TYPE,
-                    f"`{token}` is a {own}, but parameter `{parameter.name}` of `{name}` has another type",
+                    f"`{token}` is a {types}, but parameter `{parameter.name}` of `{name}` has another type",
                     place,
                     help,
                 )
         raise AssertionError("the step is well-formed")
 
 
-def _nothing(name: str, known: object) -> None:
-    """No suggestion: enough have been made."""
+def _no_suggestion(name: str, candidates: object) -> None:
+    """Suggest nothing, after the most suggestions have been made."""
 
 
 class Tolerance(NamedTuple):
-    """How close happenings that interfere may be, and how far a duration may be off (docs/language.md, section 3)."""
+    """The separation of interfering happenings, and the deviation of durations (docs/language.md, section 3)."""
 
     exact: Number
     separation: Number
@@ -125,7 +125,7 @@ class Tolerance(NamedTuple):
 
 
 def rounded_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
-    """A tolerance for a plan that prints so many decimals: one unit of the lastis accepted if it is small."""
+    """The tolerance for a plan with printed ``decimals``: one unit of the last decimal is accepted if it is small."""
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)
     return Tolerance(tolerance, normal_number(tolerance - slack), normal_number(tolerance + slack))

@@ -1,7 +1,7 @@
 """Timed plans: durative and simultaneous actions, timed initial literals (PDDL 2.1, definitions 10 to 15; PDDL 2.2).
 
-A happening is everything at one time. All its conditions are read in the state before it, its effects are united, and
-no two of its parts may interfere.
+A happening comprises all events of one time. All its conditions are read in the state before it, its effects are
+combined, and no two of its events may interfere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.footprints import Footprint, find_interference
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Atom, Number, Snap, TimedLiteral, bind
+from plansafe.verifier.model.nodes import Atom, Formula, Number, Snap, TimedLiteral, bind
 
 START, END, ILL_FORMED = "start", "end", "ill-formed"
 _COMPARE = {
@@ -44,9 +44,9 @@ _COMPARE = {
 
 
 class Event(NamedTuple):
-    """A part of a happening.
+    """A part of a happening: an instantaneous action or a start (``start``), an end (``end``), or a timed literal.
 
-    An instantaneous action or the start (``start``), the end (``end``), or a timed literal (``step`` is ``None``).
+    A timed literal has no ``step``.
     """
 
     kind: str
@@ -55,7 +55,7 @@ class Event(NamedTuple):
 
     @property
     def snap(self) -> Snap:
-        """What happens, for an event of an action."""
+        """The snap action of an event that has a step."""
         assert self.step is not None
         assert isinstance(self.step.resolved, GroundAction)
         action = self.step.resolved.action
@@ -80,24 +80,24 @@ class TimedReplay(Replay):
         self.plan_steps = steps
         self.tolerance = tolerance
         self.rounded: set[int] = set()
-        """The steps that would fail if the tolerance were kept to the last decimal."""
+        """The steps that would fail under the exact tolerance."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
         self._recent: list[tuple[Number, Event, SnapEffects]] = []
         self._present: list[tuple[Number, Event, SnapEffects]] = []
         self._footprints: dict[int, Footprint] = {}
         self._shared = False
-        self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, place, objects
+        self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, position, objects
         self.dropped: set[int] = set()
-        self._remembered: dict[int, StartConditions] = {}
+        self._start_conditions: dict[int, StartConditions] = {}
         self.pending: list[TimedStep] = []
         self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
         self.events = {}
         self.effects: list[tuple[int, SnapEffects]] = []
-        """What each part of the present happening does, by the number of its step (0: a timed literal)."""
+        """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
 
     def before_start(self) -> None:
-        """Literals of time 0 are part of S0 already; those after the plan's end do not happen."""
+        """Select the literals that happen: S0 has the literals of time 0, and none happens after the plan's end."""
         self.literals: list[TimedLiteral] = []
         if not self.task.timed_literals:
             return
@@ -110,7 +110,7 @@ class TimedReplay(Replay):
         self.literals = [literal for literal in self.task.timed_literals if 0 < literal.time <= last]
 
     def run(self) -> None:
-        """Run all happenings, by this run's reading."""
+        """Run all happenings."""
         try:
             self.happenings()
         except NumberTooLarge:
@@ -127,7 +127,7 @@ class TimedReplay(Replay):
                 return
 
     def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
-        """The happenings in order: what is at one time."""
+        """The happenings in order, each with its time and events."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
             if isinstance(step.resolved, IllFormed):
@@ -143,56 +143,60 @@ class TimedReplay(Replay):
                 yield time, batch
 
     def at_one_time(self, time: Number, events: list[Event]) -> list[list[Event]]:
-        """The happenings of one time: an action of no duration ends in one of its own, right after its start."""
-        zero = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
-        return [batch for batch in ([e for e in events if e not in zero], zero) if batch]
+        """The happenings of one time: actions without duration end in a second happening."""
+        immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
+        return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]
 
     def happening(self, time: Number, events: list[Event]) -> bool:
-        """One happening; False if the trace halts before it."""
-        broken: list[Failure] = []
+        """Run one happening; False if the trace halts before it."""
+        failures: list[Failure] = []
         taking: list[tuple[Event, SnapEffects]] = []
         for event in events:
             if event.step is not None and event.step.number in self.dropped:
                 continue
             failure = self._failure(event)
-            forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
-            effects = self._effects(event) if failure is None or forced else failure
+            is_forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
+            effects = self._effects(event) if failure is None or is_forced else failure
             if isinstance(effects, Failure):
-                broken.append(failure or effects)
+                failures.append(failure or effects)
                 self._drop(event)
             else:
                 taking.append((event, effects))
                 if failure is not None:
-                    broken.append(failure)
+                    failures.append(failure)
         interfering = self._interference(time, taking)
-        broken += interfering
-        bad = {f.step for f in interfering}
+        failures += interfering
+        failed_steps = {failure.step for failure in interfering}
         if self.reading == FORCE:
-            taking = self._computable(taking, bad)
+            taking = self._without_conflicts(taking, failed_steps)
         else:
-            for event, _ in taking:
-                if event.step is not None and event.step.number in bad:
-                    self._drop(event)
-            taking = [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
-        if broken:
-            self.failures += sorted(broken)
+            taking = self._without_failed(taking, failed_steps)
+        if failures:
+            self.failures += sorted(failures)
             if self.reading == HALT:
                 return False
         return self._take_together(time, taking) if taking else True
 
-    def _computable(self, taking: list[tuple[Event, SnapEffects]], bad: set[int]) -> list[tuple[Event, SnapEffects]]:
-        """What is left under *force* if interfering steps change one fluent in ways that do not combine."""
+    def _without_conflicts(
+        self, taking: list[tuple[Event, SnapEffects]], failed_steps: set[int]
+    ) -> list[tuple[Event, SnapEffects]]:
+        """Under *force*: the events without interfering steps, if their numeric effects conflict."""
         try:
             combine_effects(self.state.fluents, [effects for _, effects in taking])
         except Conflict:
-            for event, _ in taking:
-                if event.step is not None and event.step.number in bad:
-                    self._drop(event)
-            return [(e, h) for e, h in taking if e.step is None or e.step.number not in bad]
+            return self._without_failed(taking, failed_steps)
         return taking
 
+    def _without_failed(
+        self, taking: list[tuple[Event, SnapEffects]], failed_steps: set[int]
+    ) -> list[tuple[Event, SnapEffects]]:
+        for event, _ in taking:
+            if event.step is not None and event.step.number in failed_steps:
+                self._drop(event)
+        return [(event, h) for event, h in taking if event.step is None or event.step.number not in failed_steps]
+
     def _drop(self, event: Event) -> None:
-        """An event that cannot happen: its step is left out, and is not under way any more from the next letter on."""
+        """Leave out the step of an event that cannot happen; from the next letter on it is not under way."""
         step = event.step
         if step is None:
             return
@@ -206,28 +210,30 @@ class TimedReplay(Replay):
         delta = combine_effects(state.fluents, [effects for _, effects in happenings])
         ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
         started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
-        over, self.pending = self.pending, []
-        ended |= {step.number for step in over}
+        dropped, self.pending = self.pending, []
+        ended |= {step.number for step in dropped}
         running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
-            wrong = self._breaks_over_all(time, running, delta)
-            if wrong:
-                self.failures += wrong
+            failures = self._breaks_over_all(time, running, delta)
+            if failures:
+                self.failures += failures
                 return False
         for step in started:
             evaluator, binding = self._evaluator(step)
             assert isinstance(step.resolved, GroundAction)
             assert step.resolved.action.end is not None
-            self._remembered[step.number] = evaluate_start_conditions(evaluator, step.resolved.action.end, binding)
+            self._start_conditions[step.number] = evaluate_start_conditions(
+                evaluator, step.resolved.action.end, binding
+            )
         for event in taking:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
         self._announce_actions(taking)
-        here = {id(event) for event in taking}
-        self._recent += [entry for entry in self._present if id(entry[1]) in here]
+        identities = {id(event) for event in taking}
+        self._recent += [entry for entry in self._present if id(entry[1]) in identities]
         state.apply(delta, self.log)
-        self._tell_running([*taking, *[Event(END, step) for step in over]])
+        self._update_running_facts([*taking, *[Event(END, step) for step in dropped]])
         self.time = time
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
@@ -243,22 +249,22 @@ class TimedReplay(Replay):
         return True
 
     def _preferences_over_all(self) -> None:
-        """Count the preferences over all of actions under way that are violated in the present state, each once."""
+        """Count the violated preferences over all of actions under way, each once."""
         for step in self.running:
             assert isinstance(step.resolved, GroundAction)
-            for place, preference in enumerate(step.resolved.action.preferences):
+            for position, preference in enumerate(step.resolved.action.preferences):
                 if preference.moment != "all":
                     continue
                 self.preference_violations.setdefault(preference.name, 0)
                 evaluator, binding = self._evaluator(step)
                 for inner in self.task.bindings(preference.variables, binding):
-                    key = (step.number, place, *[inner[v.slot] for v in preference.variables])
+                    key = (step.number, position, *[inner[v.slot] for v in preference.variables])
                     if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
                         self._violated.add(key)
                         self.preference_violations[preference.name] += 1
 
-    def arrive_alone(self, time: Number, number: int, kind: str) -> None:
-        """The state has changed by one event of a step, which shares its time with no other."""
+    def enter_state_alone(self, time: Number, number: int, kind: str) -> None:
+        """Update the monitors after an event that shares its time with no other has changed the state."""
         assert self.events is not None
         self.time, self._shared = time, False
         self.events[self.letter + 1] = ((number, kind),)
@@ -273,7 +279,7 @@ class TimedReplay(Replay):
         return evaluator, step.resolved.binding
 
     def _failure(self, event: Event) -> Failure | None:
-        """Why an event cannot happen in the present state, its neighbours apart."""
+        """Why an event cannot happen in the present state, without regard to other events."""
         step = event.step
         if step is None:
             return None
@@ -313,37 +319,39 @@ class TimedReplay(Replay):
         number = event.step.number
         evaluator, binding = self._evaluator(event.step)
         try:
-            found = interpret_effects(evaluator, event.snap, binding, self._remembered.get(number))
-            combine_effects(self.state.fluents, [found])
+            effects = interpret_effects(evaluator, event.snap, binding, self._start_conditions.get(number))
+            combine_effects(self.state.fluents, [effects])
         except UndefinedNumber as problem:
             return Failure(number, SC.UNDEFINED_NUMBER, problem.text)
         except Conflict as conflict:
             return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
-        return found
+        return effects
 
     def _over_all(self, running: list[TimedStep]) -> list[Failure]:
-        """The actions under way whose conditions over all do not hold in the present state."""
-        broken = []
+        """The failures of actions under way whose conditions over all do not hold in the present state."""
+        failures = []
+        for step, condition, binding in self._false_over_all(running):
+            if self.observer is None:
+                self.note_reasons(step.number, condition, binding, step.duration)
+            failures.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
+        return failures
+
+    def _false_over_all(
+        self, running: list[TimedStep]
+    ) -> Iterator[tuple[TimedStep, tuple[Formula, ...], dict[int, int]]]:
         for step in running:
             evaluator, binding = self._evaluator(step)
             assert isinstance(step.resolved, GroundAction)
-            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
-                if self.observer is None:
-                    self.note_reasons(step.number, step.resolved.action.over_all, binding, step.duration)
-                broken.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
-        return broken
+            condition = step.resolved.action.over_all
+            if evaluator.holds(model.And(condition), binding) is not True:
+                yield step, condition, binding
 
     def broken_over_all(self) -> bool:
         """Whether a condition over all of an action under way does not hold in the present state."""
-        for step in self.running:
-            evaluator, binding = self._evaluator(step)
-            assert isinstance(step.resolved, GroundAction)
-            if evaluator.holds(model.And(step.resolved.action.over_all), binding) is not True:
-                return True
-        return False
+        return next(self._false_over_all(self.running), None) is not None
 
     def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
-        """Whose ``over all`` conditions fail in the state that a happening leads to."""
+        """The failures of conditions over all in the state after a happening."""
         if not any([isinstance(s.resolved, GroundAction) and s.resolved.action.over_all for s in running]):
             return []
         log: list[StateChange] = []
@@ -351,39 +359,43 @@ class TimedReplay(Replay):
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
         before, self.time = self.time, time
-        broken = self._over_all(running)
+        failures = self._over_all(running)
         self.time = before
         self.state.undo(log)
-        return broken
+        return failures
 
     # -- interference -------------------------------------------------------------------------------------------------
 
     def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:
-        """Who fails because of a neighbour, of the same happening or of one less than the tolerance ago."""
+        """The failures of steps that interfere within the happening, or with one less than the tolerance ago."""
         self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.exact]
         self._present = [(time, event, effects) for event, effects in taking]
-        here = {id(event) for _, event, _ in self._recent}
-        self._footprints = {event: known for event, known in self._footprints.items() if event in here}
-        out: dict[int, Failure] = {}
-        for number, (_, event, own) in enumerate(self._present):
-            for place, (at, other, theirs) in enumerate([*self._recent, *self._present[:number]]):
-                step = event.step or other.step
+        recent = {id(event) for _, event, _ in self._recent}
+        self._footprints = {event: print_ for event, print_ in self._footprints.items() if event in recent}
+        failures: dict[int, Failure] = {}
+        for number, (_, event, effects) in enumerate(self._present):
+            neighbours = [*self._recent, *self._present[:number]]
+            for position, (neighbour_time, neighbour, neighbour_effects) in enumerate(neighbours):
+                step = event.step or neighbour.step
                 if step is None:
                     continue
-                what = self._clash(self._remembered_print(event, own), self._remembered_print(other, theirs))
-                if what is not None and place < len(self._recent) and time - at >= self.tolerance.separation:
+                clash = self._clash(
+                    self._cached_footprint(event, effects), self._cached_footprint(neighbour, neighbour_effects)
+                )
+                is_earlier = position < len(self._recent)
+                if clash is not None and is_earlier and time - neighbour_time >= self.tolerance.separation:
                     self.rounded.add(step.number)
-                elif what is not None:
-                    failure = interference_failure(event, other, what, place < len(self._recent))
-                    out.setdefault(failure.step, failure)
-        return [*out.values()]
+                elif clash is not None:
+                    failure = interference_failure(event, neighbour, clash, is_earlier)
+                    failures.setdefault(failure.step, failure)
+        return [*failures.values()]
 
-    def _remembered_print(self, event: Event, effects: SnapEffects) -> Footprint:
-        """An event's footprint, asked for only where it has a neighbour."""
-        found = self._footprints.get(id(event))
-        if found is None:
-            found = self._footprints[id(event)] = self._footprint(event, effects)
-        return found
+    def _cached_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
+        """An event's footprint; only events with a neighbour need one."""
+        footprint = self._footprints.get(id(event))
+        if footprint is None:
+            footprint = self._footprints[id(event)] = self._footprint(event, effects)
+        return footprint
 
     def _clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
@@ -391,7 +403,7 @@ class TimedReplay(Replay):
         return None if key is None else self.task.key_text(*key)
 
     def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
-        """What an event reads, and what it writes in the present state."""
+        """The facts and fluents that an event reads, and those that it changes in the present state."""
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
         for update in effects.updates:
@@ -410,10 +422,10 @@ class TimedReplay(Replay):
         return step.duration == 0
 
     def _announce_actions(self, taking: list[Event]) -> None:
-        """The happening's actions are known: tell the monitors, and remember which step each action fact stands for."""
+        """Let the monitors read the happening's actions, and record the step of each action fact."""
         if self.runtime is None or not self.engine.action_predicates:
             return
-        entries = self._under_way()
+        entries = self._count_under_way()
         action_facts = []
         for event in taking:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
@@ -425,8 +437,8 @@ class TimedReplay(Replay):
         if self.engine.reads_actions:
             self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.moment())
 
-    def _under_way(self) -> list[tuple[ActionFact, int]]:
-        """Count this letter for the rules about the actions under way; their action facts and step numbers."""
+    def _count_under_way(self) -> list[tuple[ActionFact, int]]:
+        """Count matches of the actions under way in this letter; return their action facts and step numbers."""
         assert self.runtime is not None
         entries: list[tuple[ActionFact, int]] = []
         for step in self.running:
@@ -438,10 +450,10 @@ class TimedReplay(Replay):
         return entries
 
     def outcome(self, steps: int) -> Outcome:
-        """Judge the trace; its last letter has no actions, but some may be under way."""
+        """Finish the monitors and return the result; actions may be under way in the last letter."""
         self._shared = False
         if self.runtime is not None and self.engine.action_predicates:
-            self._action_facts[self.letter] = self._under_way()
+            self._action_facts[self.letter] = self._count_under_way()
         return super().outcome(steps)
 
     def _matched(self, violation: Violation) -> list[int]:
@@ -457,13 +469,13 @@ class TimedReplay(Replay):
             if predicate != atom.predicate:
                 continue
             objects = self.task.decode(code, len(atom.arguments))
-            wanted = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
-            if list(objects) == wanted:
+            expected = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
+            if list(objects) == expected:
                 out.append(number)
         return out
 
-    def _tell_running(self, taking: list[Event]) -> None:
-        """Keep the facts that say which durative actions are under way."""
+    def _update_running_facts(self, taking: list[Event]) -> None:
+        """Update the action facts of durative actions under way."""
         ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
         for event in sorted(taking, key=lambda e: e.kind):  # ends first
             if (
@@ -477,29 +489,23 @@ class TimedReplay(Replay):
                 continue
             predicate, code = action_fact
             starts = event.kind == START
-            if not starts:
-                taken = event.step.resolved
-                same = [
-                    s
-                    for s in self.running
-                    if isinstance(s.resolved, GroundAction) and s.resolved == taken and s.number not in ending
-                ]
-                if same:
-                    continue
+            resolved = event.step.resolved
+            if not starts and any([s.resolved == resolved and s.number not in ending for s in self.running]):
+                continue  # an equal action stays under way
             if starts != (code in self.state.facts[predicate]):
                 (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
                 self.log.append((predicate, code, starts))
 
 
-def interference_failure(event: Event, other: Event, what: str, earlier: bool) -> Failure:
-    """Two events interfere over ``what``: the step that fails for it.
+def interference_failure(event: Event, neighbour: Event, clash: str, earlier: bool) -> Failure:
+    """The failure of a step because of interference over ``clash``, a fact or fluent.
 
-    Of one happening the later step; if ``other`` has happened before, that of the event, which is yet to happen. A
-    literal cannot fail, nor its neighbour of another happening be undone.
+    Within a happening the later step fails. If ``neighbour`` has happened ``earlier``, ``event`` fails, unless it is a
+    literal, which cannot fail.
     """
-    one, two = [0 if e.step is None else e.step.number for e in (event, other)]
-    step = one if earlier and one else max(one, two)
-    return Failure(step, SC.INTERFERENCE, what, None, one + two - step)
+    number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
+    failed = number if earlier and number else max(number, neighbour_number)
+    return Failure(failed, SC.INTERFERENCE, clash, None, number + neighbour_number - failed)
 
 
 def _durative(step: TimedStep) -> bool:

@@ -1,9 +1,8 @@
-"""Timed plans without the general definition where it is not needed: happenings of one event that no other is near.
+"""Fast replay of timed plans: happenings of one event that has no other event near it, so that nothing can interfere.
 
-Nothing can interfere there. A generated function tests the condition and the duration, and makes the changes; the
-conditions over all of the actions under way are tested where a change could make them false. Whatever else there is,
-and whatever is not as it should be, is left to :mod:`plansafe.verifier.execution.timed`, in the same state. Times are
-counted in ticks, of which every time of the plan is a whole number.
+A generated function checks the condition and the duration of such an event, and makes its changes. The conditions over
+all of the actions under way are checked only if a change could make them false. All other happenings, and all failures,
+are left to :mod:`plansafe.verifier.execution.timed`. Times are whole numbers of ticks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MAX_TICKS = 10**18
 
 
 class GroundCode(NamedTuple):
-    """An action with its objects. ``reads``: what its condition over all depends on."""
+    """An action with its objects; ``reads``: the facts and fluents that its condition over all reads."""
 
     code: LiftedCode
     objects: tuple[int, ...]
@@ -36,10 +35,10 @@ class GroundCode(NamedTuple):
 
 
 class TickAgenda(NamedTuple):
-    """What happens, in order: the tick of each event and the event, in one number.
+    """The events in order; each key encodes a tick and the number of an event.
 
-    Events are numbered: start and end of the steps in turn, then the timed literals. ``gap``: the ticks apart from
-    which on two events are not near each other.
+    Events are numbered: start and end of each step in turn, then the timed literals. ``gap``: events with at least this
+    many ticks between them are not near each other.
     """
 
     keys: list[int]
@@ -49,7 +48,7 @@ class TickAgenda(NamedTuple):
 
 
 def tick_agenda(run: TimedReplay) -> TickAgenda | None:
-    """The agenda of a run; ``None`` if its times have no small common unit."""
+    """The agenda of a replay; ``None`` if its times have no small common unit."""
     steps, literals = run.plan_steps, run.literals
     numbers = {step.time.denominator for step in steps} | {literal.time.denominator for literal in literals}
     numbers |= {step.duration.denominator for step in steps if step.duration is not None}
@@ -60,28 +59,28 @@ def tick_agenda(run: TimedReplay) -> TickAgenda | None:
             return None
     events = 2 * len(steps) + len(literals)
     keys = []
-    for place, step in enumerate(steps):
+    for position, step in enumerate(steps):
         time = step.time
         tick = time.numerator * (unit // time.denominator)
-        keys.append(tick * events + 2 * place)
-        taken = step.resolved
-        if isinstance(taken, GroundAction) and taken.action.end is not None:
-            lasts = step.duration or 0
-            keys.append((tick + lasts.numerator * (unit // lasts.denominator)) * events + 2 * place + 1)
-    for place, literal in enumerate(literals, 2 * len(steps)):
-        keys.append(literal.time.numerator * (unit // literal.time.denominator) * events + place)
+        keys.append(tick * events + 2 * position)
+        if isinstance(step.resolved, GroundAction) and step.resolved.action.end is not None:
+            duration = step.duration or 0
+            end_tick = tick + duration.numerator * (unit // duration.denominator)
+            keys.append(end_tick * events + 2 * position + 1)
+    for position, literal in enumerate(literals, 2 * len(steps)):
+        keys.append(literal.time.numerator * (unit // literal.time.denominator) * events + position)
     keys.sort()
     return TickAgenda(keys, events, unit, max(1, ceil(run.tolerance.exact * unit)))
 
 
 def watches_only_states(run: TimedReplay) -> bool:
-    """Whether only states are watched: no rule reads which actions happen, and no preference counts them."""
-    watched = run.observer is not None or run.engine.action_predicates
-    return not watched and not any([action.preferences for action in run.task.actions.values()])
+    """Whether only states are watched: no rule reads actions, and no action has preferences."""
+    watches_actions = run.observer is not None or run.engine.action_predicates
+    return not watches_actions and not any([action.preferences for action in run.task.actions.values()])
 
 
 class FastTimedReplay(TimedReplay):
-    """One reading of a timed plan that leaves to the general definition only the happenings which need it."""
+    """One reading of a timed plan, which uses the general definition only for happenings that need it."""
 
     def happenings(self) -> None:
         """Run all happenings, until one halts the trace."""
@@ -93,9 +92,9 @@ class FastTimedReplay(TimedReplay):
 
 
 class IsolatedEvents:
-    """Runs all happenings of a timed run, itself those that are apart.
+    """Runs all happenings of a timed replay: isolated events itself, the others by the general definition.
 
-    Linear in the events; at each, in the conditions over all that what changes could make false.
+    Linear in the events, and for each in the conditions over all that its changes could make false.
     """
 
     def __init__(self, run: TimedReplay, agenda: TickAgenda) -> None:
@@ -103,11 +102,11 @@ class IsolatedEvents:
         self.agenda = agenda
         self._axioms = run.engine.axioms
         self._watched = run.runtime is not None or run.trace is not None
-        self._tick: int | None = None  # of the last event taken here, of which the run has not been told
-        self._ground: dict[int, GroundCode | None] = {}
+        self._tick: int | None = None  # of the last isolated event, if the replay's time is not set yet
+        self._ground_code: dict[int, GroundCode | None] = {}
         self._under_way: dict[int, TimedStep] = {}
         self._watching: dict[StateVariable, dict[int, GroundCode]] = {}
-        self._free = True  # whether all conditions over all hold, and no action has been dropped that is under way
+        self._is_regular = True  # all conditions over all hold, and all steps under way are compiled
 
     def all(self) -> None:
         """Run all happenings, until one halts the trace."""
@@ -115,16 +114,16 @@ class IsolatedEvents:
         keys, count, _, gap = self.agenda
         position, before = 0, -inf  # before: the tick of the happening before
         last = len(keys) - 1
-        steps, ground, dropped = run.plan_steps, self._ground, run.dropped
+        steps, ground_code, dropped = run.plan_steps, self._ground_code, run.dropped
         while position <= last:
             if position % 256 == 0:
-                self._mind_the_time()
+                self._check_deadline()
             tick, event = divmod(keys[position], count)
             after = keys[position + 1] // count if position < last else inf
-            if self._free and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
+            if self._is_regular and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
                 step = steps[event >> 1]
-                known = id(step.resolved)
-                action = ground[known] if known in ground else self._resolve(step)
+                identity = id(step.resolved)
+                action = ground_code[identity] if identity in ground_code else self._compiled(step)
                 if action is not None and step.number not in dropped and self._take(step, action, event & 1):
                     self._record_event(tick, step.number, event & 1)
                     before = tick
@@ -136,16 +135,16 @@ class IsolatedEvents:
             if not self._general(tick, [key % count for key in keys[first:position]]):
                 return
             before = tick
-        self._hand_over()
+        self._update_replay()
 
-    def _mind_the_time(self) -> None:
+    def _check_deadline(self) -> None:
         if self.run.deadline is not None and monotonic() > self.run.deadline:
             raise LimitReached(LimitKind.TIME)
 
-    # -- apart --------------------------------------------------------------------------------------------------------
+    # -- isolated events ----------------------------------------------------------------------------------------------
 
     def _take(self, step: TimedStep, ground: GroundCode, ends: int) -> bool:
-        """Make the changes of an event; False, with nothing changed, if that is not for here to decide."""
+        """Make the changes of an isolated event; False, without a change, if the general definition must decide."""
         state, log, number = self.run.state, self.run.log, step.number
         facts, fluents = state.facts, state.fluents
         code = ground.code
@@ -161,7 +160,7 @@ class IsolatedEvents:
             self._axioms.update(facts, fluents, log)
         try:
             holds = not starts or code.over_all is None or code.over_all(facts, fluents, *ground.objects)
-            holds = holds and self._still(log, number)
+            holds = holds and self._keeps_over_all(log, number)
         except (KeyError, ZeroDivisionError):
             holds = False
         if not holds:
@@ -174,11 +173,11 @@ class IsolatedEvents:
         return True
 
     def _record_event(self, tick: int, number: int, ends: int) -> None:
-        """The letter that an event has led to."""
+        """Start the letter after an isolated event."""
         run = self.run
         kind = END if ends else START
         if self._watched:
-            run.arrive_alone(normal_number(Fraction(tick, self.agenda.unit)), number, kind)
+            run.enter_state_alone(normal_number(Fraction(tick, self.agenda.unit)), number, kind)
             return
         assert run.events is not None
         assert run.step_of_letter is not None
@@ -190,14 +189,14 @@ class IsolatedEvents:
         run.step_of_letter.append(number)
         self._tick = tick
 
-    def _still(self, log: list[StateChange], but: int) -> bool:
-        """Whether changes leave the conditions over all true, ``but`` that of a step which ends."""
+    def _keeps_over_all(self, log: list[StateChange], ending: int) -> bool:
+        """Whether changes keep the conditions over all true, except for the step ``ending``."""
         watching = self._watching
         facts, fluents = self.run.state.facts, self.run.state.fluents
         for index, code, _ in log:
-            for number, ground in watching.get((index, code), _NONE).items():
+            for number, ground in watching.get((index, code), _NO_STEPS).items():
                 over_all = ground.code.over_all
-                if number != but and over_all is not None and not over_all(facts, fluents, *ground.objects):
+                if number != ending and over_all is not None and not over_all(facts, fluents, *ground.objects):
                     return False
         return True
 
@@ -211,18 +210,18 @@ class IsolatedEvents:
         for key in ground.reads:
             self._watching[key].pop(number, None)
 
-    # -- everything else ----------------------------------------------------------------------------------------------
+    # -- other happenings --------------------------------------------------------------------------------------------
 
     def _general(self, tick: int, numbers: list[int]) -> bool:
         """A happening by the general definition; False if the trace halts before it."""
         run = self.run
-        self._mind_the_time()
-        self._hand_over()
+        self._check_deadline()
+        self._update_replay()
         time = normal_number(Fraction(tick, self.agenda.unit))
         for batch in run.at_one_time(time, [self._event(number) for number in numbers]):
             if not run.happening(time, batch):
                 return False
-        self._take_back()
+        self._read_replay()
         return True
 
     def _event(self, number: int) -> Event:
@@ -234,53 +233,53 @@ class IsolatedEvents:
             return Event(ILL_FORMED, step)
         return Event(END if number & 1 else START, step)
 
-    def _hand_over(self) -> None:
-        """Give the run what is known here: the time, and the actions under way."""
+    def _update_replay(self) -> None:
+        """Set the time and the actions under way of the replay."""
         if self._tick is not None:
             self.run.time = normal_number(Fraction(self._tick, self.agenda.unit))
             self._tick = None
         self.run.running = list(self._under_way.values())
 
-    def _take_back(self) -> None:
+    def _read_replay(self) -> None:
         running = {step.number: step for step in self.run.running}
         for number in [number for number in self._under_way if number not in running]:
-            ground = self._resolve(self._under_way[number])
+            ground = self._compiled(self._under_way[number])
             if ground is None:
                 del self._under_way[number]
             else:
                 self._finish(number, ground)
-        self._free = not self.run.pending
+        self._is_regular = not self.run.pending
         for number, step in running.items():
-            ground = self._resolve(step)
+            ground = self._compiled(step)
             if ground is None:
                 self._under_way[number] = step
-                self._free = self._free and not _lasting(step)
+                self._is_regular = self._is_regular and not _has_over_all(step)
             elif number not in self._under_way:
                 self._begin(step, ground)
-        self._free = self._free and (self.run.reading == HALT or not self.run.broken_over_all())
+        self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.broken_over_all())
 
-    # -- what is compiled ---------------------------------------------------------------------------------------------
+    # -- compilation ---------------------------------------------------------------------------------------------------
 
-    def _resolve(self, step: TimedStep) -> GroundCode | None:
-        """The code of a step with what it reads over all; ``None`` if there is none. Equal steps share it."""
-        known = id(step.resolved)
-        if known not in self._ground:
-            self._ground[known] = self._compile(step.resolved) if isinstance(step.resolved, GroundAction) else None
-        return self._ground[known]
+    def _compiled(self, step: TimedStep) -> GroundCode | None:
+        """The code of a step, which equal steps share; ``None`` if it cannot be compiled."""
+        identity, resolved = id(step.resolved), step.resolved
+        if identity not in self._ground_code:
+            self._ground_code[identity] = self._compile(resolved) if isinstance(resolved, GroundAction) else None
+        return self._ground_code[identity]
 
-    def _compile(self, taken: GroundAction) -> GroundCode | None:
-        action = taken.action
-        lifted, key = self.run.engine.timed_code, (id(action), self.run.tolerance.exact)
-        if key not in lifted:
-            lifted[key] = self._lift(action)
-        code = lifted[key]
+    def _compile(self, step: GroundAction) -> GroundCode | None:
+        action = step.action
+        timed_code, key = self.run.engine.timed_code, (id(action), self.run.tolerance.exact)
+        if key not in timed_code:
+            timed_code[key] = self._compile_lifted(action)
+        code = timed_code[key]
         if code is None:
             return None
-        found = empty_footprint()
-        self.run.engine.footprints.add_reads(action.over_all, taken.binding, found)
-        return GroundCode(code, taken.objects, tuple(found.reads))
+        footprint = empty_footprint()
+        self.run.engine.footprints.add_reads(action.over_all, step.binding, footprint)
+        return GroundCode(code, step.objects, tuple(footprint.reads))
 
-    def _lift(self, action: Action) -> LiftedCode | None:
+    def _compile_lifted(self, action: Action) -> LiftedCode | None:
         quantified = any([isinstance(f, Quantified) for part in action.over_all for f in subformulas(part)])
         compiler, within = self.run.engine.full_code, self.run.tolerance.exact
         start = compiler.snap_function(action, False, within)
@@ -291,8 +290,8 @@ class IsolatedEvents:
         return LiftedCode(action, start, end, over_all)
 
 
-def _lasting(step: TimedStep) -> bool:
+def _has_over_all(step: TimedStep) -> bool:
     return isinstance(step.resolved, GroundAction) and bool(step.resolved.action.over_all)
 
 
-_NONE: dict[int, GroundCode] = {}
+_NO_STEPS: dict[int, GroundCode] = {}

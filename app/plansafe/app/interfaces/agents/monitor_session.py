@@ -18,7 +18,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.one_world import NeedsOneWorld
-from plansafe.verifier.execution.online_monitor import Advice, Broken, Monitor, ObservationError
+from plansafe.verifier.execution.online_monitor import Advice, BrokenRule, Monitor, ObservationError
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.guide import check_recoverable
@@ -183,7 +183,7 @@ _HANDLERS: Mapping[str, Callable[[MonitorSession, Values], dict[str, Any]]] = {
 }
 
 
-def _violation_objects(violations: tuple[Broken, ...]) -> list[dict[str, Any]]:
+def _violation_objects(violations: tuple[BrokenRule, ...]) -> list[dict[str, Any]]:
     return [{**b._asdict(), "binding": dict(b.binding)} for b in violations]
 
 
