@@ -161,7 +161,7 @@ class LiftedRelaxation:
             grown = False
             for number, schema in enumerate(self.schemas):
                 found: list[tuple[int, ...]] = []
-                schema.search.all(facts, state.fluents, indexes.tables, 0, found)
+                schema.search.find_all(facts, state.fluents, indexes.tables, 0, found)
                 for objects in found:
                     if objects in seen[number]:
                         continue
