@@ -85,9 +85,9 @@ def test_outcomes_decide() -> None:
     asked = decision(circuit, TRUE, good)
     assert cause_of(asked) == Cause(PartialAssignment())
     assert question_of(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
-    possible = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
-    assert cause_of(possible) == Cause(PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False))))
-    assert question_of(possible) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
+    is_satisfiable = decision(circuit, TRUE, good, outcomes_allowed=circuit.either(first, second))
+    assert cause_of(is_satisfiable) == Cause(PartialAssignment(((FactInput(7, 0), False), (FactInput(7, 1), False))))
+    assert question_of(is_satisfiable) == Question(OpenVariables((FactInput(7, 0), FactInput(7, 1))), safe_in_bad=False)
 
 
 def test_the_world_and_what_is_preferred() -> None:
