@@ -289,7 +289,7 @@ class LintProblem:
 
 
 def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Place most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
+    """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
     stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]
 

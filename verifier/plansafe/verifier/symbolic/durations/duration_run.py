@@ -321,4 +321,4 @@ class DurationRun(TimedReplay):
         """The spans of the facts in this run, in which all events have succeeded."""
         event_times = {event: self._event_time(event) for event in self.present}
         changes = {event: ({*effects.adds}, {*effects.deletes}) for event, effects in self._effects_of.items()}
-        return FactSpans(event_times, changes, self.schedule.is_initial)
+        return FactSpans(event_times, changes, self.schedule.initial)

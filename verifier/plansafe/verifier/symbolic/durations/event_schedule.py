@@ -11,7 +11,6 @@ from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail
-from plansafe.verifier.symbolic.durations.fact_spans import FactLiteral
 from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
 from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 
@@ -37,10 +36,6 @@ class Schedule(NamedTuple):
     sees_all: frozenset[int]
     exact: bool
     initial: State
-
-    def is_initial(self, literal: FactLiteral) -> bool:
-        """Whether a literal is true in S0."""
-        return (literal.code in self.initial.facts[literal.predicate]) is literal.positive
 
 
 def with_open_durations(
