@@ -202,20 +202,20 @@ class DurationAudit:
 
         One violated check is enough for unsafe, and was in some run. That all hold is not.
         """
-        holding: list[list[Cell]] = []
-        undecided: list[list[Cell]] = []
+        holding_cells: list[list[Cell]] = []
+        undecided_cells: list[list[Cell]] = []
         for check, findings in zip(self.explored.checks, self.explored.findings, strict=True):
             if check.kind != GOAL:
                 soft = self.explored.is_preference(check)
-                holding.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
-                undecided.append([f.cell for f in findings if f.holds is None])
+                holding_cells.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
+                undecided_cells.append([f.cell for f in findings if f.holds is None])
         if self.explored.always_violated or not self.explored.checks:
             return
         if (SAFE, True) not in self.examples and not self.explored.always_undecided:
-            self._run_combination(holding)
-        if (SAFE, None) not in self.examples and any(undecided):
-            some_undecided = [cell for cells in undecided for cell in cells]
-            not_violated = [a + b for a, b in zip(holding, undecided, strict=True)]
+            self._run_combination(holding_cells)
+        if (SAFE, None) not in self.examples and any(undecided_cells):
+            some_undecided = [cell for cells in undecided_cells for cell in cells]
+            not_violated = [a + b for a, b in zip(holding_cells, undecided_cells, strict=True)]
             self._run_combination([*not_violated, some_undecided])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:
