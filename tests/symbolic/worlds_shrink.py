@@ -12,7 +12,7 @@ from plansafe.verifier.kernel.reader import read_expressions
 
 def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
     """A failing case from which no part can be removed or replaced by a part of itself; after ``tries`` attempts, the
-    smallest failing case of these attempts. If ``fails`` raises ``ValueError``, as the kernel does, a case does not fail.
+    smallest failing case of these attempts. If ``fails`` raises ``ValueError`` (as the kernel does), the case passes.
     """
     texts: list[tuple[Sexp, ...]] = [
         read_expressions(text, strings=True) for text in (case.domain, case.problem, *case.specs)
