@@ -90,7 +90,7 @@ def test_a_missing_solver_is_a_diagnostic(monkeypatch: pytest.MonkeyPatch, modul
         __import__(module)
         raise AssertionError
 
-    monkeypatch.setattr(Checker, "_check", fail)
+    monkeypatch.setattr(Checker, "_audit", fail)
     checker = Checker(Source("d", DOMAIN), Source("p", CLOSED), [Source("s", RULES)])
     report = checker.check(Source("plan", "(start)"))
     assert report.headline is None
@@ -105,7 +105,7 @@ def test_another_missing_module_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*arguments: object) -> Report:
         raise ModuleNotFoundError("no", name="plansafe.nothing")
 
-    monkeypatch.setattr(Checker, "_check", fail)
+    monkeypatch.setattr(Checker, "_audit", fail)
     checker = Checker(Source("d", DOMAIN), Source("p", CLOSED))
     with pytest.raises(ModuleNotFoundError):
         checker.check(Source("plan", "(start)"))

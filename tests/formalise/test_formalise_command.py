@@ -198,7 +198,7 @@ def test_a_hostile_sentence_stays_a_comment(run: Run) -> None:
     assert code == 0
     checker = Checker(*small_home("household"), [Source("r.safe", Path("r.safe").read_text())])
     assert checker.ok
-    assert not checker.open
+    assert not checker.is_open
     assert len(checker.rules) == 1
 
 

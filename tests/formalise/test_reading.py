@@ -86,7 +86,7 @@ def test_only_the_rule_of_a_hostile_specification_is_used(home: CompiledTask) ->
     assert found.rule is not None
     checker = compiled_with([found.rule], home)
     assert [rule.name for rule in checker.rules] == ["r1"]
-    assert not checker.open
+    assert not checker.is_open
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.printing import rules_text
-from plansafe.verifier.model.printing import task_text
-from plansafe.verifier.rules.printing import invariant_text, opening_text
+from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
+from plansafe.verifier.model.printing import Printer, task_text
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 
 FOLDER = Path(__file__).parent / "golden"
@@ -136,3 +136,22 @@ def run(case: Case, checker: Checker) -> dict[str, str]:
 
 def _tree(node: Node) -> str:
     return f"({' '.join([_tree(child) for child in node])})" if isinstance(node, list) else str(node)
+
+
+def opening_text(task: Task, opening: OpenPredicate) -> str:
+    """Print an open predicate; equal numbers are equal objects."""
+    printer = Printer(task)
+    types = [printer.type(domain) for domain in opening.domains]
+    arguments = [f"?{number} - {text}" for number, text in zip(opening.arguments, types, strict=True)]
+    return f"open ({' '.join([task.predicates[opening.predicate].name, *arguments])})"
+
+
+def invariant_text(task: Task, invariant: WorldInvariant) -> str:
+    """Print an invariant of the initial state of every possible world."""
+    outer = Printer(task).inside(invariant.parameters)
+    inner = outer.inside(invariant.counted)
+    is_formula = invariant.kind == "holds"
+    condition = outer.formula(invariant.formula) if is_formula else " ".join(inner.formulas(invariant.atoms))
+    parameters = f", for {outer.variables(invariant.parameters)}" if invariant.parameters else ""
+    counted = f", counting {inner.variables(invariant.counted)}" if invariant.counted else ""
+    return f"invariant {invariant.name}{parameters}: {invariant.kind}{counted} {condition}"

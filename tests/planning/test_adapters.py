@@ -243,7 +243,7 @@ def test_proofs_over_fractions_are_no_proofs() -> None:
 def test_a_plan_that_does_not_replay_is_an_error() -> None:
     checker = checker_of(DOMAIN.replace("(increase (total-cost) (far ?a ?b))", ""), PROBLEM)
     query = PlanningQuery(checker)
-    question = CompilationCache().ask(query)
+    question = CompilationCache().print_query(query)
     assert isinstance(question, PrintedQuery)
     with pytest.raises(Disagreement, match="INVALID"):
         confirm_plan(query, question, [("go", "b", "c")], optimal=False, planner="a liar")

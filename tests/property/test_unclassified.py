@@ -104,7 +104,7 @@ def test_the_question_is_asked_over_many_worlds() -> None:
     problem = PROBLEM.replace("(p k)", "(unknown (q k k))")
     specs = [Source("s", f"(define (safety s) {VOCABULARY} {rules})"), Source("m", MAPPING)]
     checker = Checker(Source("d", DOMAIN), Source("x", problem), specs, Options())
-    assert checker.open
+    assert checker.is_open
     report = checker.check(Source("plan", PLAN))
     assert report.headline is not None
     assert report.headline.value == "UNKNOWN"

@@ -82,7 +82,7 @@ def test_instances_of_examples() -> None:
     for path in EXAMPLES:
         prepared = session.prepare(str(path))
         checker = getattr(prepared, "checker", None)
-        if checker is None or checker.open or checker.read(prepared.plan).is_open:  # type: ignore[union-attr]
+        if checker is None or checker.is_open or checker.read(prepared.plan).is_open:  # type: ignore[union-attr]
             continue
         plan = prepared.plan  # type: ignore[union-attr]
         _same_instances(checker, checker.check(plan), plan)

@@ -88,7 +88,7 @@ def left_open(init: str) -> list[str]:
     checker = checker_of(init)
     task = checker.compiled.task
     unknowns = task.unknowns
-    assert checker.open == (unknowns is not None)
+    assert checker.is_open == (unknowns is not None)
     if unknowns is None:
         return []
     assert isinstance(unknowns.node, list)
@@ -235,7 +235,7 @@ def effects(effect: str, durative: bool = False) -> list[str]:
     action = checker.compiled.task.actions["act"]
     found = [effect_text(checker, e) for e in action.start.effects]
     ending = [effect_text(checker, e) for e in action.end.effects] if action.end else []
-    assert checker.open == any(":" in text.split("]")[0] for text in (*found, *ending))
+    assert checker.is_open == any(":" in text.split("]")[0] for text in (*found, *ending))
     return [*found, *[f"end {text}" for text in ending]]
 
 
@@ -328,7 +328,7 @@ def opening_text(checker: Checker, opening: OpenPredicate) -> str:
 
 def openings(*specs: str) -> list[str]:
     checker = checker_of("", "", *specs)
-    assert checker.open == bool(checker.compiled.openings or checker.compiled.invariants)
+    assert checker.is_open == bool(checker.compiled.openings or checker.compiled.invariants)
     return [opening_text(checker, opening) for opening in checker.compiled.openings]
 
 
@@ -421,7 +421,7 @@ def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
 )
 def test_invariants(text: str, expected: str) -> None:
     checker = checker_of("", "", safety(f"(:invariant i {text})"))
-    assert checker.open
+    assert checker.is_open
     assert [invariant_text(checker, invariant) for invariant in checker.compiled.invariants] == [expected]
     assert checker.compiled.invariants[0].name == "i"
 
@@ -545,7 +545,7 @@ PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
 def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
-    assert checker.open
+    assert checker.is_open
     engine = checker.engine
     diagnostic = checker.compiled.refusal("this")
     assert diagnostic is not None
@@ -595,7 +595,7 @@ def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], C
 def test_plans_that_leave_something_open_are_refused(text: str) -> None:
     checker = checker_of(engine="explicit")
     plan = Source("plan", text)
-    assert not checker.open
+    assert not checker.is_open
     report = checker.check(plan)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
     with pytest.raises(NeedsOneWorld):

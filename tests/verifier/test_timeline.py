@@ -41,7 +41,7 @@ def plan_timeline(path: str) -> tuple[Checker, Timeline]:
 
 def single_world(path: str) -> bool:
     checker = prepared(path).checker
-    return not checker.open and not checker.read(prepared(path).plan).is_open
+    return not checker.is_open and not checker.read(prepared(path).plan).is_open
 
 
 @pytest.mark.parametrize("path", PLANS)

@@ -91,7 +91,7 @@ def of_task(
     A large scene is cropped to what its plan and the rules are about. ``reasons`` counts what is judged otherwise in
     the whole scene.
     """
-    if not task.checker.ok or task.checker.open:
+    if not task.checker.ok or task.checker.is_open:
         return
     part = part_of(task, Random(f"{seed}/{task.origin}/part"), [one.plan for one in written])
     whole = None if part is task else task

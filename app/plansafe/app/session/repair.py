@@ -95,7 +95,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     """Examine a prepared plan, like :func:`examine`."""
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
-    if (checker.open or read.is_open) and not read.text.diagnostics:
+    if (checker.is_open or read.is_open) and not read.text.diagnostics:
         return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
     if (missing_rules := session.missing_rules(checker)) is not None:
         return Examined(session.result(prepared, unjudged(plan.name, missing_rules)))

@@ -82,7 +82,7 @@ def with_choices(
         source_by_name = {choice.name: choice for choice in sources}
         profile = HomeProfile(source_by_name[(new_entries[0].place if new_entries else classes[0].place).source])
     return profile._replace(
-        entries=(*profile.entries, *new_entries), others=sources, classes=(*profile.classes, *classes)
+        entries=(*profile.entries, *new_entries), entry_sources=sources, classes=(*profile.classes, *classes)
     )
 
 

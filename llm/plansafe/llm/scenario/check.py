@@ -110,7 +110,7 @@ class Examination:
         blocked = "" if declared.verdict is Verdict.YES else f"only after `{DECLARED}` is met"
         if not blocked:
             assert self.checker is not None
-            if self.checker.open:
+            if self.checker.is_open:
                 said = self.checker.compiled.refusal("the search for plans")
                 blocked = "something is left open" if said is None else said.message
             else:
@@ -167,7 +167,7 @@ class Examination:
         names = list(united.new_actions if with_base else checker.engine.task.actions)
         wrong = [*united.redefined, *malformed(checker, names)]
         unknown = ""
-        if with_base and not checker.open:
+        if with_base and not checker.is_open:
             try:
                 wrong += unreachable(checker, names, self.reach())
             except LimitReached:

@@ -70,8 +70,8 @@ class LintProblem:
         has_timed_literals = any([literal.time > 0 for literal in self.task.timed_literals])
         self.temporal = has_timed_literals or any([action.end is not None for action in self.task.actions.values()])
         is_limited = self.engine.limit is not None
-        self.can_search = can_search and not (self.temporal or checker.open or is_limited)
-        self.start = None if checker.open or is_limited else Execution.initial(self.engine)
+        self.can_search = can_search and not (self.temporal or checker.is_open or is_limited)
+        self.start = None if checker.is_open or is_limited else Execution.initial(self.engine)
         self.relaxation: Relaxation | None = None
         all_objects = None
         if checker.options.lenient_types:
@@ -128,7 +128,7 @@ class LintProblem:
     @property
     def _letters_are_open(self) -> bool:
         """Whether letters do not contain the whole trace: it has times, or an open initial state."""
-        return self.temporal or self.checker.open
+        return self.temporal or self.checker.is_open
 
     def _violation_condition(self, part: RulePart) -> Formula:
         """The condition that violates a part; the same formula for each call, since searches are compiled for it."""
@@ -289,7 +289,7 @@ class LintProblem:
 
 
 def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Place most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
+    """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
     stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]
 

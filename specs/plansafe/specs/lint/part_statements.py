@@ -8,10 +8,7 @@ from plansafe.specs.lint.grounder import Binding, Grounder
 from plansafe.specs.lint.letter_question import LetterQuestion, Statement
 from plansafe.verifier.model.nodes import (
     FALSE,
-    And,
     Atom,
-    Compare,
-    Equal,
     Formula,
     Not,
     Or,
@@ -21,7 +18,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import symbols_read
+from plansafe.verifier.model.operations import map_children, symbols_read
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
@@ -132,50 +129,38 @@ def body_at_last_letter(formula: Formula) -> Formula | None:
 
     A trace of one letter violates both or neither.
     """
-    match formula:
-        case Temporal("always" | "at-end", (body,)):
-            return at_last_letter(body)
-        case Temporal("sometime-after" | "always-within", (trigger, answer)):
-            left, right = at_last_letter(trigger), at_last_letter(answer)
-            return None if left is None or right is None else Or((Not(left), right))
-        case _:
-            return None
-
-
-def at_last_letter(formula: Formula) -> Formula | None:
-    """A formula with the same value at the last letter, without future operators; ``None`` unless it is in LTLf."""
-    match formula:
-        case Not():
-            body = at_last_letter(formula.body)
-            return None if body is None else Not(body)
-        case Temporal():
-            return _last_operator(formula)
-        case Quantified():
-            body = at_last_letter(formula.body)
-            return None if body is None else Quantified(formula.universal, formula.variables, body)
-        case And() | Or():
-            parts = [part for part in map(at_last_letter, formula.parts) if part is not None]
-            if len(parts) < len(formula.parts):
+    try:
+        match formula:
+            case Temporal("always" | "at-end", (body,)):
+                return at_last_letter(body)
+            case Temporal("sometime-after" | "always-within", (trigger, answer)):
+                return Or((Not(at_last_letter(trigger)), at_last_letter(answer)))
+            case _:
                 return None
-            return And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts))
-        case Truth() | Atom() | Equal() | Compare():
-            return formula
-        case _:
-            assert_never(formula)
+    except _NotInLtlf:
+        return None
 
 
-def _last_operator(formula: Temporal) -> Formula | None:
+class _NotInLtlf(Exception):
+    """A formula has an operator that is not in LTLf."""
+
+
+def at_last_letter(formula: Formula) -> Formula:
+    """A formula with the same value at the last letter, without future operators. Raises :class:`_NotInLtlf`."""
+    if not isinstance(formula, Temporal):
+        return map_children(formula, at_last_letter)
     match formula.operator:
         case "next" | "weak-next":
             return Truth(formula.operator == "weak-next")
         case "always" | "sometime" | "until" | "release":
             return at_last_letter(formula.operands[-1])
         case "sometime-after":
-            return body_at_last_letter(formula)
+            trigger, answer = formula.operands
+            return Or((Not(at_last_letter(trigger)), at_last_letter(answer)))
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             return formula
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
-            return None
+            raise _NotInLtlf
         case _:
             assert_never(formula.operator)
 

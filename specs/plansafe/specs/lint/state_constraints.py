@@ -151,29 +151,36 @@ class StateConstraints:
         """An effect changes a fact, for some values of its variables."""
         grounder = self.grounder
         grounder.abstracted |= depends_on_numbers(effect)
-
-        def reaches(binding: Binding) -> Literal:
-            equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
-            in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
-            condition = TRUE if equal == FALSE else grounder.truth(effect.condition, binding, 0, True)
-            return self.circuit.conjunction([equal, in_domains, condition])
-
         fixed, free = _match_variables(effect, atom, elements)
         key = ("effect", id(effect), id(atom), elements)
-        return grounder.for_some(free, key, lambda binding: reaches({**parameters, **fixed, **binding}))
+        return grounder.for_some(
+            free,
+            key,
+            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}),
+        )
 
     def _misses(self, effect: Effect, atom: Atom, elements: tuple[int, ...], parameters: Binding) -> Literal:
         """An effect does not change a fact, for all values of its variables."""
-        grounder = self.grounder
-
-        def misses(binding: Binding) -> Literal:
-            equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
-            in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
-            condition = FALSE if equal == FALSE else grounder.truth(effect.condition, binding, 0, False)
-            return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
-
         fixed, free = _match_variables(effect, atom, elements)
-        return grounder.for_all(free, lambda binding: misses({**parameters, **fixed, **binding}))
+        return self.grounder.for_all(
+            free,
+            lambda free_binding: self._reaches(effect, atom, elements, {**parameters, **fixed, **free_binding}, False),
+        )
+
+    def _reaches(
+        self, effect: Effect, atom: Atom, elements: tuple[int, ...], binding: Binding, positive: bool = True
+    ) -> Literal:
+        """An effect changes a fact (``positive``), or not, for given values of its variables."""
+        grounder = self.grounder
+        equal = grounder.same(grounder.elements(atom.arguments, binding), elements)
+        in_domains = self._in_domains(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
+        if equal == FALSE:
+            condition = TRUE if positive else FALSE
+        else:
+            condition = grounder.truth(effect.condition, binding, 0, positive)
+        if positive:
+            return self.circuit.conjunction([equal, in_domains, condition])
+        return self.circuit.disjunction([equal ^ 1, in_domains ^ 1, condition])
 
     # -- the past -----------------------------------------------------------------------------------------------------
 

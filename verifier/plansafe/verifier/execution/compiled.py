@@ -227,7 +227,7 @@ def _compile(
     )
     effects = None
     if home is not None and options.home is not None:
-        sources |= {text.name: text for text in (options.home.source, *options.home.others)}
+        sources |= {text.name: text for text in (options.home.source, *options.home.entry_sources)}
         if not context.errors:
             effects = home.apply(rules.rules, expanded, symbols)
             options = options._replace(exemptions=effects.exemptions)

@@ -1,4 +1,4 @@
-"""The bindings of variables under which a condition has a value, found by the facts, where they are few."""
+"""Search for the bindings of variables under which a condition has a value, guided by the facts."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import free_slots
 
 MAX_TRIED = 3_000
-"""Bindings that are tried to find those under which a condition has a value."""
+"""The largest number of bindings that are tried one by one."""
 
 SignedFormula = tuple[Formula, bool]
 """A condition, and the value it should have."""
 
 
 class SelectedBindings(NamedTuple):
-    """The slots that are bound, and the bindings."""
+    """Bindings, and the slots that they bind."""
 
     slots: frozenset[int]
     bindings: list[Binding]
@@ -43,13 +43,14 @@ class SelectedBindings(NamedTuple):
 def flatten_goals(
     task: Task, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding
 ) -> tuple[list[Variable], list[SignedFormula], Binding] | None:
-    """Goals as a conjunction of parts, with the variables of quantifiers that ask for one object; ``None``: impossible.
+    """Flatten goals into one conjunction; ``None`` if they are impossible.
 
-    A quantifier whose variable has the slot of another one stays as it is. Variables with one object are bound.
+    Returns the variables, with those of existential quantifiers; the conjuncts; and the binding, with the variables
+    that range over one object. A quantifier whose slot is in use is not opened.
     """
-    known: list[Variable] = list(variables)
-    used = {v.slot for v in known} | binding.keys()
-    stack, parts = list(goals), list[SignedFormula]()
+    open_variables: list[Variable] = list(variables)
+    used_slots = {v.slot for v in open_variables} | binding.keys()
+    stack, conjuncts = list(goals), list[SignedFormula]()
     while stack:
         formula, wanted = stack.pop()
         match formula:
@@ -60,24 +61,27 @@ def flatten_goals(
                 stack.append((formula.body, not wanted))
             case And() | Or() if isinstance(formula, And) is wanted:
                 stack += [(part, wanted) for part in formula.parts]
-            case Quantified() if formula.universal is not wanted and not used & {v.slot for v in formula.variables}:
-                used |= {v.slot for v in formula.variables}
-                known += formula.variables
+            case Quantified() if formula.universal is not wanted and used_slots.isdisjoint(
+                [v.slot for v in formula.variables]
+            ):
+                used_slots |= {v.slot for v in formula.variables}
+                open_variables += formula.variables
                 stack.append((formula.body, wanted))
             case And() | Or() | Quantified() | Atom() | Equal() | Compare() | Temporal():
-                parts.append((formula, wanted))
-            case other:
-                assert_never(other)
-    if not all([task.domains[v.domain] for v in known]):
+                conjuncts.append((formula, wanted))
+            case _:
+                assert_never(formula)
+    objects_of = {v.slot: task.domains[v.domain] for v in open_variables}
+    if not all(objects_of.values()):
         return None
-    single = {v.slot: task.domains[v.domain][0] for v in known if len(task.domains[v.domain]) == 1}
-    return [v for v in known if v.slot not in single], parts, {**binding, **single}
+    single = {slot: objects[0] for slot, objects in objects_of.items() if len(objects) == 1}
+    return [v for v in open_variables if v.slot not in single], conjuncts, {**binding, **single}
 
 
 def satisfying_bindings(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
-    """The bindings of variables under which a formula has a value, or none since a number is undefined."""
+    """The bindings of variables under which a formula has a value or is undefined."""
     for objects in evaluator.candidate_objects(Quantified(not value, variables, formula), binding):
         inner = {**binding, **bind(variables, objects)}
         if evaluator.holds(formula, inner) is not (not value):
@@ -85,39 +89,38 @@ def satisfying_bindings(
 
 
 def select_bindings(
-    evaluator: Evaluator, variables: Iterable[Variable], part: SignedFormula, binding: Binding, most: int
+    evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, most: int
 ) -> SelectedBindings | None:
-    """The bindings of those variables that a part reads under which it holds, if these are at most so many.
+    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``most``.
 
-    ``None`` also where looking for them would take too many trials.
+    ``None`` also if the search would take too many trials.
     """
-    formula, wanted = part
-    read = free_slots(formula)
-    own = tuple([v for v in variables if v.slot in read])
-    found: dict[tuple[tuple[int, int], ...], Binding] = {}
-    for piece in _pieces(formula, wanted):
-        if not {v.slot for v in own} <= free_slots(piece):
+    formula, wanted = conjunct
+    slots = free_slots(formula)
+    own_variables = tuple([v for v in variables if v.slot in slots])
+    own_slots = frozenset([v.slot for v in own_variables])
+    bindings: dict[tuple[int, ...], Binding] = {}
+    for disjunct in _disjuncts(formula, wanted):
+        if not own_slots <= free_slots(disjunct) or not is_searchable(evaluator, own_variables, disjunct, wanted):
             return None
-        if not is_searchable(evaluator, own, piece, wanted):
+        for inner in islice(satisfying_bindings(evaluator, own_variables, disjunct, wanted, binding), most + 1):
+            bindings[tuple([inner[v.slot] for v in own_variables])] = inner
+        if len(bindings) > most:
             return None
-        for inner in islice(satisfying_bindings(evaluator, own, piece, wanted, binding), most + 1):
-            found[tuple([(v.slot, inner[v.slot]) for v in own])] = inner
-        if len(found) > most:
-            return None
-    return SelectedBindings(frozenset([v.slot for v in own]), list(found.values()))
+    return SelectedBindings(own_slots, list(bindings.values()))
 
 
-def _pieces(formula: Formula, wanted: bool) -> Iterator[Formula]:
-    """The parts of a disjunction, or the formula itself."""
+def _disjuncts(formula: Formula, wanted: bool) -> Iterator[Formula]:
+    """The parts of which one must have the value ``wanted``."""
     if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:
         for part in formula.parts:
-            yield from _pieces(part, wanted)
+            yield from _disjuncts(part, wanted)
     else:
         yield formula
 
 
-def is_searchable(evaluator: Evaluator, variables: tuple[Variable, ...], piece: Formula, wanted: bool) -> bool:
-    """Whether few enough bindings are tried to find those under which a condition has a value."""
+def is_searchable(evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, wanted: bool) -> bool:
+    """Whether the bindings under which a condition has a value are found with few trials."""
     if prod([len(evaluator.task.domains[v.domain]) for v in variables]) <= MAX_TRIED:
         return True
-    return evaluator.is_guided_by_atoms(Quantified(not wanted, variables, piece))
+    return evaluator.is_guided_by_atoms(Quantified(not wanted, variables, formula))

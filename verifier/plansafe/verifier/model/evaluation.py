@@ -1,7 +1,7 @@
-"""Conditions in three values (Kleene), interpreted; and why a condition is not true.
+"""Evaluation of conditions in three values (Kleene), and the literals that keep a condition from being true.
 
-The fast path is generated code (:mod:`plansafe.verifier.compile.emitter`), which knows two values. Where a number is
-undefined, and wherever a reason is wanted, this slower definition decides.
+The fast path is generated code with two values (:mod:`plansafe.verifier.compile.emitter`). This slower evaluation
+applies if a number is undefined or the unmet literals are needed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
+from operator import eq, ge, gt, le, lt
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.model import nodes as model
@@ -33,27 +34,21 @@ from plansafe.verifier.model.nodes import (
     ground,
 )
 
-# Instances of a quantifier that are told one by one where each of them is a reason.
-MANY = 8
-# Instances of a quantifier that are tried one by one rather than found by the facts.
-FEW = 16
+MAX_LISTED = 8
+"""The largest number of instances whose literals are listed one by one if each instance is unmet."""
+MAX_TRIED = 16
+"""The largest number of instances that are tried one by one; more are found by the facts."""
 
 Facts = list[set[int]]
 Fluents = list[dict[int, Number]]
 
-_COMPARE: dict[str, Callable[[Number, Number], bool]] = {
-    "=": lambda a, b: a == b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-}
+_COMPARE: dict[str, Callable[[Number, Number], bool]] = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 NO_LIMIT = 1_000_000
-"""No limit on the literals that are asked for."""
+"""As a limit on unmet literals: all of them."""
 
 
 class UndefinedNumber(Exception):
-    """A fluent without value, or a division by zero; ``text`` says which."""
+    """A fluent without value or a division by zero; ``text`` says which."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -122,122 +117,103 @@ class Evaluator:
 
     def _junction(self, formula: And | Or, binding: Binding) -> bool | None:
         deciding = isinstance(formula, Or)
-        result: bool | None = not deciding
+        combined: bool | None = not deciding
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is deciding:
                 return deciding
             if value is None:
-                result = None
-        return result
+                combined = None
+        return combined
 
     def _quantified(self, formula: Quantified, binding: Binding) -> bool | None:
         deciding = not formula.universal
-        result: bool | None = not deciding
+        combined: bool | None = not deciding
         for objects in self.candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
             if value is deciding:
                 return deciding
             if value is None:
-                result = None
-        return result
+                combined = None
+        return combined
 
     def candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
-        """The objects under which the body may have another value than nearly always.
+        """The objects for the variables for which the body may have the deciding value, or be undefined.
 
-        Left out are those for which a conjunct that is an atom is false (for ``forall``, a disjunct that is a negated
-        atom true): there the body is false (true) whatever the rest is. What is left is found by the facts, not by
-        trying all objects: real domains quantify over four things of three hundred.
+        Objects are left out if a conjunct that is an atom is false (for ``forall``: a disjunct that is a negated atom
+        is true), since the body is false (true) there. Many objects are found by the facts: real domains quantify
+        over four variables with three hundred objects each.
         """
         variables = formula.variables
         domains = [self.task.domains[v.domain] for v in variables]
-        atoms = _deciding_atoms(formula) if prod([len(domain) for domain in domains]) > FEW else []
+        atoms = _deciding_atoms(formula) if prod([len(domain) for domain in domains]) > MAX_TRIED else []
         if not atoms:
             return product(*domains)
         free = {v.slot: v.domain for v in variables}
-        inner = {slot: value for slot, value in binding.items() if slot not in free}
-        return (tuple([found[v.slot] for v in variables]) for found in self._matches(free, atoms, inner))
+        outer = {slot: value for slot, value in binding.items() if slot not in free}
+        return (tuple([inner[v.slot] for v in variables]) for inner in self._match_atoms(free, atoms, outer))
 
     @staticmethod
     def is_guided_by_atoms(formula: Quantified) -> bool:
-        """Whether atoms lead to the instances, so that not all objects are tried."""
+        """Whether atoms restrict the candidates, so that not all objects are tried."""
         return bool(_deciding_atoms(formula))
 
-    def _matches(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
+    def _match_atoms(self, free: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
         """Extensions of a binding to the ``free`` variables (slot -> domain) under which all atoms are true."""
-        best: tuple[int, Atom, list[int]] | None = None
+        domains = self.task.domains
+        cheapest: tuple[int, Atom, list[int]] | None = None
         for atom in atoms:
-            missing = [-1 - a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in binding]
-            if not missing:
+            unbound = [-1 - a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in binding]
+            if not unbound:
                 if not self.holds(atom, binding):
                     return
                 continue
-            trials = prod([len(self.task.domains[free[slot]]) for slot in missing])
+            trials = prod([len(domains[free[slot]]) for slot in unbound])
             cost = min(len(self.facts[atom.predicate]), trials)
-            if best is None or cost < best[0]:
-                best = cost, atom, missing
-        if best is None:
-            rest = [slot for slot in free if slot not in binding]
-            for objects in product(*[self.task.domains[free[slot]] for slot in rest]):
-                yield {**binding, **dict(zip(rest, objects, strict=True))}
+            if cheapest is None or cost < cheapest[0]:
+                cheapest = cost, atom, unbound
+        if cheapest is None:
+            unbound = [slot for slot in free if slot not in binding]
+            for objects in product(*[domains[free[slot]] for slot in unbound]):
+                yield {**binding, **dict(zip(unbound, objects, strict=True))}
             return
-        _, atom, missing = best
-        left = [other for other in atoms if other is not atom]
-        sets = self.task.domain_sets
-        trials = prod([len(self.task.domains[free[slot]]) for slot in missing])
-        if trials <= len(self.facts[atom.predicate]):
-            for objects in product(*[self.task.domains[free[slot]] for slot in missing]):
-                inner = {**binding, **dict(zip(missing, objects, strict=True))}
+        _, atom, unbound = cheapest
+        other_atoms = [other for other in atoms if other is not atom]
+        facts = self.facts[atom.predicate]
+        if prod([len(domains[free[slot]]) for slot in unbound]) <= len(facts):
+            for objects in product(*[domains[free[slot]] for slot in unbound]):
+                inner = {**binding, **dict(zip(unbound, objects, strict=True))}
                 if self.holds(atom, inner):
-                    yield from self._matches(free, left, inner)
+                    yield from self._match_atoms(free, other_atoms, inner)
             return
-        arity = len(atom.arguments)
-        for code in self.facts[atom.predicate]:
+        arity, sets = len(atom.arguments), self.task.domain_sets
+        for code in facts:
             inner = dict(binding)
-            for argument, found in zip(atom.arguments, self.task.decode(code, arity), strict=True):
+            for argument, value in zip(atom.arguments, self.task.decode(code, arity), strict=True):
                 if argument >= 0:
-                    fits = argument == found
+                    matches = argument == value
                 elif -1 - argument in inner:
-                    fits = inner[-1 - argument] == found
+                    matches = inner[-1 - argument] == value
                 else:
-                    fits = found in sets[free[-1 - argument]]
-                    inner[-1 - argument] = found
-                if not fits:
+                    matches = value in sets[free[-1 - argument]]
+                    inner[-1 - argument] = value
+                if not matches:
                     break
             else:
-                yield from self._matches(free, left, inner)
-
-    def _reasons_of_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[UnmetLiteral]:
-        """Of the parts that have not the wanted value; none if one part alone gives the whole its value."""
-        deciding = isinstance(formula, Or)
-        out: list[UnmetLiteral] = []
-        for part in formula.parts:
-            value = self.holds(part, binding)
-            if value is wanted:
-                if wanted is deciding:
-                    return []
-            elif len(out) >= limit:
-                if wanted is not deciding:
-                    break
-            elif isinstance(part, Atom):
-                out.append(UnmetLiteral(part, dict(binding), wanted))
-            else:
-                out += self.unmet_literals(part, binding, wanted, limit - len(out))
-        return out
+                yield from self._match_atoms(free, other_atoms, inner)
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
-        """What makes a comparison in the formula undefined, if anything does."""
+        """What makes a comparison in the formula undefined; ``None`` if none is."""
         if isinstance(formula, Compare):
             try:
                 self.evaluate(formula.left, binding)
                 self.evaluate(formula.right, binding)
-            except UndefinedNumber as problem:
-                return problem.text
-        if isinstance(formula, Compare):
+            except UndefinedNumber as undefined:
+                return undefined.text
             return None
-        for reason in self.unmet_literals(formula, binding, True):
-            if isinstance(reason.formula, Compare):
-                text = self.describe_undefined(reason.formula, reason.binding)
+        for literal in self.unmet_literals(formula, binding, True):
+            if isinstance(literal.formula, Compare):
+                text = self.describe_undefined(literal.formula, literal.binding)
                 if text:
                     return text
         return None
@@ -245,11 +221,11 @@ class Evaluator:
     def unmet_literals(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
         """Literals that keep ``formula`` from having the value ``wanted``.
 
-        For a conjunction its false parts, for a disjunction all. That nothing fits is told as a whole: of many objects,
-        the first are no better reason than the others.
+        For a conjunction: its false parts; for a disjunction: all parts. A quantifier without any fitting instance is
+        one literal if it has many instances: no few of them explain it better than the others.
         """
         if isinstance(formula, And | Or):
-            return self._reasons_of_parts(formula, binding, wanted, limit)
+            return self._unmet_parts(formula, binding, wanted, limit)
         value = self.holds(formula, binding)
         if value is wanted:
             return []
@@ -257,41 +233,60 @@ class Evaluator:
             case Not():
                 return self.unmet_literals(formula.body, binding, not wanted, limit)
             case Quantified():
-                instances = prod([len(self.task.domains[v.domain]) for v in formula.variables])
-                if value is not None and formula.universal is not wanted and instances > MANY:
-                    return [UnmetLiteral(formula, dict(binding), wanted)]
-                out: list[UnmetLiteral] = []
-                objects_of = [self.task.domains[v.domain] for v in formula.variables]
-                one_by_one = value is not None and formula.universal is wanted
-                for objects in sorted(self.candidate_objects(formula, binding)) if one_by_one else product(*objects_of):
+                whole = [UnmetLiteral(formula, dict(binding), wanted)]
+                domains = [self.task.domains[v.domain] for v in formula.variables]
+                is_defined, each_instance_unmet = value is not None, formula.universal is not wanted
+                if is_defined and each_instance_unmet and prod([len(domain) for domain in domains]) > MAX_LISTED:
+                    return whole
+                only_unmet = is_defined and not each_instance_unmet
+                literals: list[UnmetLiteral] = []
+                for objects in sorted(self.candidate_objects(formula, binding)) if only_unmet else product(*domains):
                     inner = {**binding, **bind(formula.variables, objects)}
-                    out += self.unmet_literals(formula.body, inner, wanted, limit - len(out))
-                    if len(out) >= limit:
+                    literals += self.unmet_literals(formula.body, inner, wanted, limit - len(literals))
+                    if len(literals) >= limit:
                         break
-                return out or [UnmetLiteral(formula, dict(binding), wanted)]
+                return literals or whole
             case Truth() | Atom() | Equal() | Compare() | Temporal():
                 return [UnmetLiteral(formula, dict(binding), wanted)]
             case _:
                 assert_never(formula)
 
+    def _unmet_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[UnmetLiteral]:
+        """The unmet literals of the parts; none if one part alone gives the whole its value."""
+        one_part_decides = wanted is isinstance(formula, Or)
+        literals: list[UnmetLiteral] = []
+        for part in formula.parts:
+            value = self.holds(part, binding)
+            if value is wanted:
+                if one_part_decides:
+                    return []
+            elif len(literals) >= limit:
+                if not one_part_decides:
+                    break
+            elif isinstance(part, Atom):
+                literals.append(UnmetLiteral(part, dict(binding), wanted))
+            else:
+                literals += self.unmet_literals(part, binding, wanted, limit - len(literals))
+        return literals
+
 
 def _deciding_atoms(formula: Quantified) -> list[Atom]:
-    """The atoms that decide a body: its conjuncts, or, below ``forall``, those whose negations are its disjuncts."""
-    out: list[Atom] = []
+    """The conjuncts of a body that are atoms; for ``forall``, the atoms whose negations are its disjuncts."""
+    atoms: list[Atom] = []
     parts: list[Formula] = [formula.body]
     while parts:
         part = parts.pop()
         if isinstance(part, Or if formula.universal else And):
             parts += part.parts
         elif formula.universal and isinstance(part, Not) and isinstance(part.body, Atom):
-            out.append(part.body)
+            atoms.append(part.body)
         elif not formula.universal and isinstance(part, Atom):
-            out.append(part)
-    return out
+            atoms.append(part)
+    return atoms
 
 
 class UnmetLiteral(NamedTuple):
-    """A literal that has not the value it should have."""
+    """A literal that does not have the value that it should have."""
 
     formula: Formula
     binding: Binding
@@ -300,18 +295,18 @@ class UnmetLiteral(NamedTuple):
 
 def apply_operator(operator: str, values: list[Number]) -> Number:
     """Exact arithmetic; raises :class:`UndefinedNumber` for a division by zero."""
-    result = values[0]
+    total = values[0]
     if len(values) == 1:
-        return -result if operator == "-" else result
+        return -total if operator == "-" else total
     for value in values[1:]:
         if operator == "+":
-            result = result + value
+            total = total + value
         elif operator == "-":
-            result = result - value
+            total = total - value
         elif operator == "*":
-            result = result * value
+            total = total * value
         elif value == 0:
             raise UndefinedNumber("division by zero")
         else:
-            result = divide(result, value)
-    return model.normal_number(result)
+            total = divide(total, value)
+    return model.normal_number(total)

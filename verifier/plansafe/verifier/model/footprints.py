@@ -1,7 +1,6 @@
-"""What formulas, effects and ground actions may read and write, in whatever state.
+"""The facts and fluents that formulas, effects and ground actions may read and write, in any state.
 
-Everything errs on the side of "may", and no kind of node is passed over. Effects of all alternatives of a ``oneof``
-count.
+The results are upper bounds, and include all alternatives of a ``oneof``.
 """
 
 from __future__ import annotations
@@ -30,16 +29,17 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import atoms_and_fluents, expression_fluents
+from plansafe.verifier.model.operations import atoms_and_fluents, children, expression_fluents
 
 StateVariable = tuple[int, int]
-"""What a state is made of, as in a log of changes: a predicate, or a function numbered after them, and a code."""
+"""A predicate, or a function numbered after the predicates, and a code, as in a log of changes."""
 
 
 class Footprint(NamedTuple):
-    """What may be read and written; of what is in ``behind``, any fact or fluent may be read.
+    """The state variables that may be read and written.
 
-    ``writes``: fluents, ``True`` where they are increased or decreased alone.
+    Any fact or fluent of the predicates and functions in ``unbounded_reads`` may be read. ``writes`` are the fluents:
+    true if they are only increased or decreased.
     """
 
     reads: set[StateVariable]
@@ -50,38 +50,38 @@ class Footprint(NamedTuple):
 
     @property
     def changes(self) -> set[StateVariable]:
-        """All that may change."""
+        """The state variables that may change."""
         return self.adds | self.deletes | self.writes.keys()
 
 
 def empty_footprint() -> Footprint:
-    """Nothing is read or written."""
+    """A footprint to which reads and writes are added."""
     return Footprint(set(), set(), set(), set(), {})
 
 
-def find_interference(one: Footprint, other: Footprint) -> StateVariable | None:
-    """A fact or fluent over which two interfere (language.md, section 3).
+def find_interference(first: Footprint, second: Footprint) -> StateVariable | None:
+    """A state variable over which two footprints interfere (language.md, section 3).
 
     One reads what the other writes, or they write it in ways that do not commute.
     """
-    for a, b in ((one, other), (other, one)):
-        facts = b.adds | b.deletes
-        found = (
-            a.reads & facts
-            or a.adds & b.deletes
-            or {key for key in facts if key[0] in a.unbounded_reads}
-            or {key for key in b.writes if key in a.reads or key[0] in a.unbounded_reads}
+    for reader, writer in ((first, second), (second, first)):
+        changed_facts = writer.adds | writer.deletes
+        shared = (
+            reader.reads & changed_facts
+            or reader.adds & writer.deletes
+            or {key for key in changed_facts if key[0] in reader.unbounded_reads}
+            or {key for key in writer.writes if key in reader.reads or key[0] in reader.unbounded_reads}
         )
-        if found:
-            return min(found)
-    both = one.writes.keys() & other.writes.keys()
-    return min([key for key in both if not (one.writes[key] and other.writes[key])], default=None)
+        if shared:
+            return min(shared)
+    both = first.writes.keys() & second.writes.keys()
+    return min([key for key in both if not (first.writes[key] and second.writes[key])], default=None)
 
 
 class FootprintFinder:
     """Finds footprints in one task.
 
-    Quantifiers are spelt out up to ``most`` instances of a formula; beyond that they read all facts of what they name.
+    Quantifiers are instantiated up to ``most`` instances of a formula; beyond that their reads are unbounded.
     """
 
     def __init__(self, task: Task, most: float = inf) -> None:
@@ -92,25 +92,27 @@ class FootprintFinder:
     # -- derived predicates -------------------------------------------------------------------------------------------
 
     @cached_property
-    def _rules(self) -> dict[int, set[int]]:
-        """What the axioms of each derived predicate read, not below quantifiers over nothing."""
+    def _axiom_reads(self) -> dict[int, set[int]]:
+        """The predicates and functions that the axioms of each derived predicate read, except in empty quantifiers."""
         empty = frozenset([number for number, members in enumerate(self.task.domains) if not members])
-        out: dict[int, set[int]] = {}
-        for stratum in self.task.axioms:
-            for axiom in stratum:
-                read = [self.subject(read) for read in atoms_and_fluents(axiom.body, empty)]
-                out.setdefault(axiom.predicate, set()).update(read)
-        return out
+        axiom_reads: dict[int, set[int]] = {}
+        for axiom in [axiom for stratum in self.task.axioms for axiom in stratum]:
+            subjects = [self.subject(read) for read in atoms_and_fluents(axiom.body, empty)]
+            axiom_reads.setdefault(axiom.predicate, set()).update(subjects)
+        return axiom_reads
 
     def derived_inputs(self, predicate: int) -> set[int]:
-        """The basic predicates and functions that a derived predicate depends on; none of one that is not derived."""
-        seen = {predicate}
+        """The basic predicates and functions on which a derived predicate depends; empty for other predicates."""
+        axiom_reads = self._axiom_reads
+        if predicate not in axiom_reads:
+            return set()
+        reached = {predicate}
         stack = [predicate]
         while stack:
-            new = self._rules.get(stack.pop(), set()) - seen
-            seen |= new
+            new = axiom_reads.get(stack.pop(), set()) - reached
+            reached |= new
             stack += new
-        return {read for read in seen if read not in self._rules} if predicate in self._rules else set()
+        return reached - axiom_reads.keys()
 
     def subject(self, read: Atom | Fluent) -> int:
         """The predicate of an atom, or the number of a fluent's function after the predicates."""
@@ -118,96 +120,91 @@ class FootprintFinder:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def add_reads(self, formulas: Iterable[Formula], binding: Binding, out: Footprint) -> None:
-        """Add what formulas read to ``out``; of what has an argument that is not bound, all."""
-        left = self._most
+    def add_reads(self, formulas: Iterable[Formula], binding: Binding, footprint: Footprint) -> None:
+        """Add what formulas read; atoms and fluents with an unbound argument are unbounded reads."""
+        instances_left = self._most
         stack = [(formula, binding) for formula in formulas]
         while stack:
             part, own = stack.pop()
             match part:
                 case Atom():
-                    self._one(part.predicate, part.arguments, own, out)
-                    out.unbounded_reads.update(self.derived_inputs(part.predicate))
+                    self._add_read(part.predicate, part.arguments, own, footprint)
+                    footprint.unbounded_reads.update(self.derived_inputs(part.predicate))
                 case Compare():
-                    self.add_fluent_reads(part.left, own, out)
-                    self.add_fluent_reads(part.right, own, out)
-                case Not():
-                    stack.append((part.body, own))
-                case And() | Or():
-                    stack += [(inner, own) for inner in part.parts]
-                case Temporal():
-                    stack += [(inner, own) for inner in part.operands]
+                    self.add_fluent_reads(part.left, own, footprint)
+                    self.add_fluent_reads(part.right, own, footprint)
                 case Quantified():
                     instances = prod([len(self.task.domains[v.domain]) for v in part.variables])
-                    if instances > left:
+                    if instances > instances_left:
                         stack.append((part.body, own))
                         continue
-                    left -= instances
+                    instances_left -= instances
                     stack += [(part.body, inner) for inner in self.task.bindings(part.variables, own)]
-                case Truth() | Equal():
-                    pass
+                case Not() | And() | Or() | Temporal() | Truth() | Equal():
+                    stack += [(inner, own) for inner in children(part)]
                 case _:
                     assert_never(part)
 
-    def add_fluent_reads(self, expression: Expression, binding: Binding, out: Footprint) -> None:
-        """Add the fluents that an expression reads to ``out``."""
+    def add_fluent_reads(self, expression: Expression, binding: Binding, footprint: Footprint) -> None:
+        """Add the fluents that an expression reads."""
         for fluent in expression_fluents(expression):
-            self._one(self.subject(fluent), fluent.arguments, binding, out)
+            self._add_read(self.subject(fluent), fluent.arguments, binding, footprint)
 
-    def _one(self, subject: int, arguments: ArgumentTuple, binding: Binding, out: Footprint) -> None:
+    def _add_read(self, subject: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
         if code is None:
-            out.unbounded_reads.add(subject)
+            footprint.unbounded_reads.add(subject)
         else:
-            out.reads.add((subject, code))
+            footprint.reads.add((subject, code))
 
     # -- effects and actions ------------------------------------------------------------------------------------------
 
-    def add_effect_reads(self, effect: Effect, binding: Binding, out: Footprint) -> None:
-        """Add what decides a ground effect where it happens: its condition, and the numbers that it computes with."""
-        self.add_reads((effect.condition,), binding, out)
-        for change in effect.assignments:
-            self.add_fluent_reads(change.value, binding, out)
+    def add_effect_reads(self, effect: Effect, binding: Binding, footprint: Footprint) -> None:
+        """Add the reads of a ground effect: its condition, and the fluents in the values that it assigns."""
+        self.add_reads((effect.condition,), binding, footprint)
+        for assignment in effect.assignments:
+            self.add_fluent_reads(assignment.value, binding, footprint)
 
-    def add_writes(self, effect: Effect, binding: Binding, out: Footprint) -> None:
-        """Add what a ground effect may write to ``out``."""
+    def add_writes(self, effect: Effect, binding: Binding, footprint: Footprint) -> None:
+        """Add what a ground effect may write."""
         code_of = self.task.code_of
-        out.adds.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.adds])
-        out.deletes.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.deletes])
-        for change in effect.assignments:
-            self.add_assignment(change.function, code_of(change.arguments, binding), change.operator, out)
+        footprint.adds.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.adds])
+        footprint.deletes.update([(a.predicate, code_of(a.arguments, binding)) for a in effect.deletes])
+        for assignment in effect.assignments:
+            code = code_of(assignment.arguments, binding)
+            self.add_assignment(assignment.function, code, assignment.operator, footprint)
 
-    def add_assignment(self, function: int, code: int, operator: str, out: Footprint) -> None:
-        """Add a change of a fluent to ``out``."""
+    def add_assignment(self, function: int, code: int, operator: str, footprint: Footprint) -> None:
+        """Add a change of a fluent."""
         key = (self._functions + function, code)
-        out.writes[key] = out.writes.get(key, True) and operator in ("increase", "decrease")
+        footprint.writes[key] = footprint.writes.get(key, True) and operator in ("increase", "decrease")
 
-    def add_action_reads(self, action: Action, binding: Binding, end: bool, out: Footprint) -> None:
-        """Add what decides an instantaneous action, or the start or the end of a durative one.
+    def add_action_reads(self, action: Action, binding: Binding, end: bool, footprint: Footprint) -> None:
+        """Add the reads of an instantaneous action, or of the start or the end of a durative one.
 
-        Its conditions, the constraints on its duration, and what decides its effects. Conditions at the start that
-        effects of the end depend on are read at the start.
+        These are its conditions, the constraints on its duration, and the reads of its effects. Conditions at the start
+        on which effects at the end depend are read at the start.
         """
         snap = action.end if end else action.start
         assert snap is not None
-        self.add_reads(snap.condition, binding, out)
+        self.add_reads(snap.condition, binding, footprint)
         for constraint in action.durations:
             if constraint.at_end == end:
-                self.add_fluent_reads(constraint.value, binding, out)
+                self.add_fluent_reads(constraint.value, binding, footprint)
         if not end and action.end is not None:
             for effect in action.end.effects:
                 for inner in self.task.bindings(effect.variables, binding):
-                    self.add_reads((effect.at_start,), inner, out)
+                    self.add_reads((effect.at_start,), inner, footprint)
         for effect in snap.effects:
             for inner in self.task.bindings(effect.variables, binding):
-                self.add_effect_reads(effect, inner, out)
+                self.add_effect_reads(effect, inner, footprint)
 
     def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
-        """An instantaneous action, or the start or the end of a durative one."""
-        out = empty_footprint()
-        self.add_action_reads(action, binding, end, out)
+        """The footprint of an instantaneous action, or of the start or the end of a durative one."""
+        footprint = empty_footprint()
+        self.add_action_reads(action, binding, end, footprint)
         snap = action.end if end else action.start
         for effect in () if snap is None else snap.effects:
             for inner in self.task.bindings(effect.variables, binding):
-                self.add_writes(effect, inner, out)
-        return out
+                self.add_writes(effect, inner, footprint)
+        return footprint

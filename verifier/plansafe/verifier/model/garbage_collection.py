@@ -1,4 +1,4 @@
-"""Work that makes millions of objects which stay: the cyclic collector would walk through them again and again."""
+"""Pauses of the cyclic garbage collector for work that creates millions of lasting objects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_garbage_collection() -> Iterator[None]:
-    """No collections while the block runs; behind it as it was before. For work that makes no garbage in cycles."""
-    collecting = gc.isenabled()
+    """Switch the collector off in the block; for work that leaves no garbage in cycles."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collecting:
+        if was_enabled:
             gc.enable()

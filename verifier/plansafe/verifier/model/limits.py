@@ -1,4 +1,4 @@
-"""The limits at which work stops: what would have come of it is not known then."""
+"""Limits at which work stops without a result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import monotonic
 
 
 class LimitKind(Enum):
-    """What there was too much of, in the words of a report."""
+    """The limits, with their texts in reports."""
 
     TIME = "the time limit has passed"
     WORK = "the limit of search operations has been reached"
@@ -19,20 +19,20 @@ class LimitKind(Enum):
 
 
 class WorkBudget:
-    """Units of work that a search may do: the result does not depend on the speed of the machine."""
+    """A limit in units of work: the result does not depend on the speed of the machine."""
 
     def __init__(self, units: int) -> None:
         self.left = units
 
     def spend(self, units: int = 1) -> None:
-        """Count work. Raises :class:`LimitReached` where the budget is spent."""
+        """Count work. Raises :class:`LimitReached` if the budget is spent."""
         self.left -= units
         if self.left < 0:
             raise LimitReached(LimitKind.WORK)
 
 
 class LimitReached(Exception):
-    """Work stopped at a limit. ``kind`` says at which; whoever can do without the answer catches it."""
+    """Work stopped at a limit of the given kind; callers that do not need the result catch it."""
 
     def __init__(self, kind: LimitKind) -> None:
         super().__init__(kind.value)

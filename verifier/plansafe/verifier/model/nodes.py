@@ -1,4 +1,4 @@
-"""The typed lifted model: what a domain, a problem and its rules mean once every name is resolved.
+"""The typed lifted model of a domain, a problem and its rules; all names are resolved.
 
 Objects are numbered from 0. In a formula an argument that is not negative is an object, and ``-1 - slot`` is the
 variable in ``slot`` of its scope (see :func:`variable`). Slots are never reused within one scope, so no variable
@@ -25,9 +25,9 @@ FutureOperator: TypeAlias = Literal["next", "weak-next", "until", "release", "al
 TraceOperator: TypeAlias = Literal[
     "at-end", "within", "at-most-once", "sometime-before", "always-within", "hold-during", "hold-after"
 ]
-"""The operators of PDDL3 that look at the whole trace, wherever they stand."""
+"""The operators of PDDL3 about the whole trace."""
 Operator: TypeAlias = PastOperator | FutureOperator | TraceOperator
-"""A temporal operator. A dispatch names all of a family and ends in ``assert_never``, as one over nodes does."""
+"""A temporal operator. A ``match`` names all operators of a family and ends in ``assert_never``, as for nodes."""
 
 
 def variable(slot: int) -> int:
@@ -73,11 +73,11 @@ class Duration(NamedTuple):
 
 
 class TotalTime(NamedTuple):
-    """``total-time``, in metrics alone."""
+    """``total-time``, only in metrics."""
 
 
 class IsViolated(NamedTuple):
-    """How often a preference is violated, in metrics alone."""
+    """How often a preference is violated, only in metrics."""
 
     preference: str
 
@@ -156,7 +156,7 @@ FALSE = Truth(False)
 
 
 class Variable(NamedTuple):
-    """A typed variable: its slot, the type alternatives it ranges over (index of a domain of objects), its name."""
+    """A typed variable: its slot, the index of the domain of objects it ranges over, and its name."""
 
     slot: int
     domain: int
@@ -169,7 +169,7 @@ def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
 
 
 def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ArgumentTuple:
-    """The objects that arguments stand for; raises ``KeyError`` if a variable is not bound."""
+    """The objects of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
     return tuple([a if a >= 0 else binding[-1 - a] for a in arguments])
 
 
@@ -188,8 +188,8 @@ class Assignment(NamedTuple):
 class Choice(NamedTuple):
     """One alternative of a ``oneof`` in the effect of an action (docs/worlds.md).
 
-    ``number`` counts the ``oneof`` statements of the action in the order of its text, ``alternative`` those of the
-    statement, both from 0. ``variables`` are those of the quantifiers around it: each binding chooses for itself.
+    ``number`` is the position of the ``oneof`` among those of the action, ``alternative`` the position in it, both from
+    0. ``variables`` are those of the quantifiers around it: each binding has its own choice.
     """
 
     number: int
@@ -199,10 +199,10 @@ class Choice(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What happens for each binding of ``variables`` for which ``condition`` holds in the state before.
+    """Changes for each binding of ``variables`` for which ``condition`` holds in the state before.
 
-    ``at_start`` is, in the end of a durative action, a condition that was read at its start. An effect with ``choices``
-    happens only in worlds that choose all of these alternatives.
+    ``at_start``: for an effect at the end of a durative action, a condition that is read at its start. An effect with
+    ``choices`` happens only in worlds that choose all of these alternatives.
     """
 
     variables: tuple[Variable, ...]
@@ -217,7 +217,7 @@ class Effect(NamedTuple):
 class Preference(NamedTuple):
     """A soft condition; ``variables`` are bound by the quantifiers around it.
 
-    ``moment``: when it is read in a durative action, ``start``, ``end``, or (over) ``all``.
+    ``moment``: when a durative action reads it: ``start``, ``end``, or (over) ``all``.
     """
 
     name: str
@@ -227,14 +227,14 @@ class Preference(NamedTuple):
 
 
 class Snap(NamedTuple):
-    """Something that happens at one moment: an instantaneous action, or the start or the end of a durative one."""
+    """An instantaneous action, or the start or the end of a durative one."""
 
     condition: tuple[Formula, ...]
     effects: tuple[Effect, ...]
 
 
 class DurationConstraint(NamedTuple):
-    """``(operator ?duration value)`` read at the start or the end."""
+    """``(operator ?duration value)``, read at the start or the end."""
 
     operator: str
     value: Expression
@@ -245,7 +245,7 @@ class DurationConstraint(NamedTuple):
 class Action(NamedTuple):
     """An action; ``end`` is ``None`` for an instantaneous one.
 
-    ``choices``: the number of alternatives of each ``oneof`` in its effect, also of one that changes nothing.
+    ``choices``: the number of alternatives of each ``oneof`` in its effect, also if none of them changes anything.
     """
 
     name: str
@@ -268,10 +268,7 @@ class Axiom(NamedTuple):
 
 
 class Predicate(NamedTuple):
-    """A declared predicate (or, with ``function``, numeric fluent).
-
-    Each parameter's type alternatives and domain of objects.
-    """
+    """A declared predicate or function, with the type alternatives and the domain of objects of each parameter."""
 
     name: str
     types: tuple[tuple[int, ...], ...]
@@ -310,7 +307,7 @@ class InitialChoice(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """The values a number may have; ``None`` is no bound, ``*_open`` excludes the bound itself."""
+    """The possible values of a number; ``None``: unbounded; ``*_open`` excludes the bound itself."""
 
     low: Number | None = None
     high: Number | None = None
@@ -319,11 +316,11 @@ class Interval(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """What ``:init`` leaves open (docs/worlds.md, section 1). A fact that is open is not in ``Task.initial_facts``.
+    """The unknown facts and fluents of ``:init`` (docs/worlds.md, section 1).
 
-    ``facts[p]``: codes of the open facts of predicate ``p``. ``supported[p]``: those of them that ``oneof`` alone
-    mentions, and that are false unless an alternative that is true has them. ``values[f]``: the fluents without a
-    given value, none of them in ``Task.initial_fluents``. ``node`` is the first statement, for diagnostics.
+    ``facts[p]``: codes of the unknown facts of predicate ``p``; none is in ``Task.initial_facts``. ``oneof_only[p]``:
+    those that occur only in ``oneof``; they are false unless a true alternative has them. ``intervals[f]``: the unknown
+    fluents; none is in ``Task.initial_fluents``. ``node`` is the first statement, for diagnostics.
     """
 
     facts: list[set[int]]
@@ -334,7 +331,7 @@ class Unknowns(NamedTuple):
 
 
 class OpenPredicate(NamedTuple):
-    """Facts that a specification leaves open: ``(:open (p ?x ..))``.
+    """Facts that a specification declares unknown: ``(:open (p ?x ..))``.
 
     ``arguments`` number the variables: equal numbers are equal objects. ``domains`` are those of the arguments.
     """
@@ -346,7 +343,7 @@ class OpenPredicate(NamedTuple):
 
 
 class WorldInvariant(NamedTuple):
-    """What a specification says of S0 in every world, for all values of ``parameters``.
+    """An invariant of a specification about the initial state of every world, for all values of ``parameters``.
 
     ``kind``: ``holds`` (a formula), ``exactly-one`` or ``at-most-one`` (of the instances of ``atoms``; ``counted`` are
     the variables that are not parameters).
@@ -362,7 +359,7 @@ class WorldInvariant(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """What a plan is measured by."""
+    """An expression to minimize or maximize."""
 
     minimize: bool
     expression: Expression
@@ -372,9 +369,9 @@ class Task(NamedTuple):
     """A domain and a problem, checked and resolved.
 
     ``domains[d]`` are the objects of a set of type alternatives, in order; variables and parameters refer to them by
-    index. ``domain_types[d]`` are those alternatives, or empty for a set of objects that no types name.
-    ``static[p]`` says that no action, axiom or timed literal changes predicate ``p``. ``denied`` are the facts
-    (predicate, code) that ``:init`` gives as ``(not p)``: open predicates leave them alone.
+    index. ``domain_types[d]`` are those alternatives, empty for a set of objects without types. ``static[p]``: no
+    action, axiom or timed literal changes predicate ``p``. ``denied`` are the facts (predicate, code) that ``:init``
+    gives as ``(not p)``; open predicates do not make them unknown.
     """
 
     name: str
@@ -410,7 +407,7 @@ class Task(NamedTuple):
         return code
 
     def code_of(self, arguments: ArgumentTuple, binding: Mapping[int, int]) -> int:
-        """The code of arguments whose variables are bound; raises ``KeyError`` if one is not."""
+        """The code of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
         size = len(self.objects)
         code = 0
         for argument in arguments:
@@ -425,7 +422,7 @@ class Task(NamedTuple):
             return None
 
     def bindings(self, variables: Sequence[Variable], binding: Binding) -> Iterator[Binding]:
-        """The binding with the variables bound in all ways."""
+        """All extensions of a binding to the variables."""
         slots = [v.slot for v in variables]
         for objects in product(*[self.domains[v.domain] for v in variables]):
             yield {**binding, **dict(zip(slots, objects, strict=True))}
@@ -435,19 +432,20 @@ class Task(NamedTuple):
         size = len(self.objects)
         if arity == 2:  # most facts of a scene
             return divmod(code, size)
-        out = [0] * arity
+        arguments = [0] * arity
         for position in range(arity - 1, -1, -1):
-            code, out[position] = divmod(code, size)
-        return tuple(out)
+            code, arguments[position] = divmod(code, size)
+        return tuple(arguments)
 
     def fact_text(self, predicate: int, code: int) -> str:
         """A fact as PDDL."""
-        declared = self.predicates[predicate]
-        return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
+        return self._ground_text(self.predicates[predicate], code)
 
     def fluent_text(self, function: int, code: int) -> str:
         """A ground fluent as PDDL."""
-        declared = self.functions[function]
+        return self._ground_text(self.functions[function], code)
+
+    def _ground_text(self, declared: Predicate, code: int) -> str:
         return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
 
     def key_text(self, subject: int, code: int) -> str:

@@ -1,8 +1,7 @@
-"""What can be done with any formula, whatever its nodes: parts, what it reads, other arguments, another sign.
+"""Generic operations on formulas: traversal, folds, substitution, negation.
 
-Whoever asks for something of every node asks here, so that a new kind of node is a matter of a few places.
-Each dispatch in the project names all kinds and ends in ``assert_never``: the type checker lists what a new one
-concerns.
+Other modules use these instead of a ``match`` of their own, so that a new kind of node changes few places. Each
+``match`` over nodes in the project names all kinds and ends in ``assert_never``: the type checker finds the places.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from plansafe.verifier.model.nodes import (
 )
 
 NEIGHBOUR_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
-"""The temporal operators that look at a neighbouring letter."""
+"""The temporal operators that refer to the previous or next letter."""
 PAST_OPERATORS: frozenset[Operator] = frozenset(get_args(PastOperator))
 TRACE_OPERATORS: frozenset[Operator] = frozenset(get_args(TraceOperator))
 
@@ -52,7 +51,7 @@ Value = TypeVar("Value")
 
 
 def past_operator(formula: Temporal) -> PastOperator:
-    """The operator of a formula that looks back, for a dispatch over these alone."""
+    """The operator of a past formula, for a ``match`` over past operators."""
     operator = formula.operator
     match operator:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
@@ -62,7 +61,7 @@ def past_operator(formula: Temporal) -> PastOperator:
 
 
 def future_operator(formula: Temporal) -> FutureOperator:
-    """The operator of a formula of LTLf, likewise."""
+    """The operator of a formula of LTLf, for a ``match`` over future operators."""
     operator = formula.operator
     match operator:
         case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
@@ -72,7 +71,7 @@ def future_operator(formula: Temporal) -> FutureOperator:
 
 
 def trace_operator(formula: Temporal) -> TraceOperator:
-    """The operator of a formula about the whole trace, likewise."""
+    """The operator of a formula about the whole trace, for a ``match`` over these operators."""
     operator = formula.operator
     match operator:
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
@@ -82,7 +81,7 @@ def trace_operator(formula: Temporal) -> TraceOperator:
 
 
 def is_stutter_sensitive(operator: Operator) -> bool:
-    """Whether a repeated state may change the value of the operator: it looks next door, or has bounds."""
+    """Whether repeating a state may change the value: the operator refers to a neighbouring letter, or has bounds."""
     match operator:
         case "next" | "weak-next" | "yesterday" | "weak-yesterday":
             return True
@@ -96,11 +95,11 @@ def is_stutter_sensitive(operator: Operator) -> bool:
             assert_never(operator)
 
 
-# ---- parts ----------------------------------------------------------------------------------------------------------
+# ---- traversal ------------------------------------------------------------------------------------------------------
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
-    """The formulas that a formula is directly made of."""
+    """The direct subformulas of a formula."""
     match formula:
         case Atom() | Equal() | Compare() | Truth():
             return ()
@@ -115,7 +114,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 
 
 def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """The formula with ``change`` applied to each of the formulas that it is directly made of."""
+    """The formula with ``change`` applied to each direct subformula."""
     match formula:
         case Atom() | Equal() | Compare() | Truth():
             return formula
@@ -134,7 +133,7 @@ def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Form
 
 
 def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Formula]:
-    """The formula and everything in it, except what quantifiers over the domains in ``empty`` contain.
+    """The formula and all subformulas, except those below quantifiers over the domains in ``empty``.
 
     Iterative: formulas may nest without limit.
     """
@@ -147,7 +146,7 @@ def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterat
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:
-    """What a formula demands one by one, in the order of the text: conjunctions are opened, at any depth."""
+    """The conjuncts of a formula in the order of the text; nested conjunctions are flattened."""
     stack = [formula]
     while stack:
         part = stack.pop()
@@ -158,7 +157,7 @@ def conjuncts(formula: Formula) -> Iterator[Formula]:
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions that an expression is directly made of."""
+    """The direct subexpressions of an expression."""
     match expression:
         case Fluent() | Constant() | Duration() | TotalTime() | IsViolated():
             return ()
@@ -169,7 +168,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """The expression and everything in it."""
+    """The expression and all subexpressions."""
     stack = [expression]
     while stack:
         part = stack.pop()
@@ -177,7 +176,7 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
         stack.extend(operands(part))
 
 
-# ---- what is read ---------------------------------------------------------------------------------------------------
+# ---- atoms and fluents ----------------------------------------------------------------------------------------------
 
 
 def expression_fluents(expression: Expression) -> Iterator[Fluent]:
@@ -195,7 +194,7 @@ def atoms_and_fluents(formula: Formula, empty: frozenset[int] = frozenset()) -> 
                 yield from expression_fluents(part.left)
                 yield from expression_fluents(part.right)
             case Not() | And() | Or() | Quantified() | Temporal() | Equal() | Truth():
-                pass  # its parts come by themselves
+                pass  # `subformulas` yields their parts
             case _:
                 assert_never(part)
 
@@ -216,7 +215,7 @@ def symbols_read(*formulas: Formula) -> set[int]:
 
 
 def has_comparison(formula: Formula) -> bool:
-    """Whether a formula compares numbers, and so may be undefined."""
+    """Whether a formula compares numbers, and can therefore be undefined."""
     return any([isinstance(part, Compare) for part in subformulas(formula)])
 
 
@@ -281,13 +280,9 @@ def fold_formula(
 
 def variable_slots(formula: Formula) -> frozenset[int]:
     """The slots of all variables that occur in atoms, fluents and equalities."""
-    out: set[int] = set()
-    for read in atoms_and_fluents(formula):
-        out.update([-1 - a for a in read.arguments if a < 0])
-    for part in subformulas(formula):
-        if isinstance(part, Equal):
-            out.update([-1 - a for a in part if a < 0])
-    return frozenset(out)
+    arguments = [a for read in atoms_and_fluents(formula) for a in read.arguments]
+    arguments += [a for part in subformulas(formula) if isinstance(part, Equal) for a in part]
+    return frozenset([-1 - a for a in arguments if a < 0])
 
 
 def bound_variables(formula: Formula) -> list[Variable]:
@@ -296,7 +291,7 @@ def bound_variables(formula: Formula) -> list[Variable]:
 
 
 def bound_slot_domains(formula: Formula) -> dict[int, int]:
-    """The slots that quantifiers in a formula bind, with the domains they range over."""
+    """The slots that quantifiers in a formula bind, with their domains."""
     return {v.slot: v.domain for v in bound_variables(formula)}
 
 
@@ -370,11 +365,11 @@ def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
             assert_never(formula)
 
 
-# ---- signs ----------------------------------------------------------------------------------------------------------
+# ---- negation -------------------------------------------------------------------------------------------------------
 
 
 def negate(formula: Formula) -> Formula:
-    """The negation, without doubling it."""
+    """The negation, without a double negation."""
     if isinstance(formula, Not):
         return formula.body
     if isinstance(formula, Truth):
@@ -383,9 +378,9 @@ def negate(formula: Formula) -> Formula:
 
 
 def signed_subformulas(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
-    """The formula and everything in it, each with its sign: whether it counts as it is or negated.
+    """The formula and all subformulas, each with its sign: false below an odd number of negations.
 
-    Temporal operators are not looked into: the sign of an operand depends on the operator.
+    Operands of temporal operators are left out: their sign depends on the operator.
     """
     stack = [(formula, positive)]
     while stack:
@@ -397,9 +392,9 @@ def signed_subformulas(formula: Formula, positive: bool = True) -> Iterator[tupl
 
 
 def push_negation(formula: Formula, positive: bool, change: Callable[[Formula, bool], Formula]) -> Formula:
-    """A junction, a quantifier or a negation (or what it denies), with ``change`` applied to each part and its sign.
+    """Move a negation one level down: apply ``change`` to each part and its sign.
 
-    Negations vanish, and where ``positive`` is false the others become their duals.
+    Without ``positive``, junctions and quantifiers become their duals. A ``Not`` is removed.
     """
     match formula:
         case Not():

@@ -1,1 +1,1 @@
-"""Planners behind one port: is there a safe continuation to the goal, and how long is the shortest?"""
+"""Planners behind one interface: find a safe continuation to the goal, or a shortest one."""

@@ -1,27 +1,27 @@
-"""Rules compiled away: a task whose plans are the safe plans of another task, for planners that know no constraints.
+"""Compilation of rules into a task without rules whose plans are the safe plans, for planners without constraints.
 
-What a monitor remembers becomes facts. An action ``observe`` reads the state after each step that matters (and S0),
-as the monitors would, and updates those facts by conditional effects; what it may never see takes the fact ``safe``
-away, without which nothing goes on. The compilation is lifted: an instance of a rule is a binding of an effect's
-``forall``, so that grounding, and the folding of static facts, are the planner's.
+What a monitor remembers becomes facts. An action ``observe`` reads the state after each step that matters (and S0), as
+the monitors would, and updates those facts by conditional effects. A violation deletes the fact ``safe``, which every
+action needs. The compilation is lifted: an instance of a rule is a binding of an effect's ``forall``, so the planner
+does the grounding and the folding of static facts.
 
-- past operators are a bit each (Havelund and Rosu 2004), as in :mod:`plansafe.verifier.execution.monitors.program`;
-- operators over the trace are automata whose states are facts (compare Edelkamp, ICAPS 2006; Bonassi et al. 2021);
-- a rule about a step is a precondition of that action, or an effect on ``safe``;
-- what must hold at the end is part of the goal.
+- Each past operator is a fact (Havelund and Rosu 2004), as in :mod:`plansafe.verifier.execution.monitors.program`.
+- Operators over the trace are automata whose states are facts (compare Edelkamp, ICAPS 2006; Bonassi et al. 2021).
+- A rule about a step is a precondition of that action, or an effect on ``safe``.
+- A condition at the end is part of the goal.
 
-A letter's action is known only once it is taken: formulas that mention actions are read by the actions themselves, each
-with its own action fact true and those of the others false, and at the last letter by an action ``finish``. Formulas
-that cannot tell a letter from its repetition are read only after actions that change what they read.
+The action of a letter is known only when it is taken: formulas that mention actions are read by the actions themselves,
+each with its own action fact true and the others false, and at the last letter by an action ``finish``. Formulas that
+do not distinguish a letter from its repetition are read only after actions that change the facts that they read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     FALSE,
     TRUE,
@@ -29,8 +29,10 @@ from plansafe.verifier.model.nodes import (
     And,
     Assignment,
     Atom,
+    Constant,
     Effect,
     Equal,
+    Fluent,
     Formula,
     Metric,
     Not,
@@ -40,7 +42,7 @@ from plansafe.verifier.model.nodes import (
     Snap,
     Task,
     Temporal,
-    Truth,
+    Variable,
     variable,
 )
 from plansafe.verifier.model.operations import (
@@ -62,11 +64,11 @@ OBSERVE, FINISH = "observe", "finish"
 
 
 class CompiledRules(NamedTuple):
-    """A task without rules. Steps named in ``bookkeeping`` are no steps of the original task.
+    """A task without rules. The actions named in ``bookkeeping`` are not part of the original task.
 
-    ``observe`` is the action that reads a letter, ``watch`` the predicate of the fact that it is due, ``safe`` that of
-    the fact that no rule is violated (``None`` where there is nothing to observe or to violate), and ``cost`` the
-    function that counts the steps of the original task (``None``: all steps are).
+    ``observe`` is the action that reads a letter, ``watch`` the predicate of the fact that it is due, and ``safe`` the
+    predicate of the fact that no rule is violated (``None`` if there is nothing to observe or to violate). ``cost`` is
+    the function that counts the steps of the original task (``None`` if it counts all steps).
     """
 
     task: Task
@@ -78,15 +80,15 @@ class CompiledRules(NamedTuple):
 
 
 def compile_rules(engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> CompiledRules:
-    """Compile an engine's rules (with ``rules`` false: none; else those that can decide) into its task.
+    """Compile an engine's rules that can decide (none without ``rules``) into its task.
 
-    Raises :class:`CannotCompile`. Linear in the size of the rules but for automata of trajectory formulas, which have
-    up to :data:`MAX_STATES` states and a transition for each way their leaves can differ.
+    Raises :class:`CannotCompile`. Linear in the size of the rules, except for automata of trajectory formulas, which
+    have up to :data:`MAX_STATES` states and a transition for each combination of their leaves.
     """
-    return _Compiler(engine, rules, criteria).compiled()
+    return _RuleCompiler(engine, rules, criteria).compile()
 
 
-class _Compiler:
+class _RuleCompiler:
     def __init__(self, engine: Engine, rules: bool, criteria: VerdictCriteria) -> None:
         self.engine = engine
         if engine.refusal is not None:
@@ -103,87 +105,75 @@ class _Compiler:
                 if criteria.can_decide(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = TaskDraft(engine)
-        self.source = self.draft.source
-        self.relevant: set[int] = set()
-        self.observe: str | None = None
+        self.observed_symbols: set[int] = set()
+        """The predicates and functions that ``observe`` reads."""
         self.derived = frozenset([axiom.predicate for stratum in engine.task.axioms for axiom in stratum])
 
-    def compiled(self) -> CompiledRules:
-        """The compiled task."""
+    def compile(self) -> CompiledRules:
+        draft = self.draft
         for name, part in self.parts:
             try:
-                compile_rule_part(self.draft, part)
+                compile_rule_part(draft, part)
             except CannotCompile as problem:
                 raise CannotCompile(f"rule {name}: {problem}") from None
-        self.draft.tick()
-        distribute(self.draft)
-        for effect in self.draft.observed:
-            self._reads(effect.condition)
-        watch = self._phases() if self.draft.observed or self.draft.finishing else None
-        task = remove_unused_functions(self._task(watch))
-        bookkeeping = frozenset(task.actions.keys() - self.source.actions.keys())
+        draft.advance_clocks()
+        _distribute_to_actions(draft)
+        for effect in draft.observed:
+            for read in atoms_and_fluents(effect.condition):
+                if isinstance(read, Atom) and read.predicate in self.derived:
+                    assert self.engine.axioms is not None
+                    self.observed_symbols |= self.engine.axioms.inputs  # of all axioms, since axioms read each other
+                else:
+                    self.observed_symbols.add(symbol_index(read))
+        phases = self._add_phases() if draft.observed or draft.finishing else None
+        taken_names = set(draft.source.actions)
+        observe = None if phases is None else _free_name(OBSERVE, taken_names)
+        task = remove_unused_functions(self._task(phases, observe, _free_name(FINISH, taken_names)))
+        bookkeeping = frozenset(task.actions.keys() - draft.source.actions.keys())
         cost = next((f for f, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
-        return CompiledRules(task, bookkeeping, self.observe, watch, self.draft.safe, cost)
+        return CompiledRules(task, bookkeeping, observe, phases and phases[1], draft.safe, cost)
 
-    def _reads(self, formula: Formula) -> None:
-        for read in atoms_and_fluents(formula):
-            if isinstance(read, Atom) and read.predicate in self.derived:
-                assert self.engine.axioms is not None
-                self.relevant |= self.engine.axioms.inputs  # the lot: axioms chain
-            else:
-                self.relevant.add(symbol_index(read))
-
-    def _phases(self) -> int:
-        """The facts that let ``observe`` follow every action that matters."""
+    def _add_phases(self) -> tuple[int, int]:
+        """Add the facts ``ready`` and ``watch``, which let ``observe`` follow every action that it must observe."""
         draft = self.draft
-        ready, watch = draft.predicate("ready"), draft.predicate("watch")
+        ready, watch = draft.add_predicate("ready"), draft.add_predicate("watch")
         draft.true_at_start.add(watch)
-        for name, action in self.source.actions.items():
-            draft.conditions[name].append(Atom(ready, ()))
-            if draft.stepwise or name in draft.touching or self._writes(action) & self.relevant:
-                draft.effects[name].append(unconditional_effect((Atom(watch, ()),), (Atom(ready, ()),)))
-        draft.observed.append(unconditional_effect((Atom(ready, ()),), (Atom(watch, ()),)))
+        is_ready, is_due = Atom(ready, ()), Atom(watch, ())
+        for name, action in draft.source.actions.items():
+            draft.conditions[name].append(is_ready)
+            if draft.counts_steps or name in draft.observed_actions or _writes(action) & self.observed_symbols:
+                draft.effects[name].append(unconditional_effect((is_due,), (is_ready,)))
+        draft.observed.append(unconditional_effect((is_ready,), (is_due,)))
         if draft.finishing:
-            done = draft.predicate("done")
-            draft.finishing.append(unconditional_effect((Atom(done, ()),), (Atom(ready, ()),)))
-            draft.goal.append(Atom(done, ()))
+            done = Atom(draft.add_predicate("done"), ())
+            draft.finishing.append(unconditional_effect((done,), (is_ready,)))
+            draft.goal.append(done)
         else:
-            draft.goal.append(Atom(ready, ()))
-        self.ready = ready
-        return watch
+            draft.goal.append(is_ready)
+        return ready, watch
 
-    def _writes(self, action: Action) -> set[int]:
-        out: set[int] = set()
-        for effect in action.start.effects:
-            out |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
-            out |= {-1 - assignment.function for assignment in effect.assignments}
-        return out
-
-    def _task(self, watch: int | None) -> Task:
-        draft, source = self.draft, self.source
-        actions: dict[str, Action] = {}
-        guard = [] if draft.safe is None else [Atom(draft.safe, ())]
+    def _task(self, phases: tuple[int, int] | None, observe: str | None, finish: str) -> Task:
+        draft, source = self.draft, self.draft.source
+        safe = [] if draft.safe is None else [Atom(draft.safe, ())]
         functions = list(source.functions)
         fluents = [dict(values) for values in draft.initial.fluents]
-        metric = None
-        paid: list[Effect] = []
-        if watch is not None:
+        metric, cost_effects = None, list[Effect]()
+        if phases is not None:
             cost = len(functions)
             functions.append(Predicate(TOTAL_COST, (), (), None))
             fluents.append({0: 0})
-            metric = Metric(True, model.Fluent(cost, ()))
-            paid = [Effect((), TRUE, (), (), (Assignment("increase", cost, (), model.Constant(1)),))]
+            metric = Metric(True, Fluent(cost, ()))
+            cost_effects = [Effect((), TRUE, (), (), (Assignment("increase", cost, (), Constant(1)),))]
+        actions: dict[str, Action] = {}
         for name, action in source.actions.items():
-            condition = (*guard, *action.start.condition, *draft.conditions[name])
-            snap = Snap(condition, (*action.start.effects, *draft.effects[name], *paid))
-            actions[name] = action._replace(start=snap, preferences=())
-        taken = set(source.actions)
-        if watch is not None:
-            observe = self.observe = _free_name(OBSERVE, taken)
-            actions[observe] = _plain(observe, (*guard, Atom(watch, ())), tuple(draft.observed))
-        if draft.finishing:
-            finish = _free_name(FINISH, taken)
-            actions[finish] = _plain(finish, (*guard, Atom(self.ready, ())), tuple(draft.finishing))
+            condition = (*safe, *action.start.condition, *draft.conditions[name])
+            effects = (*action.start.effects, *draft.effects[name], *cost_effects)
+            actions[name] = action._replace(start=Snap(condition, effects), preferences=())
+        if phases is not None and observe is not None:
+            ready, watch = phases
+            actions[observe] = _bookkeeping_action(observe, (*safe, Atom(watch, ())), draft.observed)
+            if draft.finishing:
+                actions[finish] = _bookkeeping_action(finish, (*safe, Atom(ready, ())), draft.finishing)
         if draft.safe is not None:
             draft.true_at_start.add(draft.safe)
         facts = [set(codes) for codes in draft.initial.facts]
@@ -192,8 +182,8 @@ class _Compiler:
             facts[predicate] = set()
         for predicate in draft.true_at_start:
             facts[predicate].add(0)
-        goal = (*source.goal, *draft.goal, *guard)
-        changed = {p for action in actions.values() for p in self._writes(action)} | self.derived
+        goal = (*source.goal, *draft.goal, *safe)
+        changed = {symbol for action in actions.values() for symbol in _writes(action)} | self.derived
         return source._replace(
             predicates=draft.predicates,
             functions=functions,
@@ -209,105 +199,125 @@ class _Compiler:
         )
 
 
-def _plain(name: str, condition: tuple[Formula, ...], effects: tuple[Effect, ...]) -> Action:
-    return Action(name, (), Snap(condition, effects), None, (), (), (), None)
+def _writes(action: Action) -> set[int]:
+    """The predicates and functions that an action changes."""
+    symbols: set[int] = set()
+    for effect in action.start.effects:
+        symbols |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
+        symbols |= {-1 - assignment.function for assignment in effect.assignments}
+    return symbols
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    while name in taken:
+def _bookkeeping_action(name: str, condition: tuple[Formula, ...], effects: list[Effect]) -> Action:
+    return Action(name, (), Snap(condition, tuple(effects)), None, (), (), (), None)
+
+
+def _free_name(name: str, names: set[str]) -> str:
+    while name in names:
         name += "-"
-    taken.add(name)
     return name
 
 
-def distribute(draft: TaskDraft) -> None:
-    """Give each action the effects that it can have as the action of a letter; ``finish`` those without one."""
-    for effect, taken, final in draft.acting:
-        if final:
-            draft.finishing += _of_action(draft, effect, None)
-        for name, action in draft.source.actions.items() if taken else ():
-            for own in _of_action(draft, effect, action):
-                wanted = fold_constants(draft.source, Not(own.condition))
-                violates = any([atom.predicate == draft.safe for atom in own.deletes])
-                if violates and not own.variables and is_simple_precondition(wanted):
-                    draft.conditions[name].append(wanted)
+# -- effects of the action of a letter --------------------------------------------------------------------------------
+
+
+def _distribute_to_actions(draft: TaskDraft) -> None:
+    """Give each action its effects as the action of a letter, and ``finish`` those of the last letter."""
+    for action_effect in draft.action_effects:
+        effect = action_effect.effect
+        if action_effect.at_end:
+            draft.finishing += _specialize(draft, effect, None)
+        for name, action in draft.source.actions.items() if action_effect.at_actions else ():
+            for special in _specialize(draft, effect, action):
+                precondition = fold_constants(draft.source, Not(special.condition))
+                violates = any([atom.predicate == draft.safe for atom in special.deletes])
+                if violates and not special.variables and is_simple_precondition(precondition):
+                    draft.conditions[name].append(precondition)
                 else:
-                    draft.effects[name].append(own)
+                    draft.effects[name].append(special)
 
 
-def _of_action(draft: TaskDraft, effect: Effect, action: Action | None) -> list[Effect]:
-    """An effect where the letter's action is the given one: its action facts are equations then, others false."""
-    domains = {v.slot: v.domain for v in (*effect.variables, *(action.parameters if action else ()))}
-    condition = _resolved(draft, effect.condition, action, domains)
-    out = []
-    for own in draft.when(effect.variables, condition, effect.adds, effect.deletes):
-        known = {**domains, **{v.slot: v.domain for v in own.variables}}
-        values = _solved(draft, own.condition, {v.slot for v in own.variables}, known)
-        condition = fold_constants(draft.source, substitute(own.condition, values))
-        if not (isinstance(condition, Truth) and not condition.value):
-            variables = tuple([v for v in own.variables if v.slot not in values])
-            adds = tuple([substitute_in_atom(atom, values) for atom in own.adds])
-            deletes = tuple([substitute_in_atom(atom, values) for atom in own.deletes])
-            out.append(Effect(variables, condition, adds, deletes, ()))
-    return out
+def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list[Effect]:
+    """An effect for letters with one action: its action facts become equations, those of other actions are false."""
+    domains = _domains((*effect.variables, *(action.parameters if action else ())))
+    condition = _replace_action_facts(draft, effect.condition, action, domains)
+    specialized = []
+    for conjunctive in draft.when(effect.variables, condition, effect.adds, effect.deletes):
+        slots = {v.slot for v in conjunctive.variables}
+        terms = _solve_equations(draft, conjunctive.condition, slots, {**domains, **_domains(conjunctive.variables)})
+        condition = fold_constants(draft.source, substitute(conjunctive.condition, terms))
+        if condition != FALSE:
+            variables = tuple([v for v in conjunctive.variables if v.slot not in terms])
+            adds = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.adds])
+            deletes = tuple([substitute_in_atom(atom, terms) for atom in conjunctive.deletes])
+            specialized.append(Effect(variables, condition, adds, deletes, ()))
+    return specialized
 
 
-def _resolved(draft: TaskDraft, formula: Formula, action: Action | None, domains: dict[int, int]) -> Formula:
+def _domains(variables: Iterable[Variable]) -> dict[int, int]:
+    return {v.slot: v.domain for v in variables}
+
+
+def _replace_action_facts(
+    draft: TaskDraft, formula: Formula, action: Action | None, domains: dict[int, int]
+) -> Formula:
     match formula:
         case Atom() if formula.predicate in draft.action_predicates:
             if action is None or draft.action_of[formula.predicate] is not action:
                 return FALSE
             pairs = zip(formula.arguments, action.parameters, strict=True)
-            return And(tuple([Equal(argument, variable(own.slot)) for argument, own in pairs]))
-        case Quantified() if draft.acts(formula.body):
-            known = {**domains, **{v.slot: v.domain for v in formula.variables}}
-            body = fold_constants(draft.source, _resolved(draft, formula.body, action, known))
-            return _without_equations(draft, Quantified(formula.universal, formula.variables, body), known)
+            return And(tuple([Equal(argument, variable(parameter.slot)) for argument, parameter in pairs]))
+        case Quantified() if draft.reads_actions(formula.body):
+            inner = {**domains, **_domains(formula.variables)}
+            body = fold_constants(draft.source, _replace_action_facts(draft, formula.body, action, inner))
+            return _eliminate_equations(draft, Quantified(formula.universal, formula.variables, body), inner)
         case Quantified() | Temporal():
             return formula
         case _:
-            return map_children(formula, lambda part: _resolved(draft, part, action, domains))
+            return map_children(formula, lambda part: _replace_action_facts(draft, part, action, domains))
 
 
-def _without_equations(draft: TaskDraft, formula: Quantified, domains: dict[int, int]) -> Formula:
-    """An equal formula in which no quantified variable is equated with another term, where that can be had."""
+def _eliminate_equations(draft: TaskDraft, formula: Quantified, domains: dict[int, int]) -> Formula:
+    """Eliminate quantified variables that are equated with other terms, if the formula has a small normal form."""
     disjuncts = dnf(formula.body, not formula.universal)
     if disjuncts is None:
         return formula
-    out: list[Formula] = []
+    parts: list[Formula] = []
     for disjunct in disjuncts:
-        literals = tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals])
-        own = (*formula.variables, *disjunct.variables)
-        known = {**domains, **{v.slot: v.domain for v in disjunct.variables}}
-        values = _solved(draft, And(literals), {v.slot for v in own}, known)
-        rest = tuple([v for v in own if v.slot not in values])
-        body = substitute(And(literals), values)
-        out.append(Quantified(False, rest, body) if rest else body)
-    exists = Or(tuple(out))
+        conjunction = And(tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals]))
+        variables = (*formula.variables, *disjunct.variables)
+        slots = {v.slot for v in variables}
+        terms = _solve_equations(draft, conjunction, slots, {**domains, **_domains(disjunct.variables)})
+        free = tuple([v for v in variables if v.slot not in terms])
+        body = substitute(conjunction, terms)
+        parts.append(Quantified(False, free, body) if free else body)
+    exists = Or(tuple(parts))
     return fold_constants(draft.source, Not(exists) if formula.universal else exists)
 
 
-def _solved(draft: TaskDraft, condition: Formula, open_slots: set[int], domains: dict[int, int]) -> dict[int, int]:
-    """What the equations of a conjunction say about variables that may be replaced."""
-    values: dict[int, int] = {}
+def _solve_equations(
+    draft: TaskDraft, condition: Formula, open_slots: set[int], domains: dict[int, int]
+) -> dict[int, int]:
+    """Terms for the variables that the equations of a conjunction determine."""
+    terms: dict[int, int] = {}
     for part in condition.parts if isinstance(condition, And) else (condition,):
         if isinstance(part, Equal):
-            _solve(draft, part, values, domains, open_slots)
-    return values
+            _solve_equation(draft, part, terms, domains, open_slots)
+    return terms
 
 
-def _solve(
-    draft: TaskDraft, equation: Equal, values: dict[int, int], domains: dict[int, int], open_slots: set[int]
+def _solve_equation(
+    draft: TaskDraft, equation: Equal, terms: dict[int, int], domains: dict[int, int], open_slots: set[int]
 ) -> None:
-    """Add what one equation says: a variable may be replaced by a term that has no values beyond its own."""
+    """Replace a variable by the other term of an equation, if that term has no values outside the variable's domain."""
     sets = draft.source.domain_sets
-    sides = [values.get(-1 - side, side) if side < 0 else side for side in equation]
-    for own, other in (sides, reversed(sides)):
-        if own < 0 and -1 - own in open_slots and own != other:
-            objects = frozenset((other,)) if other >= 0 else sets[domains[-1 - other]]
-            if objects <= sets[domains[-1 - own]]:
-                for slot, value in values.items():
-                    values[slot] = other if value == own else value
-                values[-1 - own] = other
-                open_slots.discard(-1 - own)
+    sides = [terms.get(-1 - side, side) if side < 0 else side for side in equation]
+    for replaced, term in (sides, reversed(sides)):
+        if replaced < 0 and -1 - replaced in open_slots and replaced != term:
+            objects = frozenset((term,)) if term >= 0 else sets[domains[-1 - term]]
+            if objects <= sets[domains[-1 - replaced]]:
+                for slot, value in terms.items():
+                    terms[slot] = term if value == replaced else value
+                terms[-1 - replaced] = term
+                open_slots.discard(-1 - replaced)
                 return

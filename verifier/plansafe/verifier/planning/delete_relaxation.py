@@ -1,17 +1,17 @@
-"""The delete relaxation of a task: a lower bound and a guide for forward search.
+"""The delete relaxation of a task: a lower bound and guidance for forward search.
 
-Facts and negated facts are propositions of their own, and nothing is ever deleted (Hoffmann and Nebel 2001). Conditions
+Facts and negated facts are separate propositions, and nothing is ever deleted (Hoffmann and Nebel 2001). Conditions
 become conjunctions, with an auxiliary proposition for each disjunction; numbers and negated derived facts count as
-true. What rules demand where a step is taken is part of its condition: of the state before it, of the state that it
-leads to (by regression), and of the past, whose operators are propositions too (what a monitor remembers, or what some
-step makes it remember). What the rules still demand of the future is part of the goal. So whatever is unreachable here
-is unreachable by safe plans.
+true. What the rules require of a step is part of its condition: on the state before it, on the state after it (by
+regression), and on the past, whose operators are propositions as well (what a monitor remembers, or what a step makes
+it remember). Pending obligations are part of the goal. So whatever is unreachable here is unreachable by safe plans.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from math import prod
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.invariant import Invariant
@@ -41,90 +41,92 @@ from plansafe.verifier.planning.relaxed_conditions import (
 )
 
 MAX_OPERATORS = 60_000
+MAX_INSTANCES = 256
+"""Instances of a rule that are considered for a step or a fact."""
 
 
 class DeleteRelaxation:
-    """The ground relaxation of a task, from one state on. Raises :class:`LimitReached`.
+    """The ground relaxation of a task from one state on. Raises :class:`LimitReached`.
 
-    The operators of its ``network`` are labelled with numbers of ``steps``. ``own`` maps those that stand for a whole
-    step to it.
+    The operators of its ``network`` are labelled with indexes into ``steps``. ``step_of_operator`` maps the operators
+    of the steps' unconditional effects to these indexes.
     """
 
     def __init__(
-        self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check: Callable[[], None]
+        self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check_time: Callable[[], None]
     ) -> None:
         self.engine = lifted.engine
         self.task = lifted.engine.task
         self.network = PropositionNetwork()
         self.conditions = RelaxedConditions(lifted.engine, state.facts, lifted.monitors, self.network)
         self.steps: list[GroundAction] = []
-        self.own: dict[int, int] = {}  # the operator of a step's unconditional part -> the step
-        self._ground(lifted, state, runtime, check)
+        self.step_of_operator: dict[int, int] = {}
+        self._ground(lifted, state, runtime, check_time)
         self.goal = self.conditions.conjunction(And(self.task.goal), {}, True)
 
     def _ground(
-        self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check: Callable[[], None]
+        self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check_time: Callable[[], None]
     ) -> None:
-        numbers: dict[tuple[str, tuple[int, ...]], int] = {}
+        labels: dict[tuple[str, tuple[int, ...]], int] = {}
         changes: list[dict[Fact, None]] = []
-        found: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
+        operators: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
         for schema, objects in lifted.reachable_bindings(state):
-            if len(found) > MAX_OPERATORS:
+            if len(operators) > MAX_OPERATORS:
                 raise LimitReached(LimitKind.GROUND_TASK)
-            if len(found) % 256 == 0:
-                check()
+            if len(operators) % 256 == 0:
+                check_time()
             binding = bind(schema.parameters, objects)
             code_of = self.task.code_of
             added = [(a.predicate, code_of(a.arguments, binding)) for a in schema.adds]
             deleted = [(a.predicate, code_of(a.arguments, binding)) for a in schema.deletes]
             facts = [(*fact, True) for fact in added]
-            facts += [(*fact, False) for fact in deleted if fact not in added]  # what is added, too, stays true
+            facts += [(*fact, False) for fact in deleted if fact not in added]  # deleted and added facts are true
             label = -1
             if schema.action is not None:
-                own = objects[: len(schema.action.parameters)]
-                label = numbers.setdefault((schema.action.name, own), len(self.steps))
+                parameters = objects[: len(schema.action.parameters)]
+                label = labels.setdefault((schema.action.name, parameters), len(self.steps))
                 if label == len(self.steps):
-                    self.steps.append(GroundAction(schema.action, own))
+                    self.steps.append(GroundAction(schema.action, parameters))
                     changes.append({})
                 changes[label].update(dict.fromkeys(facts))
-            found.append((schema, objects, label, facts))
-        rules = RuleDemands(lifted, self.conditions, runtime)
-        demands: list[Conjunction | None] = []
+            operators.append((schema, objects, label, facts))
+        rules = RulePreconditions(lifted, self.conditions, runtime)
+        preconditions: list[Conjunction | None] = []
         for step, changed in zip(self.steps, changes, strict=True):
-            if len(demands) % 64 == 0:
-                check()
-            demands.append(rules.of(step, changed))
-        for count, (schema, objects, label, facts) in enumerate(found):
+            if len(preconditions) % 64 == 0:
+                check_time()
+            preconditions.append(rules.of_step(step, changed))
+        for count, (schema, objects, label, facts) in enumerate(operators):
             if count % 256 == 0:
-                check()
+                check_time()
             condition = self.conditions.conjunction(And(schema.condition), bind(schema.parameters, objects), True)
             if label >= 0:
-                condition = conjoin([condition, demands[label]])
+                condition = conjoin([condition, preconditions[label]])
             if condition is None:
                 continue
-            number = self.network.operator(condition, label)
+            operator = self.network.add_operator(condition, label)
             for fact in facts:
-                self.network.achieves(number, fact)
+                self.network.add_effect(operator, fact)
             if schema.action is not None and schema.condition is schema.action.start.condition:
-                self.own[number] = label
+                self.step_of_operator[operator] = label
                 action_fact = self.engine.action_fact("start", self.steps[label])
                 if action_fact is not None:
-                    self.network.achieves(number, (*action_fact, True))
+                    self.network.add_effect(operator, (*action_fact, True))
 
     def true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
-        """The propositions that hold now."""
+        """The propositions that are true in a state and the memory of the rules."""
         facts = state.facts
-        out = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
+        true = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
         if runtime is not None:
-            out += self.conditions.remembered(runtime)
-        return out
+            true += self.conditions.remembered(runtime)
+        return true
 
 
-MAX_OPEN = 256
+class RulePreconditions:
+    """What the rules require before a step: at its letter, of the past, and of the state after it.
 
-
-class RuleDemands:
-    """The rules of a task, from one state on. What was wrong then is not counted, and may stay wrong (``runtime``)."""
+    Invariants that are violated in the first state (``runtime``) may stay violated.
+    """
 
     def __init__(self, lifted: LiftedRelaxation, conditions: RelaxedConditions, runtime: Runtime | None) -> None:
         self.engine = lifted.engine
@@ -132,95 +134,85 @@ class RuleDemands:
         self.lifted = lifted
         self.conditions = conditions
         self.network = conditions.network
-        self._plain: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
-        self._excused = {
+        self._invariants: dict[tuple[int, tuple[int, ...]], Conjunction | None] = {}
+        self._violated = {
             (m.part, binding)
             for m in (runtime.monitors if runtime is not None else ())
             if isinstance(m, Invariant)
             for binding in m.episodes
         }
 
-    def of(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
-        """What the rules demand before a step that may make these changes."""
-        by_step = conjoin([self._demand(demand, step) for demand in self.lifted.demands.get(step.action.name, ())])
-        return None if by_step is None else conjoin([by_step, self._kept(step, changes)])
+    def of_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
+        """What the rules require before a step that may make these changes."""
+        rules = self.lifted.step_rules.get(step.action.name, ())
+        by_step_rules = conjoin([self._of_step_rule(rule, step) for rule in rules])
+        return None if by_step_rules is None else conjoin([by_step_rules, self._of_invariants(step, changes)])
 
-    def _demand(self, demand: StepRulePart, step: GroundAction) -> Conjunction | None:
-        part = demand.part
+    def _of_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
+        part = rule.part
         assert part.step is not None
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
         assert isinstance(atom, Atom)
-        declared = {v.slot: v for v in part.parameters}
+        parameters = {v.slot: v for v in part.parameters}
         binding: Binding = {}
-        for argument, given in zip(atom.arguments, step.objects, strict=True):
+        for argument, object_ in zip(atom.arguments, step.objects, strict=True):
             slot = -1 - argument
             if argument >= 0:
-                if argument != given:
+                if argument != object_:
                     return ()
-            elif slot in declared:
-                variable = declared[slot]
-                if given not in self.task.domain_sets[variable.domain] or binding.setdefault(slot, given) != given:
+            elif slot in parameters:
+                domain = self.task.domain_sets[parameters[slot].domain]
+                if object_ not in domain or binding.setdefault(slot, object_) != object_:
                     return ()
-        rest = [v for v in part.parameters if v.slot not in binding]
-        total = 1
-        for variable in rest:
-            total *= len(self.task.domains[variable.domain])
-        if total > MAX_OPEN:
+        free = [v for v in part.parameters if v.slot not in binding]
+        if prod([len(self.task.domains[v.domain]) for v in free]) > MAX_INSTANCES:
             return ()
         guard = TRUE if part.guard is None else part.guard
         action_fact = self.engine.action_fact("start", step)
-        out: list[Conjunction | None] = []
-        for full in self.task.bindings(rest, binding):
-            if demand.check is not None:
+        conjunctions: list[Conjunction | None] = []
+        for full in self.task.bindings(free, binding):
+            if rule.check is not None:
                 where: LatchLetter | StateAfterStep | None = StateAfterStep(step) if part.after else None
-                if isinstance(demand.check, LatchedCheck):
-                    where = LatchLetter(demand.check, action_fact)
+                if isinstance(rule.check, LatchedCheck):
+                    where = LatchLetter(rule.check, action_fact)
                 unguarded = self.conditions.conjunction(guard, full, False)
-                out.append(self.network.any([unguarded, self.conditions.conjunction(part.body, full, True, where)]))
+                body = self.conditions.conjunction(part.body, full, True, where)
+                conjunctions.append(self.network.disjoin([unguarded, body]))
             elif not part.after:
-                monitor = self.lifted.monitors[demand.number]
+                monitor = self.lifted.monitors[rule.number]
                 assert isinstance(monitor, Automaton)
                 objects = tuple([full[v.slot] for v in part.parameters])
-                own = MonitorLetter(demand.number, monitor.program, objects, action_fact)
-                out.append(self.conditions.conjunction(monitor.program.formula, full, True, own))
-        return conjoin(out)
+                letter = MonitorLetter(rule.number, monitor.program, objects, action_fact)
+                conjunctions.append(self.conditions.conjunction(monitor.program.formula, full, True, letter))
+        return conjoin(conjunctions)
 
-    def _kept(
-        self,
-        step: GroundAction,
-        changes: Iterable[Fact],
-    ) -> Conjunction | None:
-        """What the rules about single states demand, before a step, of the state after it."""
-        out: list[Conjunction | None] = []
+    def _of_invariants(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
+        """What the invariants require before a step so that they hold in the state after it."""
+        conjunctions: list[Conjunction | None] = []
         seen: set[tuple[int, tuple[int, ...]]] = set()
         for predicate, code, value in changes:
             for monitor in self.lifted.invariants.get((predicate, value), ()):
-                for objects in self._concerned(monitor, predicate, code):
+                for objects in self._reading_instances(monitor, predicate, code):
                     key = (monitor.part, objects)
-                    if key in seen or key in self._excused:
+                    if key in seen or key in self._violated:
                         continue
                     seen.add(key)
-                    binding = dict(zip(monitor.holds.slots, objects, strict=True))
-                    if key not in self._plain:
-                        self._plain[key] = self.conditions.conjunction(monitor.holds.formula, binding, True)
-                    if self._plain[key] != ():
-                        out.append(
-                            self.conditions.conjunction(monitor.holds.formula, binding, True, StateAfterStep(step))
-                        )
-        return conjoin(out)
+                    formula, binding = monitor.holds.formula, dict(zip(monitor.holds.slots, objects, strict=True))
+                    if key not in self._invariants:
+                        self._invariants[key] = self.conditions.conjunction(formula, binding, True)
+                    if self._invariants[key] != ():
+                        conjunctions.append(self.conditions.conjunction(formula, binding, True, StateAfterStep(step)))
+        return conjoin(conjunctions)
 
-    def _concerned(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
-        """The bindings of a rule that read a fact; none where there are too many to look at each."""
+    def _reading_instances(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
+        """The instances of a rule that read a fact; none if there are too many."""
         domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
         for number in monitor.readers.by_predicate.get(predicate, ()):
             pattern = monitor.readers.patterns[number]
-            found = pattern.key(code)
-            if found is None:
+            key = pattern.key(code)
+            if key is None:
                 continue
-            known = dict(zip(pattern.parameters, found, strict=True))
-            choices = [(known[i],) if i in known else domain for i, domain in enumerate(domains)]
-            total = 1
-            for choice in choices:
-                total *= len(choice)
-            if total <= MAX_OPEN:
+            objects = dict(zip(pattern.parameters, key, strict=True))
+            choices = [(objects[i],) if i in objects else domain for i, domain in enumerate(domains)]
+            if prod(map(len, choices)) <= MAX_INSTANCES:
                 yield from product(*choices)

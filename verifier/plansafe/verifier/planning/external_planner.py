@@ -1,4 +1,4 @@
-"""What all planners outside this project share: the question as PDDL, and the answer brought home and replayed."""
+"""The common part of external planners: printing a query as PDDL, and replaying the planner's plan."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 
 
 class Disagreement(Exception):
-    """A planner's plan that the engine does not accept, or the other way round: an error of one of them."""
+    """A planner's plan that the engine rejects: one of them has an error."""
 
 
 class PrintedQuery(NamedTuple):
-    """A query as PDDL. ``exact``: computing its numbers in doubles loses nothing."""
+    """A query as PDDL. ``exact``: its numbers can be computed exactly in doubles."""
 
     printed: PrintedTask
     bookkeeping: frozenset[str]
@@ -36,16 +36,16 @@ class PrintedQuery(NamedTuple):
 
 
 class CompilationCache:
-    """Compiled tasks by checker, so that many queries about one task compile it once."""
+    """Compiled tasks by checker, so that many queries compile a task once."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Checker, dict[bool, tuple[CompiledRules, Engine] | str]] = WeakKeyDictionary()
+        self._compiled: WeakKeyDictionary[Checker, dict[bool, tuple[CompiledRules, Engine] | str]] = WeakKeyDictionary()
 
-    def ask(self, query: PlanningQuery) -> PrintedQuery | PlanningResult:
-        """The question to put to a planner, or the answer where none is needed.
+    def print_query(self, query: PlanningQuery) -> PrintedQuery | PlanningResult:
+        """Print a query, or answer it if no planner is needed.
 
-        Raises ``ValueError`` for a checker that is not ``ok``. Replays the prefix in the compiled task, so that the
-        facts of the monitors are those after it.
+        Raises ``ValueError`` for a checker that is not ``ok``. The prefix is replayed in the compiled task, so that the
+        facts of the monitors are up to date.
         """
         if not query.checker.ok:
             raise ValueError("the domain, problem or specification has errors")
@@ -60,20 +60,20 @@ class CompilationCache:
                 PlanningStatus.UNSUPPORTED,
                 detail="the compiled rules do not support an exemption for only some objects",
             )
-        known = self._known.setdefault(query.checker, {})
-        if query.rules not in known:
+        compilations = self._compiled.setdefault(query.checker, {})
+        if query.rules not in compilations:
             try:
                 compiled = compile_rules(query.checker.engine, query.rules, criteria)
-                known[query.rules] = (compiled, Engine(with_existential_conditions(compiled.task), [], {}))
+                compilations[query.rules] = (compiled, Engine(with_existential_conditions(compiled.task), [], {}))
             except CannotCompile as problem:
-                known[query.rules] = str(problem)
-        found = known[query.rules]
-        if isinstance(found, str):
-            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=found)
-        compiled, engine = found
+                compilations[query.rules] = str(problem)
+        compilation = compilations[query.rules]
+        if isinstance(compilation, str):
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=compilation)
+        compiled, engine = compilation
         simulation = Execution(engine)
         try:
-            possible = _replayed(simulation, compiled, query.prefix)
+            possible = _execute_prefix(simulation, compiled, query.prefix)
         except NumberTooLarge:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="numbers beyond the limit")
         if not possible:
@@ -93,52 +93,54 @@ class CompilationCache:
 
 
 def with_existential_conditions(task: Task) -> Task:
-    """The task as the engine runs it best: a variable that no atom of an effect names is an ``exists``, and a join."""
+    """Quantify existentially the variables of effects that occur only in the condition: the engine can join these."""
     actions: dict[str, Action] = {}
     for name, action in task.actions.items():
         effects = []
         for effect in action.start.effects:
-            written = [*effect.adds, *effect.deletes]
-            named = {-1 - a for atom in written for a in atom.arguments if a < 0}
-            rest = tuple([v for v in effect.variables if v.slot not in named])
-            if rest and not effect.assignments:
-                kept = tuple([v for v in effect.variables if v.slot in named])
-                effect = effect._replace(variables=kept, condition=Quantified(False, rest, effect.condition))
+            atoms = [*effect.adds, *effect.deletes]
+            slots = {-1 - a for atom in atoms for a in atom.arguments if a < 0}
+            only_in_condition = tuple([v for v in effect.variables if v.slot not in slots])
+            if only_in_condition and not effect.assignments:
+                variables = tuple([v for v in effect.variables if v.slot in slots])
+                condition = Quantified(False, only_in_condition, effect.condition)
+                effect = effect._replace(variables=variables, condition=condition)
             effects.append(effect)
         actions[name] = action._replace(start=action.start._replace(effects=tuple(effects)))
     return task._replace(actions=actions)
 
 
-def _replayed(simulation: Execution, compiled: CompiledRules, prefix: Sequence[GroundAction]) -> bool:
-    """Take the steps of a prefix in the compiled task; false if one cannot be taken or makes the trace unsafe."""
+def _execute_prefix(simulation: Execution, compiled: CompiledRules, prefix: Sequence[GroundAction]) -> bool:
+    """Execute a prefix in the compiled task; false if a step is not applicable or makes the trace unsafe."""
     actions, state = simulation.task.actions, simulation.state
     observe = None if compiled.observe is None else GroundAction(actions[compiled.observe], ())
 
-    def observed() -> bool:
+    def observe_state() -> bool:
         if observe is not None and compiled.watch is not None and state.facts[compiled.watch]:
             simulation.take(observe)
         return compiled.safe is None or bool(state.facts[compiled.safe])
 
-    if not observed():
+    if not observe_state():
         return False
     for step in prefix:
-        if not simulation.take(GroundAction(actions[step.action.name], step.objects)) or not observed():
+        if not simulation.take(GroundAction(actions[step.action.name], step.objects)) or not observe_state():
             return False
     return True
 
 
 def confirm_plan(
-    query: PlanningQuery, question: PrintedQuery, plan: Sequence[Sequence[str]], *, optimal: bool, planner: str
+    query: PlanningQuery, printed_query: PrintedQuery, plan: Sequence[Sequence[str]], *, optimal: bool, planner: str
 ) -> PlanningResult:
-    """A planner's plan (tokens of its steps, in printed names) as an answer, replayed.
+    """Replay a planner's plan (the printed tokens of its steps) and return it as a result.
 
-    Raises :class:`Disagreement`; where numbers decide and planners compute in doubles, that is ``NOT_FOUND``.
+    Raises :class:`Disagreement` if the replay fails; if the task has numbers, which planners compute in doubles, the
+    result is ``NOT_FOUND`` instead.
     """
     checker = query.checker
     steps: list[GroundAction] = []
     for tokens in plan:
-        original = question.printed.original(tokens)
-        if original[0] in question.bookkeeping:
+        original = printed_query.printed.original(tokens)
+        if original[0] in printed_query.bookkeeping:
             continue
         step = checker.engine.resolver.step(original)
         if not isinstance(step, GroundAction):
@@ -151,17 +153,17 @@ def confirm_plan(
     accepted = report.headline in (Headline.SAFE, Headline.VALID) if query.rules else reached
     if not accepted:
         headline = "unreadable" if report.headline is None else report.headline.value
-        if question.numeric or report.headline is Headline.UNKNOWN:
+        if printed_query.numeric or report.headline is Headline.UNKNOWN:
             return PlanningResult(
                 PlanningStatus.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner
             )
         raise Disagreement(f"{planner} found a plan that is {headline}:\n{text}")
-    return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and question.exact, "", planner)
+    return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and printed_query.exact, "", planner)
 
 
-def unsolvable_result(question: PrintedQuery, planner: str) -> PlanningResult:
-    """A planner's proof that there is no plan, which counts where its numbers are exact."""
-    if question.exact:
+def unsolvable_result(printed_query: PrintedQuery, planner: str) -> PlanningResult:
+    """The result of a planner's proof that no plan exists; it counts only if the numbers are exact."""
+    if printed_query.exact:
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail="the search was complete", planner=planner)
     return PlanningResult(
         PlanningStatus.NOT_FOUND, detail="no plan, computed with numbers that are not exact", planner=planner

@@ -16,7 +16,7 @@ from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, Pl
 PACKAGE = "kairos-planner"
 PROVED = "solved (proven optimal)"
 GRACE_S = 5.0
-"""How much longer than its own limit the process may take: to start, to read, to write."""
+"""Seconds that the process may take beyond its own limit, to start, read and write."""
 _NOT_SOLVED = {
     11: (PlanningStatus.NOT_FOUND, "out of time"),
     12: (PlanningStatus.NOT_FOUND, "out of memory"),
@@ -27,7 +27,7 @@ _DOUBTFUL = "no plan; kairos 1.0.6 proves solvable tasks unsolvable where effect
 
 
 class KairosPlanner:
-    """Plans with kairos. ``threads``: phases of its search at once (1 makes runs reproducible)."""
+    """Plans with kairos. ``threads``: parallel phases of its search (1 makes runs reproducible)."""
 
     name = "kairos"
 
@@ -48,13 +48,13 @@ class KairosPlanner:
         program = executable()
         if program is None:
             raise RuntimeError(f"kairos is not installed: {how_to_install('plan')}")
-        question = self._compilations.ask(query)
-        if isinstance(question, PlanningResult):
-            return question._replace(planner=self.name)
+        printed_query = self._compilations.print_query(query)
+        if isinstance(printed_query, PlanningResult):
+            return printed_query._replace(planner=self.name)
         with TemporaryDirectory(prefix="safecheck-") as folder:
             domain, problem, plan = [Path(folder, name) for name in ("domain.pddl", "problem.pddl", "plan")]
-            domain.write_text(question.printed.domain, encoding="utf-8")
-            problem.write_text(question.printed.problem, encoding="utf-8")
+            domain.write_text(printed_query.printed.domain, encoding="utf-8")
+            problem.write_text(printed_query.printed.problem, encoding="utf-8")
             command = [program, "solve", str(domain), str(problem), "-v", "--output", str(plan)]
             command += ["--timeout", f"{query.time_limit_s:g}", "--threads", str(self.threads)]
             command.append("--anytime" if query.shortest else "--no-anytime")
@@ -71,20 +71,20 @@ class KairosPlanner:
                 return PlanningResult(PlanningStatus.NOT_FOUND, detail="out of time", planner=self.name)
             if done.returncode == 10:
                 doubtful = PlanningResult(PlanningStatus.NOT_FOUND, detail=_DOUBTFUL, planner=self.name)
-                return doubtful if question.numeric else unsolvable_result(question, self.name)
+                return doubtful if printed_query.numeric else unsolvable_result(printed_query, self.name)
             if done.returncode in _NOT_SOLVED:
-                found, detail = _NOT_SOLVED[done.returncode]
-                return PlanningResult(found, detail=detail, planner=self.name)
+                status, detail = _NOT_SOLVED[done.returncode]
+                return PlanningResult(status, detail=detail, planner=self.name)
             if done.returncode != 0:
                 last = done.stderr.strip().splitlines()[-1:] or ["no message"]
                 raise RuntimeError(f"kairos failed with exit code {done.returncode}: {last[0]}")
-            steps = _best(Path(folder))
-        proved = query.shortest and PROVED in done.stderr and not question.numeric
-        return confirm_plan(query, question, steps, optimal=proved, planner=self.name)
+            steps = _read_best_plan(Path(folder))
+        proved = query.shortest and PROVED in done.stderr and not printed_query.numeric
+        return confirm_plan(query, printed_query, steps, optimal=proved, planner=self.name)
 
 
 def executable() -> str | None:
-    """The path of kairos: a file of the installed package, else beside this interpreter, else on the path."""
+    """The path of kairos: a file of the installed package, else next to this interpreter, else on the path."""
     name = "kairos.exe" if sys.platform == "win32" else "kairos"
     try:
         for file in distribution(PACKAGE).files or ():
@@ -95,8 +95,8 @@ def executable() -> str | None:
     return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
 
 
-def _best(folder: Path) -> list[list[str]]:
-    """The steps of the last plan written: ``plan``, or the highest of ``plan.1``, ``plan.2``, .. (each better)."""
+def _read_best_plan(folder: Path) -> list[list[str]]:
+    """The steps of the best plan: ``plan``, or the last of ``plan.1``, ``plan.2``, .. (each better)."""
     plans = sorted(folder.glob("plan*"), key=lambda path: int(path.suffix[1:] or 0))
     lines = plans[-1].read_text(encoding="utf-8").splitlines()
     return [line.strip().strip("()").split() for line in lines if line.strip() and not line.lstrip().startswith(";")]

@@ -1,6 +1,6 @@
-"""What the rules still demand of the future: conditions that must hold at some later letter, or at the end.
+"""Pending obligations of rules: conditions that must hold at some later letter, or at the end.
 
-Sound and incomplete: whoever keeps all rules makes each of these true (or finds it so), and there may be more.
+Sound but incomplete: every plan that keeps all rules satisfies each of these, and there may be more.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
 
 
 def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
-    """What must come true.
+    """The conditions that must become true.
 
-    Where only what the plan caused is in ``criteria``, nothing of what was wrong at letter 0 is demanded.
+    If only introduced violations decide (``criteria``), without those of instances that were violated at letter 0.
     """
-    idle, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
-    out: list[Obligation] = []
+    irrelevant, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
+    obligations: list[Obligation] = []
     for monitor in runtime.monitors:
-        if monitor.part in idle:
+        if monitor.part in irrelevant:
             continue
         if isinstance(monitor, Invariant):
             if monitor.final:
                 slots = monitor.holds.slots
-                out += [
+                obligations += [
                     (monitor.holds.formula, tuple(zip(slots, binding, strict=True)))
                     for binding, episode in monitor.episodes.items()
                     if not (introduced and episode.start == 0)
                 ]
         elif not monitor.program.past_mode:
-            out += _of(monitor, introduced)
-    return out
+            obligations += _of_automaton(monitor, introduced)
+    return obligations
 
 
-def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
+def _of_automaton(automaton: Automaton, introduced: bool) -> list[Obligation]:
     program = automaton.program
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())
@@ -52,26 +52,28 @@ def _of(automaton: Automaton, introduced: bool) -> list[Obligation]:
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances
         if not (introduced and instance.violated_at_start)
-        for formula in _demanded(program, program.skeleton, program.states[instance.state][1])
+        for formula in _of_components(program, program.skeleton, program.states[instance.state][1])
     ]
 
 
-def _demanded(program: Program, skeleton: BooleanExpression, components: tuple[ComponentState, ...]) -> list[Formula]:
+def _of_components(
+    program: Program, skeleton: BooleanExpression, components: tuple[ComponentState, ...]
+) -> list[Formula]:
     if skeleton.kind == "and":
-        return [f for part in skeleton.parts for f in _demanded(program, part, components)]
+        return [f for part in skeleton.parts for f in _of_components(program, part, components)]
     if skeleton.kind != "component":
         return []
-    component, own = program.components[skeleton.number], components[skeleton.number]
+    component, state = program.components[skeleton.number], components[skeleton.number]
     values = component.values
     match component.kind:
-        case "ltl" if isinstance(own, int):
-            return _residual(program, own)
-        case "always-within" if own is not None and not isinstance(own, str):
-            return [_condition(program, values[1])]
-        case "within" if own == 0:
-            return [_condition(program, values[0])]
-        case "at-end" | "hold-during" | "hold-after" if own is False:
-            return [_condition(program, values[0])]
+        case "ltl" if isinstance(state, int):
+            return _of_residual(program, state)
+        case "always-within" if state is not None and not isinstance(state, str):
+            return [_necessary_condition(program, values[1])]
+        case "within" if state == 0:
+            return [_necessary_condition(program, values[0])]
+        case "at-end" | "hold-during" | "hold-after" if state is False:
+            return [_necessary_condition(program, values[0])]
         case "ltl" | "always-within" | "within" | "at-end" | "hold-during" | "hold-after":
             return []
         case "at-most-once" | "sometime-before":
@@ -80,39 +82,39 @@ def _demanded(program: Program, skeleton: BooleanExpression, components: tuple[C
             assert_never(component.kind)
 
 
-def _residual(program: Program, number: int) -> list[Formula]:
-    """The conditions that a residual formula says will hold."""
+def _of_residual(program: Program, number: int) -> list[Formula]:
+    """The conditions that a residual formula requires at some later letter."""
     node = program.progression.nodes[number]
     match node.kind:
         case "and":
-            return [f for part in node.parts for f in _residual(program, part)]
+            return [f for part in node.parts for f in _of_residual(program, part)]
         case "sometime":
-            return [_state_formula(program, node.operands[0])]
+            return [_necessary_at_letter(program, node.operands[0])]
         case "until":
-            return [_state_formula(program, node.operands[1])]
+            return [_necessary_at_letter(program, node.operands[1])]
         case _:
             return []
 
 
-def _state_formula(program: Program, number: int) -> Formula:
-    """What a formula of the progression demands of the letter where it holds."""
+def _necessary_at_letter(program: Program, number: int) -> Formula:
+    """A necessary condition on the letter at which a formula of the progression holds."""
     node = program.progression.nodes[number]
     match node.kind:
         case "bit" if node.bit % 2 == 0:
             leaf = program.leaves[node.bit // 2]
             return leaf if node.positive else Not(leaf)
         case "and":
-            return And(tuple([_state_formula(program, part) for part in node.parts]))
+            return And(tuple([_necessary_at_letter(program, part) for part in node.parts]))
         case "or":
-            return Or(tuple([_state_formula(program, part) for part in node.parts]))
+            return Or(tuple([_necessary_at_letter(program, part) for part in node.parts]))
         case "false":
             return FALSE
         case _:
             return TRUE
 
 
-def _condition(program: Program, value: BooleanExpression, positive: bool = True) -> Formula:
-    """A past formula as a state formula that it implies: what it says of the past counts as true."""
+def _necessary_condition(program: Program, value: BooleanExpression, positive: bool = True) -> Formula:
+    """A state formula that a past formula implies: its past subformulas count as true."""
     match value.kind:
         case "leaf":
             leaf = program.leaves[value.number]
@@ -120,9 +122,9 @@ def _condition(program: Program, value: BooleanExpression, positive: bool = True
         case "constant":
             return Truth(bool(value.number) == positive)
         case "not":
-            return _condition(program, value.parts[0], not positive)
+            return _necessary_condition(program, value.parts[0], not positive)
         case "and" | "or":
-            parts = tuple([_condition(program, part, positive) for part in value.parts])
+            parts = tuple([_necessary_condition(program, part, positive) for part in value.parts])
             return And(parts) if (value.kind == "and") == positive else Or(parts)
         case _:
             return TRUE

@@ -1,4 +1,4 @@
-"""Names and numbers that the readers of planners take."""
+"""Names, numbers and types of printed PDDL that the parsers of planners accept."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _WORDS = (
     " undefined unknown oneof true false"
 )
 KEYWORDS = frozenset(_WORDS.split())
-"""Of PDDL, and of the readers of planners."""
+"""Keywords of PDDL and of the parsers of planners."""
 
 
 class Unprintable(Exception):
-    """Something that PDDL has no text for, or that no planner here reads; the text says what."""
+    """A feature, named in the text, that PDDL cannot express or no supported planner parses."""
 
 
 class PddlNames:
-    """Plain names, unique over all name spaces."""
+    """Simple names, unique over all name spaces."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set(KEYWORDS)
+        self._names: set[str] = set(KEYWORDS)
 
     def new(self, name: str) -> str:
-        """A name like ``name`` that nothing has yet."""
-        plain = re.sub(r"[^a-z0-9_-]", "_", name.lower())
-        if not plain or not plain[0].isalpha():
-            plain = "n" + plain
-        found, number = plain, 2
-        while found in self._taken:
-            found = f"{plain}_{number}"
+        """Return a new name similar to ``name``."""
+        simple = re.sub(r"[^a-z0-9_-]", "_", name.lower())
+        if not simple or not simple[0].isalpha():
+            simple = "n" + simple
+        unique, number = simple, 2
+        while unique in self._names:
+            unique = f"{simple}_{number}"
             number += 1
-        self._taken.add(found)
-        return found
+        self._names.add(unique)
+        return unique
 
 
 def decimal_text(value: Number) -> str:
@@ -65,67 +65,67 @@ def decimal_text(value: Number) -> str:
 
 
 class TypeTree:
-    """Sets of objects as a tree of types; sets that do not fit are guards.
+    """The sets of objects of domains as a tree of types; sets that do not fit become static predicates (``guards``).
 
-    ``told``: domains whose sets are static predicates as well, whether they fit or not.
+    ``guarded``: domains whose sets also become guards, whether they fit or not.
     """
 
-    def __init__(self, task: Task, used: set[int], told: set[int], names: PddlNames) -> None:
+    def __init__(self, task: Task, used: set[int], guarded: set[int], names: PddlNames) -> None:
         self.task = task
         everything = frozenset(range(len(task.objects)))
         sets = {frozenset(task.domains[d]) for d in used} - {everything, frozenset()}
         family: list[frozenset[int]] = []
         for candidate in sorted(sets, key=lambda s: (-len(s), sorted(s))):
-            if all([candidate <= other or not candidate & other for other in family]):
+            if all([candidate <= larger or not candidate & larger for larger in family]):
                 family.append(candidate)
-        own_names = self._own_names(sets)
+        declared_names = self._declared_names(sets)
         self.names: dict[frozenset[int], str] = {everything: "object"}
         self.guards: dict[frozenset[int], str] = {}
         for members in family:
-            self.names[members] = names.new(own_names.get(members, "kind"))
-        wanted = sets & {frozenset(task.domains[d]) for d in told} | sets - set(family)
-        for members in sorted(wanted, key=lambda s: (-len(s), sorted(s))):
-            self.guards[members] = names.new("is-" + own_names.get(members, "kind"))
-        # From the smallest: the first that contains what is asked for is the narrowest.
+            self.names[members] = names.new(declared_names.get(members, "kind"))
+        guards = sets & {frozenset(task.domains[d]) for d in guarded} | sets - set(family)
+        for members in sorted(guards, key=lambda s: (-len(s), sorted(s))):
+            self.guards[members] = names.new("is-" + declared_names.get(members, "kind"))
+        # Smallest first, so that the first type that contains a set is the narrowest.
         self.family = [*reversed(family), everything]
         self.of_object: list[frozenset[int]] = [everything] * len(task.objects)
         for members in reversed(self.family):
             for number in members:
                 self.of_object[number] = members
 
-    def _own_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
-        """Names of the task's own types for sets that are their extensions."""
+    def _declared_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
+        """The names of the task's types for the sets that are their extensions."""
         task = self.task
-        found: dict[frozenset[int], str] = {}
+        type_names: dict[frozenset[int], str] = {}
         direct: dict[int, set[int]] = {}
         for number, types in enumerate(task.object_types):
             for type_number in types:
                 direct.setdefault(type_number, set()).add(number)
         for type_number, members in direct.items():
-            found.setdefault(frozenset(members), task.type_names[type_number])
+            type_names.setdefault(frozenset(members), task.type_names[type_number])
         for declared in (*task.predicates, *task.functions):
             for types, domain in zip(declared.types, declared.domains, strict=True):
                 if len(types) == 1:
-                    found[frozenset(task.domains[domain])] = task.type_names[types[0]]
-        return {members: name for members, name in found.items() if members in sets}
+                    type_names[frozenset(task.domains[domain])] = task.type_names[types[0]]
+        return {members: name for members, name in type_names.items() if members in sets}
 
     def narrowest(self, members: frozenset[int]) -> frozenset[int]:
-        """The smallest type that holds all ``members``."""
+        """The smallest type that contains all ``members``."""
         return next(t for t in self.family if members <= t)
 
     def of_domain(self, domain: int) -> frozenset[int]:
         """The type of a variable over a domain."""
         return self.narrowest(frozenset(self.task.domains[domain]))
 
-    def guard(self, variable: Variable, told: bool = False) -> str | None:
-        """The static predicate that a variable's objects must have beside their type; with ``told``, may."""
+    def guard(self, variable: Variable, redundant: bool = False) -> str | None:
+        """The static predicate that a variable's objects need in addition to their type, or a ``redundant`` one."""
         members = frozenset(self.task.domains[variable.domain])
-        return self.guards.get(members) if told or members not in self.names else None
+        return self.guards.get(members) if redundant or members not in self.names else None
 
     def declarations(self) -> str:
         """The ``:types`` section, without its parentheses."""
-        out = []
+        declarations = []
         for place, members in enumerate(self.family[:-1]):
             parent = next(t for t in self.family[place + 1 :] if members <= t)
-            out.append(f"{self.names[members]} - {self.names[parent]}")
-        return " ".join(reversed(out))
+            declarations.append(f"{self.names[members]} - {self.names[parent]}")
+        return " ".join(reversed(declarations))

@@ -1,7 +1,7 @@
-"""The port behind which planners stand.
+"""The interface of planners.
 
-A planner answers one question: from this moment of an execution (a state and what the rules remember of the past), is
-there a continuation that reaches the goal and keeps every rule, and which is the shortest?
+A planner answers one query: from this state of an execution (with what the rules remember of the past), is there a
+continuation that reaches the goal and keeps every rule, and which is the shortest?
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plansafe.verifier.execution.steps import GroundAction
 
 
 class PlanningStatus(Enum):
-    """How a call ended. Only ``UNSOLVABLE`` is a proof that there is no plan."""
+    """How a call ended. Only ``UNSOLVABLE`` proves that no plan exists."""
 
     SOLVED = "solved"
     UNSOLVABLE = "unsolvable"
@@ -24,10 +24,10 @@ class PlanningStatus(Enum):
 
 
 class PlanningQuery(NamedTuple):
-    """The question. ``prefix``: the steps taken so far from the initial state of ``checker``'s task.
+    """A query for a continuation, maybe an empty one, of a ``prefix`` of steps from the initial state.
 
-    ``rules`` says whether the continuation must keep them (else the goal alone counts). ``shortest`` asks for a proof
-    of optimality (number of steps). The continuation may be empty.
+    ``rules``: whether the continuation must keep the rules (otherwise only the goal counts). ``shortest`` asks for a
+    continuation that is proved to have the fewest steps.
     """
 
     checker: Checker
@@ -38,9 +38,9 @@ class PlanningQuery(NamedTuple):
 
 
 class PlanningResult(NamedTuple):
-    """The answer.
+    """The answer to a query.
 
-    ``steps``: the continuation. ``optimal``: no shorter one exists, proved. ``detail``: why not, in words.
+    ``steps``: the continuation. ``optimal``: it is proved shortest. ``detail``: why none was found, in words.
     """
 
     status: PlanningStatus
@@ -51,7 +51,7 @@ class PlanningResult(NamedTuple):
 
 
 class Planner(Protocol):
-    """What an adapter implements."""
+    """A planner."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Planners one after the other: the next is asked where one gives up."""
+"""Several planners as one: the next is asked if one gives up."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningR
 
 
 class PlannerChain:
-    """A planner made of planners. Those that are not installed are left out; at least one has to be.
+    """A planner made of the installed ones among ``planners``; at least one must be installed.
 
-    ``failures`` are the exceptions that mean no more than that a planner gives up: those of programs that are not ours.
+    ``failures``: the exceptions of external programs that only mean that a planner gives up.
     """
 
     def __init__(self, planners: Sequence[Planner], failures: tuple[type[Exception], ...] = ()) -> None:
@@ -23,42 +23,42 @@ class PlannerChain:
         self.name = ", ".join([planner.name for planner in self.planners])
 
     def available(self) -> bool:
-        """It needs nothing that may be missing."""
+        """Always true: at least one planner is installed."""
         return True
 
     def solve(self, query: PlanningQuery) -> PlanningResult:
-        """The first answer that is one; the best of the others if none is.
+        """The first definite answer; otherwise the best of the indefinite ones.
 
-        Each planner has an equal share of the time that is left. Where the shortest plan is asked for, a plan that is
-        not proved shortest counts as an answer only if no planner does better.
+        Each planner has an equal share of the remaining time. If a shortest plan is asked for, a plan that is not
+        proved shortest is indefinite.
         """
         deadline = monotonic() + query.time_limit_s
-        kept: PlanningResult | None = None
+        best: PlanningResult | None = None
         for number, planner in enumerate(self.planners):
             left = max(deadline - monotonic(), 0.0) / (len(self.planners) - number)
             try:
-                found = planner.solve(query._replace(time_limit_s=left))
+                result = planner.solve(query._replace(time_limit_s=left))
             except self.failures as failure:
-                found = PlanningResult(PlanningStatus.NOT_FOUND, detail=str(failure), planner=planner.name)
-            if found.status is PlanningStatus.UNSOLVABLE or (
-                found.status is PlanningStatus.SOLVED and (found.optimal or not query.shortest)
+                result = PlanningResult(PlanningStatus.NOT_FOUND, detail=str(failure), planner=planner.name)
+            if result.status is PlanningStatus.UNSOLVABLE or (
+                result.status is PlanningStatus.SOLVED and (result.optimal or not query.shortest)
             ):
-                return found
-            if kept is None or _worth(found) > _worth(kept):
-                kept = found
-        assert kept is not None
-        return kept
+                return result
+            if best is None or _rank(result) > _rank(best):
+                best = result
+        assert best is not None
+        return best
 
 
-def _worth(solution: PlanningResult) -> int:
+def _rank(solution: PlanningResult) -> int:
     if solution.status is PlanningStatus.SOLVED:
         return 2
     return int(solution.status is PlanningStatus.NOT_FOUND)
 
 
 def default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:
-    """Kairos, if it is installed, then our own search, which looks at ``max_nodes`` states at most."""
-    from plansafe.verifier.planning.external_planner import Disagreement  # noqa: PLC0415 - what only other planners need
+    """Kairos, if it is installed, then the forward search, which visits at most ``max_nodes`` states."""
+    from plansafe.verifier.planning.external_planner import Disagreement  # noqa: PLC0415 - only for external planners
     from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: PLC0415
 
     return PlannerChain([KairosPlanner(), ForwardSearch(max_nodes)], (RuntimeError, Disagreement))

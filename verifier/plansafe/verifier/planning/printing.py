@@ -1,8 +1,8 @@
-"""A typed task at a given state, printed as PDDL that other planners read.
+"""Printing of a task at a given state as PDDL that other planners parse.
 
-What is printed means the same and is plainer: types are sets of objects, laid out as a tree (an ``either`` or a type
-with two parents becomes a static predicate where it does not fit), names are plain and unique over all name spaces
-(unified-planning takes no predicate and action of one name), and constant parts of conditions are folded.
+The printed task has the same meaning in a simpler form. Types are sets of objects in a tree; an ``either`` or a type
+with two parents becomes a static predicate if it does not fit. Names are simple and unique over all name spaces, since
+unified-planning accepts no predicate and action of the same name. Constant parts of conditions are folded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from plansafe.verifier.planning.simplification import fold_constants, has_divisi
 
 
 class PrintedTask(NamedTuple):
-    """The texts, and what the printed names of actions and objects stand for."""
+    """The texts, and the original names of the printed actions and objects."""
 
     domain: str
     problem: str
@@ -45,16 +45,15 @@ class PrintedTask(NamedTuple):
     objects: dict[str, str]
 
     def original(self, tokens: Sequence[str]) -> tuple[str, ...]:
-        """A printed step with the task's own names. Raises ``KeyError`` for a name that was not printed."""
+        """A printed step with the task's original names. Raises ``KeyError`` for a name that was not printed."""
         return (self.actions[tokens[0].lower()], *[self.objects[token.lower()] for token in tokens[1:]])
 
 
 def print_task(task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> PrintedTask:
-    """Print ``task`` with the given state as its initial one.
+    """Print ``task`` with the given state as its initial state.
 
-    ``facts`` may hold derived facts, which are left out. Preferences are left out, and so is a metric other than
-    ``total-cost``. Linear in the size of the task and its state. Raises :class:`Unprintable` for durative actions,
-    timed literals, and numbers that are no decimals.
+    Derived facts, preferences and a metric other than ``total-cost`` are omitted. Linear in the size of the task and
+    its state. Raises :class:`Unprintable` for durative actions, timed literals, and numbers that are not decimals.
     """
     return _Printer(task, facts, fluents).printed()
 
@@ -81,7 +80,7 @@ class _Printer:
         self.effects = [list(self._effects(action.start.effects)) for action in self.actions]
         self.bodies = [fold_constants(task, axiom.body) for axiom in self.axioms]
         self.goal = fold_constants(task, And(task.goal))
-        # Functions first: the names of costs and measures are fixed by the planners.
+        # Functions first, because planners fix the names of costs and measures.
         self.function_names = [
             TOTAL_COST
             if f.name == TOTAL_COST and not f.types
@@ -93,10 +92,10 @@ class _Printer:
         self.predicate_names = [self.names.new(predicate.name) for predicate in task.predicates]
         self.object_names = [self.names.new(name) for name in task.objects]
         deleting = [effect for effects in self.effects for effect in effects if effect.deletes]
-        told = {v.domain for effect in deleting for v in effect.variables}
-        told.update(*[_quantified_domains(effect.condition) for effect in deleting])
-        self.types = TypeTree(task, set(self._domains()), told, self.names)
-        self.telling = False
+        guarded = {v.domain for effect in deleting for v in effect.variables}
+        guarded.update(*[_quantified_domains(effect.condition) for effect in deleting])
+        self.types = TypeTree(task, set(self._domains()), guarded, self.names)
+        self.guards_redundantly = False
         self.slots: dict[int, frozenset[int]] = {}
         self.variables: dict[int, str] = {}
         self.constants: set[int] = set()
@@ -155,9 +154,9 @@ class _Printer:
             ]
             lines.append(f"  (:functions {' '.join(declared)} - number)")
         lines += [*body, ")"]
-        rest = set(range(len(task.objects))) - in_domain
+        other_objects = set(range(len(task.objects))) - in_domain
         problem = ["(define (problem printed-problem) (:domain printed)"]
-        problem.append(f"  (:objects {self._objects(rest)})")
+        problem.append(f"  (:objects {self._objects(other_objects)})")
         problem += ["  (:init", *init, "  )", f"  (:goal {goal})"]
         if self._minimizes_cost():
             problem.append(f"  (:metric minimize ({TOTAL_COST}))")
@@ -252,8 +251,8 @@ class _Printer:
         return " ".join(out)
 
     def _guarded(self, variables: Iterable[Variable], body: str, word: str) -> str:
-        """A body under the guards of its variables: joined by ``and``, or implied (``or``)."""
-        guards = [(self.types.guard(v, self.telling), self.variables[v.slot]) for v in variables]
+        """A body with the guards of its variables: in a conjunction (``and``) or as premises (``or``)."""
+        guards = [(self.types.guard(v, self.guards_redundantly), self.variables[v.slot]) for v in variables]
         atoms = [f"({name} {variable})" for name, variable in guards if name is not None]
         if not atoms:
             return body
@@ -270,12 +269,12 @@ class _Printer:
             parts.append(f"({a.operator} {target} {self._expression(a.value)})")
         text = parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
         plain = isinstance(effect.condition, Truth)
-        # Planners that look for invariants (kairos 1.0.6, Fast Downward) forget the types of variables that are bound
-        # in an effect: they count on a delete for objects of other types, and prove a solvable task unsolvable.
-        self.telling = bool(effect.deletes)
+        # Planners that synthesize invariants (kairos 1.0.6, Fast Downward) ignore the types of variables bound in an
+        # effect: they assume a delete for objects of other types, and prove a solvable task unsolvable.
+        self.guards_redundantly = bool(effect.deletes)
         condition = "(and)" if plain else self._formula(effect.condition)
         condition = self._guarded(effect.variables, condition, "and")
-        self.telling = False
+        self.guards_redundantly = False
         if condition != "(and)":
             text = f"(when {condition} {text})"
         return f"(forall ({quantified}) {text})" if quantified else text
@@ -325,7 +324,7 @@ class _Printer:
                     formula.variables, self._formula(formula.body), "or" if formula.universal else "and"
                 )
                 if not formula.universal and _equates(formula.body):
-                    # unified-planning puts the equal term for the variable of an `exists`, and fails at unlike types
+                    # unified-planning replaces the variable by the equal term, and fails if their types differ
                     return f"(not (forall ({variables}) (not {body})))"
                 return f"({'forall' if formula.universal else 'exists'} ({variables}) {body})"
             case Temporal():
@@ -363,7 +362,7 @@ def _quantified_domains(formula: Formula) -> list[int]:
 
 
 def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> bool:
-    """Whether a planner that computes in doubles computes what the task says: whole numbers, and nothing divided."""
+    """Whether computing in doubles is exact for a task: it has only integers and no division."""
     values = [value for function in fluents for value in function.values()]
     for expression in _expressions(task):
         if has_division(expression):
@@ -373,7 +372,7 @@ def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> 
 
 
 def _expressions(task: Task) -> Iterator[Expression]:
-    """Every expression of the actions, the axioms and the goal."""
+    """All expressions of the actions, the axioms and the goal."""
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.start.condition

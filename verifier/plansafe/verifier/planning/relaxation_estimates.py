@@ -1,4 +1,4 @@
-"""How far the goal is, by the delete relaxation: a relaxed plan to follow, and a lower bound by landmark cuts."""
+"""Estimates of the distance to the goal by the delete relaxation: a relaxed plan, or a lower bound by landmark cuts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 
-_NOWHERE = -1
+_NONE = -1
 
 
 class RelaxationEstimate(NamedTuple):
-    """What the relaxation says about a state.
+    """The estimate of a state.
 
-    ``value`` is ``None`` where the goal is out of reach; ``preferred`` are the steps of a relaxed plan that can be
-    taken now, ``applicable`` all steps that may be (numbers are not looked at).
+    ``distance`` is ``None`` if the goal is unreachable; ``preferred`` are the applicable steps of a relaxed plan,
+    ``applicable`` all steps that may be applicable (numbers are ignored).
     """
 
     distance: int | None
@@ -23,32 +23,33 @@ class RelaxationEstimate(NamedTuple):
 
 
 class _Levels(NamedTuple):
-    """How costly each proposition is (-1: out of reach), how it is reached, and the dearest condition of an operator.
+    """The cost level of each proposition (-1: unreachable), its operator, and each operator's costliest condition.
 
-    ``dearest`` is ``None`` for operators that cannot be taken, -1 for those without condition.
+    ``costliest`` is ``None`` for unreachable operators, -1 for operators without condition.
     """
 
     levels: list[int]
     supporters: list[int]
-    dearest: list[int | None]
+    costliest: list[int | None]
     applicable: list[int]
 
 
-def _levels(relaxed: DeleteRelaxation, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
-    """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the dearest of them."""
-    network = relaxed.network
+def _compute_levels(relaxation: DeleteRelaxation, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
+    """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the maximum."""
+    network = relaxation.network
     levels = [-1] * network.size
-    supporters = [_NOWHERE] * network.size
-    needs = network.needs.copy()
-    totals = [0] * len(needs)
-    dearest: list[int | None] = [None] * len(needs)
+    supporters = [_NONE] * network.size
+    unmet_conditions = network.condition_sizes.copy()
+    totals = [0] * len(unmet_conditions)
+    costliest: list[int | None] = [None] * len(unmet_conditions)
     applicable: list[int] = []
-    labels, effects, readers, own = network.labels, network.effects, network.readers, relaxed.own
-    buckets: list[list[tuple[int, int]]] = [[(proposition, _NOWHERE) for proposition in true]]
-    for operator in network.free:
-        if operator in own:
-            applicable.append(own[operator])
-        dearest[operator] = _NOWHERE
+    labels, effects, readers = network.labels, network.effects, network.readers
+    step_of = relaxation.step_of_operator
+    buckets: list[list[tuple[int, int]]] = [[(proposition, _NONE) for proposition in true]]
+    for operator in network.unconditional:
+        if operator in step_of:
+            applicable.append(step_of[operator])
+        costliest[operator] = _NONE
         label = labels[operator]
         cost = costs[label] if label >= 0 else 0
         while cost >= len(buckets):
@@ -62,16 +63,16 @@ def _levels(relaxed: DeleteRelaxation, true: Sequence[int], costs: Sequence[int]
             levels[proposition] = level
             supporters[proposition] = supporter
             for operator in readers[proposition]:
-                left = needs[operator] = needs[operator] - 1
+                left = unmet_conditions[operator] = unmet_conditions[operator] - 1
                 if additive:
                     totals[operator] += level
                 if left:
                     continue
-                dearest[operator] = proposition
+                costliest[operator] = proposition
                 label = labels[operator]
                 cost = totals[operator] if additive else level
-                if level == 0 and operator in own:
-                    applicable.append(own[operator])
+                if level == 0 and operator in step_of:
+                    applicable.append(step_of[operator])
                 if label >= 0:
                     cost += costs[label]
                 while cost >= len(buckets):
@@ -81,80 +82,80 @@ def _levels(relaxed: DeleteRelaxation, true: Sequence[int], costs: Sequence[int]
                     if levels[effect] < 0:
                         bucket.append((effect, operator))
         level += 1
-    return _Levels(levels, supporters, dearest, applicable)
+    return _Levels(levels, supporters, costliest, applicable)
 
 
 def estimate_by_relaxed_plan(
-    relaxed: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None
+    relaxation: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None
 ) -> RelaxationEstimate:
-    """The number of steps of a relaxed plan, by additive costs (Keyder and Geffner 2008). Linear in the ground task."""
-    network = relaxed.network
-    found = _levels(relaxed, true, [1] * len(relaxed.steps), True)
-    if goal is None or any([found.levels[p] < 0 for p in goal]):
-        return RelaxationEstimate(None, [], found.applicable)
+    """Estimate by a relaxed plan with additive costs (Keyder and Geffner 2008). Linear in the ground task."""
+    network = relaxation.network
+    reached = _compute_levels(relaxation, true, [1] * len(relaxation.steps), True)
+    if goal is None or any([reached.levels[p] < 0 for p in goal]):
+        return RelaxationEstimate(None, [], reached.applicable)
     used: set[int] = set()
-    stack, seen = list(goal), set(goal)
+    stack, needed = list(goal), set(goal)
     while stack:
-        operator = found.supporters[stack.pop()]
+        operator = reached.supporters[stack.pop()]
         if operator < 0:
             continue
         if network.labels[operator] >= 0:
             used.add(network.labels[operator])
         for proposition in network.conditions[operator]:
-            if proposition not in seen:
-                seen.add(proposition)
+            if proposition not in needed:
+                needed.add(proposition)
                 stack.append(proposition)
-    return RelaxationEstimate(len(used), [label for label in found.applicable if label in used], found.applicable)
+    return RelaxationEstimate(len(used), [label for label in reached.applicable if label in used], reached.applicable)
 
 
 def estimate_by_landmark_cut(
-    relaxed: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None, enough: int | None = None
+    relaxation: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None, max_bound: int | None = None
 ) -> RelaxationEstimate:
-    """A lower bound on the number of steps (Helmert and Domshlak 2009): disjoint sets of which each plan needs a step.
+    """Estimate by a lower bound: the number of disjoint sets of steps that each plan needs (Helmert and Domshlak 2009).
 
-    The operators of one step share its cost, so that it is never counted twice. For each unit of the bound, linear in
-    what gets cheaper by it; ``enough``: no more units than that are looked for.
+    The operators of one step share its cost, so that it is never counted twice. For each cut, linear in the number of
+    propositions whose cost it lowers. ``max_bound``: stop at this bound.
     """
-    network = relaxed.network
-    costs = [1] * len(relaxed.steps)
-    found = _levels(relaxed, true, costs, False)
-    levels, dearest = found.levels, found.dearest
+    network = relaxation.network
+    costs = [1] * len(relaxation.steps)
+    reached = _compute_levels(relaxation, true, costs, False)
+    levels, costliest = reached.levels, reached.costliest
     if goal is None or any([levels[p] < 0 for p in goal]):
-        return RelaxationEstimate(None, [], found.applicable)
+        return RelaxationEstimate(None, [], reached.applicable)
     producers: list[list[int]] = [[] for _ in range(network.size)]
     of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
-        if dearest[operator] is not None:
+        if costliest[operator] is not None:
             for effect in effects:
                 producers[effect].append(operator)
             if network.labels[operator] >= 0:
                 of_step[network.labels[operator]].append(operator)
-    value = 0
-    while goal and value != enough:
+    bound = 0
+    while goal and bound != max_bound:
         top = max(goal, key=levels.__getitem__)
         if levels[top] == 0:
             break
-        cut = _cut(relaxed, true, top, dearest, costs, producers)
-        value += 1
+        cut = _find_cut(relaxation, true, top, costliest, costs, producers)
+        bound += 1
         for label in cut:
             costs[label] = 0
-        _cheaper(relaxed, [operator for label in cut for operator in of_step[label]], levels, dearest, costs)
-    return RelaxationEstimate(value, [], found.applicable)
+        _lower_levels(relaxation, [operator for label in cut for operator in of_step[label]], levels, costliest, costs)
+    return RelaxationEstimate(bound, [], reached.applicable)
 
 
-def _cheaper(
-    relaxed: DeleteRelaxation,
+def _lower_levels(
+    relaxation: DeleteRelaxation,
     operators: Sequence[int],
     levels: list[int],
-    dearest: list[int | None],
+    costliest: list[int | None],
     costs: Sequence[int],
 ) -> None:
-    """Bring levels and dearest conditions to what they are now that these operators cost nothing."""
-    network = relaxed.network
+    """Update costs and costliest conditions after the cost of these operators has become zero."""
+    network = relaxation.network
     labels, effects, readers, conditions = network.labels, network.effects, network.readers, network.conditions
     buckets: dict[int, list[int]] = {}
     for operator in operators:
-        last = dearest[operator]
+        last = costliest[operator]
         assert last is not None
         level = 0 if last < 0 else levels[last]
         for effect in effects[operator]:
@@ -169,56 +170,56 @@ def _cheaper(
                 continue
             levels[proposition] = level
             for operator in readers[proposition]:
-                if dearest[operator] != proposition:
+                if costliest[operator] != proposition:
                     continue
                 last = max(conditions[operator], key=levels.__getitem__)
-                dearest[operator] = last
+                costliest[operator] = last
                 label = labels[operator]
-                reached = levels[last] + (costs[label] if label >= 0 else 0)
+                effect_level = levels[last] + (costs[label] if label >= 0 else 0)
                 for effect in effects[operator]:
-                    if levels[effect] > reached:
-                        (stack if reached == level else buckets.setdefault(reached, [])).append(effect)
+                    if levels[effect] > effect_level:
+                        (stack if effect_level == level else buckets.setdefault(effect_level, [])).append(effect)
 
 
-def _cut(
-    relaxed: DeleteRelaxation,
+def _find_cut(
+    relaxation: DeleteRelaxation,
     true: Sequence[int],
     top: int,
-    dearest: Sequence[int | None],
+    costliest: Sequence[int | None],
     costs: Sequence[int],
     producers: Sequence[Sequence[int]],
 ) -> set[int]:
-    """The steps that lead from what is reached without ``top`` into what leads to it for nothing."""
-    network = relaxed.network
+    """The landmark cut: the steps from propositions reachable without ``top`` to those that reach it at no cost."""
+    network = relaxation.network
     labels, effects, readers = network.labels, network.effects, network.readers
-    near = {top}
+    at_no_cost = {top}
     stack = [top]
     while stack:
         for operator in producers[stack.pop()]:
-            last = dearest[operator]
-            if last is not None and last >= 0 and last not in near:
+            last = costliest[operator]
+            if last is not None and last >= 0 and last not in at_no_cost:
                 label = labels[operator]
                 if label < 0 or costs[label] == 0:
-                    near.add(last)
+                    at_no_cost.add(last)
                     stack.append(last)
     cut: set[int] = set()
-    seen = set(true)
+    reachable = set(true)
     stack = list(true)
-    for operator in network.free:
+    for operator in network.unconditional:
         for effect in effects[operator]:
-            if effect in near:
+            if effect in at_no_cost:
                 cut.add(labels[operator])
-            elif effect not in seen:
-                seen.add(effect)
+            elif effect not in reachable:
+                reachable.add(effect)
                 stack.append(effect)
     while stack:
         proposition = stack.pop()
         for operator in readers[proposition]:
-            if dearest[operator] == proposition:
+            if costliest[operator] == proposition:
                 for effect in effects[operator]:
-                    if effect in near:
+                    if effect in at_no_cost:
                         cut.add(labels[operator])
-                    elif effect not in seen:
-                        seen.add(effect)
+                    elif effect not in reachable:
+                        reachable.add(effect)
                         stack.append(effect)
     return cut

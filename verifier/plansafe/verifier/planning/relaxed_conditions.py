@@ -1,4 +1,4 @@
-"""Conditions as propositions: of facts, of what monitors remember, and of the state after a step (by regression)."""
+"""Conditions as propositions of facts, of the memory of monitors, and of the state after a step (by regression)."""
 
 from __future__ import annotations
 
@@ -31,26 +31,28 @@ from plansafe.verifier.model.operations import past_operator
 from plansafe.verifier.planning.lifted_relaxation import is_static
 
 MAX_NODES = 3_000_000
-_OUTPUT = -1  # instead of the index of a past subformula: the whole formula
+"""Nodes of formulas that are compiled."""
+_OUTPUT = -1
+"""Stands for the whole formula where the index of a past subformula is expected."""
 
 
 class MonitorLetter(NamedTuple):
-    """Which letter a formula of a rule is about: the one where the step with the action fact ``taken`` is taken.
+    """The letter at which the step with the ``action_fact`` is taken (``None``: some later letter).
 
-    With ``None``, some letter still to come. The monitor with this ``number`` remembers the past, for ``binding``.
+    The ``monitor`` with this number remembers the past, for ``binding``.
     """
 
-    number: int
+    monitor: int
     program: Program
     binding: tuple[int, ...]
-    taken: tuple[int, int] | None
+    action_fact: tuple[int, int] | None
 
 
 class LatchLetter(NamedTuple):
-    """The letter where a step is taken, for a rule that asks latches about the past."""
+    """The letter at which a step is taken, for a rule whose past formulas are monitored by latches."""
 
     check: LatchedCheck
-    taken: tuple[int, int] | None
+    action_fact: tuple[int, int] | None
 
 
 class StateAfterStep(NamedTuple):
@@ -60,7 +62,7 @@ class StateAfterStep(NamedTuple):
 
 
 class RelaxedConditions:
-    """The conditions of one task as conjunctions over a network, whose operators say what else makes them true.
+    """Compiles the conditions of one task into conjunctions over a network.
 
     Raises :class:`LimitReached` beyond :data:`MAX_NODES` nodes of formulas in all.
     """
@@ -100,31 +102,31 @@ class RelaxedConditions:
                 return self._literal(formula, binding, positive, where)
             case And() | Or():
                 parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
-                return conjoin(parts) if isinstance(formula, And) == positive else self.network.any(parts)
+                return conjoin(parts) if isinstance(formula, And) == positive else self.network.disjoin(parts)
             case Quantified():
-                every = self.task.bindings(formula.variables, binding)
-                parts = (self.conjunction(formula.body, inner, positive, where) for inner in every)
-                return conjoin(parts) if formula.universal == positive else self.network.any(parts)
+                instances = self.task.bindings(formula.variables, binding)
+                parts = (self.conjunction(formula.body, inner, positive, where) for inner in instances)
+                return conjoin(parts) if formula.universal == positive else self.network.disjoin(parts)
             case Temporal() if isinstance(where, MonitorLetter) and id(formula) in where.program.past_index:
                 return self._past(formula, binding, positive, where)
             case Temporal() if isinstance(where, LatchLetter):
-                asked = where.check.latch_references[id(formula)]
-                latch = self.monitors[asked.monitor]
+                query = where.check.latch_references[id(formula)]
+                latch = self.monitors[query.monitor]
                 assert isinstance(latch, Automaton)
-                own = tuple([binding[slot] for slot in asked.slots])
-                there = MonitorLetter(asked.monitor, latch.program, own, where.taken)
-                value = self.conjunction(latch.program.formula, binding, positive, there)
+                objects = tuple([binding[slot] for slot in query.slots])
+                letter = MonitorLetter(query.monitor, latch.program, objects, where.action_fact)
+                value = self.conjunction(latch.program.formula, binding, positive, letter)
                 if latch.reads_actions:
                     return value
-                # It has read the present letter already: what it stores is about the next ones.
-                return self.network.any([(self._latched(asked.monitor, own, positive),), value])
+                # The latch has already read the present letter, so its memory is about the next letters.
+                return self.network.disjoin([(self._output(query.monitor, objects, positive),), value])
             case Compare() | Temporal():
-                return ()  # not looked at by the relaxation
+                return ()  # ignored by the relaxation
             case _:
                 assert_never(formula)
 
     def _past(self, formula: Temporal, binding: Binding, positive: bool, where: MonitorLetter) -> Conjunction | None:
-        """A past formula: what is remembered of it, and what this letter says."""
+        """The conjunction for a past formula, from the memory of it and the present letter."""
         first, last = formula.operands[0], formula.operands[-1]
         stored = (self._memory(formula, binding, positive, where),)
         operator = past_operator(formula)
@@ -134,51 +136,50 @@ class RelaxedConditions:
             case "once" | "historically":
                 now = self.conjunction(first, binding, positive, where)
                 either = (operator == "once") == positive
-                return self.network.any([stored, now]) if either else conjoin([stored, now])
+                return self.network.disjoin([stored, now]) if either else conjoin([stored, now])
             case "since":
                 now = self.conjunction(first, binding, positive, where)
                 starts = self.conjunction(last, binding, positive, where)
                 if positive:
-                    return self.network.any([starts, conjoin([now, stored])])
-                return conjoin([starts, self.network.any([now, stored])])
+                    return self.network.disjoin([starts, conjoin([now, stored])])
+                return conjoin([starts, self.network.disjoin([now, stored])])
             case _:
                 assert_never(operator)
 
-    def _latched(self, number: int, binding: tuple[int, ...], value: bool) -> int:
-        """The proposition that a monitor has a value at the letter read last."""
-        key = (number, binding, _OUTPUT, value)
-        known = self._memories.get(key)
-        if known is None:
-            known = self._memories[key] = self.network.fresh()
-        return known
+    def _output(self, monitor: int, binding: tuple[int, ...], value: bool) -> int:
+        """The proposition that a monitor had a value at the last letter."""
+        key = (monitor, binding, _OUTPUT, value)
+        if key not in self._memories:
+            self._memories[key] = self.network.add_proposition()
+        return self._memories[key]
 
     def _memory(self, formula: Temporal, binding: Binding, value: bool, where: MonitorLetter) -> int:
         """The proposition that a monitor remembers a value of a past formula."""
         index = where.program.past_index[id(formula)]
-        key = (where.number, where.binding, index, value)
-        known = self._memories.get(key)
-        if known is None:
-            known = self._memories[key] = self.network.fresh()
+        key = (where.monitor, where.binding, index, value)
+        proposition = self._memories.get(key)
+        if proposition is None:
+            proposition = self._memories[key] = self.network.add_proposition()
             first, last = formula.operands[0], formula.operands[-1]
-            later = where._replace(taken=None)
+            later = where._replace(action_fact=None)
             operator = past_operator(formula)
             match operator:
                 case "once" | "historically":
                     # Once true, or once false, it stays so.
                     lasting = (operator == "once") == value
-                    comes = self.conjunction(first, binding, value, later) if lasting else None
+                    becomes = self.conjunction(first, binding, value, later) if lasting else None
                 case "since" if value:
-                    comes = self.conjunction(last, binding, True, later)
+                    becomes = self.conjunction(last, binding, True, later)
                 case "since":
                     ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
-                    comes = conjoin(ends)
+                    becomes = conjoin(ends)
                 case "yesterday" | "weak-yesterday":
-                    comes = self.conjunction(first, binding, value, later)
+                    becomes = self.conjunction(first, binding, value, later)
                 case _:
                     assert_never(operator)
-            if comes is not None:
-                self.network.effects[self.network.operator(comes)].append(known)
-        return known
+            if becomes is not None:
+                self.network.effects[self.network.add_operator(becomes)].append(proposition)
+        return proposition
 
     def _literal(
         self, atom: Atom, binding: Binding, positive: bool, where: MonitorLetter | LatchLetter | StateAfterStep | None
@@ -188,10 +189,10 @@ class RelaxedConditions:
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
         if predicate in self._action_predicates:
-            if not isinstance(where, MonitorLetter | LatchLetter) or (where.taken is None and not positive):
+            if not isinstance(where, MonitorLetter | LatchLetter) or (where.action_fact is None and not positive):
                 return ()
-            if where.taken is not None:
-                return () if ((predicate, code) == where.taken) == positive else None
+            if where.action_fact is not None:
+                return () if ((predicate, code) == where.action_fact) == positive else None
         if isinstance(where, StateAfterStep):
             return self._regressed(atom, binding, positive, where.step)
         if not positive and self.engine.axioms is not None and predicate in self.engine.axioms.derived:
@@ -199,7 +200,7 @@ class RelaxedConditions:
         return (self.network.fact((predicate, code, positive)),)
 
     def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: GroundAction) -> Conjunction | None:
-        """What makes a literal true after a step."""
+        """The condition before a step for a literal to be true after it."""
         if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
             return ()
         arguments = ground(atom.arguments, binding)
@@ -207,30 +208,30 @@ class RelaxedConditions:
         deletes: list[Conjunction | None] = []
         parameters = step.binding
         for effect in step.action.start.effects:
-            for changes, out, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
+            for changes, conditions, value in ((effect.adds, adds, positive), (effect.deletes, deletes, not positive)):
                 for change in changes:
-                    matched = _matched(change, atom.predicate, arguments, parameters)
-                    if matched is None:
+                    unifier = _unify(change, atom.predicate, arguments, parameters)
+                    if unifier is None:
                         continue
-                    bound = [v for v in effect.variables if v.slot in matched]
-                    if any([matched[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
+                    bound = [v for v in effect.variables if v.slot in unifier]
+                    if any([unifier[v.slot] not in self.task.domain_sets[v.domain] for v in bound]):
                         continue
-                    rest = [v for v in effect.variables if v.slot not in matched]
-                    for inner in self.task.bindings(rest, matched):
-                        out.append(self.conjunction(effect.condition, inner, value))
+                    free = [v for v in effect.variables if v.slot not in unifier]
+                    for inner in self.task.bindings(free, unifier):
+                        conditions.append(self.conjunction(effect.condition, inner, value))
         now = self._literal(atom, binding, positive, None)
         if positive:
-            return self.network.any([*adds, conjoin([now, *deletes])])
-        return conjoin([*adds, self.network.any([now, *deletes])])
+            return self.network.disjoin([*adds, conjoin([now, *deletes])])
+        return conjoin([*adds, self.network.disjoin([now, *deletes])])
 
     def remembered(self, runtime: Runtime) -> Iterator[int]:
-        """The propositions of memory that hold now."""
+        """The propositions of the memory that hold now."""
         for (monitor, binding, index, value), number in self._memories.items():
             automaton = runtime.monitors[monitor]
             assert isinstance(automaton, Automaton)
             instance = automaton.instances.get(binding)
             if instance is None and (automaton.default_retired or binding in automaton.retired):
-                yield number  # decided for good
+                yield number  # both values, as the instance is decided permanently
                 continue
             state = automaton.default.state if instance is None else instance.state
             stored, _, output = automaton.program.states[state]
@@ -238,18 +239,18 @@ class RelaxedConditions:
                 yield number
 
 
-def _matched(atom: Atom, predicate: int, arguments: tuple[int, ...], known: Binding) -> Binding | None:
-    """The binding under which an effect changes a fact."""
+def _unify(atom: Atom, predicate: int, arguments: tuple[int, ...], binding: Binding) -> Binding | None:
+    """Extend a binding so that an effect's atom becomes a fact; ``None`` if it cannot."""
     if atom.predicate != predicate:
         return None
-    binding = dict(known)
-    for argument, wanted in zip(atom.arguments, arguments, strict=True):
+    unifier = dict(binding)
+    for argument, object_ in zip(atom.arguments, arguments, strict=True):
         if argument >= 0:
-            if argument != wanted:
+            if argument != object_:
                 return None
-        elif binding.setdefault(-1 - argument, wanted) != wanted:
+        elif unifier.setdefault(-1 - argument, object_) != object_:
             return None
-    return binding
+    return unifier
 
 
 Fact = tuple[int, int, bool]
@@ -258,60 +259,61 @@ Conjunction = tuple[int, ...]
 
 
 class PropositionNetwork:
-    """Propositions, numbered, and operators with ``conditions`` and ``effects``.
+    """Numbered propositions, and operators with ``conditions`` and ``effects`` but without deletes.
 
-    The ``labels`` entry of an operator says which step it belongs to: -1 for those that cost nothing.
+    ``labels``: the step of each operator; -1 for an operator without cost. ``readers``: the operators whose conditions
+    contain a proposition. ``unconditional``: operators without condition.
     """
 
     def __init__(self) -> None:
         self.size = 0
         self.readers: list[list[int]] = []
-        self.needs: list[int] = []
+        self.condition_sizes: list[int] = []
         self.effects: list[list[int]] = []
         self.conditions: list[Conjunction] = []
         self.labels: list[int] = []
-        self.free: list[int] = []
+        self.unconditional: list[int] = []
         self.facts: dict[Fact, int] = {}
         self._choices: dict[frozenset[Conjunction], int] = {}
         self._achievers: dict[Fact, list[int]] = {}
 
-    def fresh(self) -> int:
-        """A new proposition."""
+    def add_proposition(self) -> int:
+        """Add a proposition."""
         self.readers.append([])
         self.size += 1
         return self.size - 1
 
     def fact(self, fact: Fact) -> int:
         """The proposition of a fact."""
-        known = self.facts.get(fact)
-        if known is None:
-            known = self.facts[fact] = self.fresh()
+        proposition = self.facts.get(fact)
+        if proposition is None:
+            proposition = self.facts[fact] = self.add_proposition()
             for number in self._achievers.get(fact, ()):
-                self.effects[number].append(known)
-        return known
+                self.effects[number].append(proposition)
+        return proposition
 
-    def operator(self, condition: Conjunction, label: int = -1) -> int:
-        """A new operator."""
-        number = len(self.needs)
-        self.needs.append(len(condition))
+    def add_operator(self, condition: Conjunction, label: int = -1) -> int:
+        """Add an operator."""
+        number = len(self.condition_sizes)
+        self.condition_sizes.append(len(condition))
         self.conditions.append(condition)
         self.effects.append([])
         self.labels.append(label)
         for proposition in condition:
             self.readers[proposition].append(number)
         if not condition:
-            self.free.append(number)
+            self.unconditional.append(number)
         return number
 
-    def achieves(self, operator: int, fact: Fact) -> None:
+    def add_effect(self, operator: int, fact: Fact) -> None:
         """Let an operator make a fact true."""
         self._achievers.setdefault(fact, []).append(operator)
-        known = self.facts.get(fact)
-        if known is not None:
-            self.effects[operator].append(known)
+        proposition = self.facts.get(fact)
+        if proposition is not None:
+            self.effects[operator].append(proposition)
 
-    def any(self, parts: Iterable[Conjunction | None]) -> Conjunction | None:
-        """A proposition for a disjunction; ``None`` is never true."""
+    def disjoin(self, parts: Iterable[Conjunction | None]) -> Conjunction | None:
+        """A conjunction for a disjunction (``None``: never true), with a new proposition if needed."""
         choices: set[Conjunction] = set()
         for part in parts:
             if part == ():
@@ -321,19 +323,19 @@ class PropositionNetwork:
         if len(choices) < 2:
             return choices.pop() if choices else None
         key = frozenset(choices)
-        known = self._choices.get(key)
-        if known is None:
-            known = self._choices[key] = self.fresh()
+        proposition = self._choices.get(key)
+        if proposition is None:
+            proposition = self._choices[key] = self.add_proposition()
             for choice in choices:
-                self.effects[self.operator(choice)].append(known)
-        return (known,)
+                self.effects[self.add_operator(choice)].append(proposition)
+        return (proposition,)
 
 
 def conjoin(parts: Iterable[Conjunction | None]) -> Conjunction | None:
-    """A conjunction; ``None`` is never true."""
-    out: Conjunction = ()
+    """The conjunction of conjunctions (``None``: never true)."""
+    conjunction: Conjunction = ()
     for part in parts:
         if part is None:
             return None
-        out = tuple(sorted({*out, *part})) if out and part else out or part
-    return out
+        conjunction = tuple(sorted({*conjunction, *part})) if conjunction and part else conjunction or part
+    return conjunction

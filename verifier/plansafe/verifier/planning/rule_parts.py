@@ -1,8 +1,8 @@
-"""The parts of rules in a draft: conditions of actions, effects that read letters, and goals."""
+"""The parts of rules in a task draft: preconditions of actions, effects that read letters, and final conditions."""
 
 from __future__ import annotations
 
-from typing import assert_never
+from math import prod
 
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -24,6 +24,7 @@ from plansafe.verifier.model.operations import (
     bound_variables,
     expression_fluents,
     free_slots,
+    map_children,
     subformulas,
     substitute,
     substitute_in_atom,
@@ -40,47 +41,53 @@ from plansafe.verifier.planning.temporal_facts import acceptance_condition, valu
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.rules.model import RulePart
 
+MAX_EXPANSION = 20_000
+"""Instances and formula nodes up to which a final condition is expanded into literals."""
+
 
 def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
-    """Add what checks a part of a rule. Raises :class:`CannotCompile`."""
+    """Add the check of a part of a rule. Raises :class:`CannotCompile`."""
     if any([not draft.source.domains[v.domain] for v in part.parameters]):
         return
     variables = [*part.parameters]
     for formula in (part.body, part.step, part.guard):
         if formula is not None:
-            _defined_throughout(draft, formula)
+            _require_defined_numbers(draft, formula)
             variables += bound_variables(formula)
     fresh = {v.slot: v._replace(slot=next(draft.slots)) for v in variables}
-    values = {old: variable(new.slot) for old, new in fresh.items()}
-    domains = {new.slot: new for new in fresh.values()}
+    renaming = {old: variable(new.slot) for old, new in fresh.items()}
+    by_slot = {new.slot: new for new in fresh.values()}
     parameters = tuple([fresh[v.slot] for v in part.parameters])
-    body = substitute(part.body, values)
+    body = substitute(part.body, renaming)
     if part.mode == "each":
         assert part.step is not None
-        step = substitute(part.step, values)
-        guard = TRUE if part.guard is None else substitute(part.guard, values)
-        if not draft.acts(body) and not draft.acts(guard):
-            _step_rule(draft, parameters, step, guard, body, part.after, domains)
+        step = substitute(part.step, renaming)
+        guard = TRUE if part.guard is None else substitute(part.guard, renaming)
+        if not draft.reads_actions(body) and not draft.reads_actions(guard):
+            reading = FormulaReading(by_slot, False, {}, {})
+            _compile_step_rule(draft, parameters, step, guard, body, part.after, reading)
             return
         premise: Formula = And((step, guard))
         if part.after:
             premise = Temporal("yesterday", (premise,))
         body = Or((Not(premise), body))
-    acting = draft.acts(body)
-    reading = FormulaReading(domains, acting, {}, {}, FormulaReading(domains, False, {}, {}) if acting else None)
+    by_actions = draft.reads_actions(body)
+    observed = FormulaReading(by_slot, False, {}, {}) if by_actions else None
+    reading = FormulaReading(by_slot, by_actions, {}, {}, observed)
     if part.mode == "whole":
         add_final_condition(draft, parameters, acceptance_condition(draft, body, True, True, reading))
-    elif part.mode == "end" and not reading.acting:
+    elif part.mode == "end" and not by_actions:
         add_final_condition(draft, parameters, value_after_letter(draft, body, reading))
-    elif part.mode == "end":
-        at_end = draft.violation(parameters, Not(value_at_letter(draft, body, reading)))
-        draft.acting += [ActionEffect(effect, False, True) for effect in at_end]
     else:
-        draft.emit(reading, draft.violation(parameters, Not(value_at_letter(draft, body, reading))))
+        effects = draft.violation_effects(parameters, Not(value_at_letter(draft, body, reading)))
+        if part.mode == "end":
+            draft.action_effects += [ActionEffect(effect, False, True) for effect in effects]
+        else:
+            draft.add_effects(reading, effects)
 
 
-def _defined_throughout(draft: TaskDraft, formula: Formula) -> None:
-    """Refuse a formula whose numbers may be undefined, and with them its value: facts know two values only."""
+def _require_defined_numbers(draft: TaskDraft, formula: Formula) -> None:
+    """Refuse a formula with numbers that may be undefined: then it has no value, and facts have only two values."""
     for part in subformulas(formula):
         if isinstance(part, Compare):
             for expression in (part.left, part.right):
@@ -90,105 +97,86 @@ def _defined_throughout(draft: TaskDraft, formula: Formula) -> None:
                     raise CannotCompile("it reads numbers that may be undefined")
 
 
-def _step_rule(
+def _compile_step_rule(
     draft: TaskDraft,
     parameters: tuple[Variable, ...],
     step: Formula,
     guard: Formula,
     body: Formula,
     after: bool,
-    domains: dict[int, Variable],
+    reading: FormulaReading,
 ) -> None:
-    reading = FormulaReading(domains, False, {}, {})
+    """Add the check of a rule about one action: a precondition, or effects of the action or after it."""
     atom = step.body if isinstance(step, Quantified) else step
     assert isinstance(atom, Atom)
     action = draft.action_of[atom.predicate]
     sets = draft.source.domain_sets
-    values: dict[int, int] = {}
-    matched: list[Formula] = [value_after_letter(draft, guard, reading)]
-    for argument, own in zip(atom.arguments, action.parameters, strict=True):
-        new = argument < 0 and -1 - argument not in values
-        if new and sets[own.domain] <= sets[domains[-1 - argument].domain]:
-            values[-1 - argument] = variable(own.slot)
-            continue
-        matched.append(Equal(variable(own.slot), values.get(-1 - argument, argument)))
-    wild = step.variables if isinstance(step, Quantified) else ()
-    rest = [v for v in (*parameters, *wild) if v.slot not in values]
-    match = substitute(And(tuple(matched)), values)
+    terms: dict[int, int] = {}
+    conditions: list[Formula] = [value_after_letter(draft, guard, reading)]
+    for argument, parameter in zip(atom.arguments, action.parameters, strict=True):
+        slot = -1 - argument
+        if argument < 0 and slot not in terms and sets[parameter.domain] <= sets[reading.variables[slot].domain]:
+            terms[slot] = variable(parameter.slot)
+        else:
+            conditions.append(Equal(variable(parameter.slot), terms.get(slot, argument)))
+    quantified = step.variables if isinstance(step, Quantified) else ()
+    free = [v for v in (*parameters, *quantified) if v.slot not in terms]
+    matches_step = substitute(And(tuple(conditions)), terms)
     if after:
-        about = [domains[s] for s in sorted(free_slots(body))]
-        due = draft.predicate("due", about)
-        owed = Atom(due, tuple([variable(v.slot) for v in about]))
-        draft.effects[action.name] += draft.when(rest, match, (substitute_in_atom(owed, values),), ())
-        draft.touching.add(action.name)
-        draft.observed += draft.violation(about, And((owed, Not(value_at_letter(draft, body, reading)))))
-        draft.observed.append(Effect(tuple(about), owed, (), (owed,), ()))
+        variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
+        due = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
+        draft.effects[action.name] += draft.when(free, matches_step, (substitute_in_atom(due, terms),), ())
+        draft.observed_actions.add(action.name)
+        violated = And((due, Not(value_at_letter(draft, body, reading))))
+        draft.observed += draft.violation_effects(variables, violated)
+        draft.observed.append(Effect(tuple(variables), due, (), (due,), ()))
         return
-    wanted = fold_constants(
-        draft.source, Or((Not(match), substitute(value_after_letter(draft, body, reading), values)))
-    )
-    open_slots = free_slots(wanted)
-    if not any([v.slot in open_slots for v in rest]) and is_simple_precondition(wanted):
-        draft.conditions[action.name].append(wanted)
+    required = substitute(value_after_letter(draft, body, reading), terms)
+    precondition = fold_constants(draft.source, Or((Not(matches_step), required)))
+    open_slots = free_slots(precondition)
+    if not any([v.slot in open_slots for v in free]) and is_simple_precondition(precondition):
+        draft.conditions[action.name].append(precondition)
     else:
-        draft.effects[action.name] += draft.violation(rest, Not(wanted))
+        draft.effects[action.name] += draft.violation_effects(free, Not(precondition))
 
 
-MAX_EXPANSION = 20_000
+class _TooLarge(Exception):
+    """A condition has too many ground nodes."""
 
 
 def add_final_condition(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> None:
-    """Make a formula part of the goal for every binding: as literals where it comes to that."""
-    formula = draft.apart(formula)
-    sizes = 1
-    for v in parameters:
-        sizes *= len(draft.source.domains[v.domain])
-    compound = sizes > MAX_EXPANSION
-    if not compound:
-        budget = [MAX_EXPANSION]
-        literals: list[Formula] = []
-        for values in draft.source.bindings(parameters, {}):
-            ground = _grounded(draft, substitute(formula, values), budget)
-            if ground is None or not is_conjunction(ground):
-                compound = True
-                break
-            literals += ground.parts if isinstance(ground, And) else (ground,)
-        else:
-            draft.goal += dict.fromkeys([part for part in literals if part != TRUE])
-    if compound:
-        whole = Quantified(True, parameters, formula) if parameters else formula
-        draft.goal.append(fold_constants(draft.source, whole))
+    """Make a formula, for every binding of the parameters, part of the goal: as literals if it is a conjunction."""
+    formula = draft.with_fresh_variables(formula)
+    try:
+        draft.goal += _final_literals(draft, parameters, formula)
+    except _TooLarge:
+        quantified = Quantified(True, parameters, formula) if parameters else formula
+        draft.goal.append(fold_constants(draft.source, quantified))
 
 
-def _grounded(draft: TaskDraft, formula: Formula, budget: list[int]) -> Formula | None:
-    """A closed formula without quantifiers, static facts folded; ``None`` if that takes too many nodes."""
-    budget[0] -= 1
-    if budget[0] < 0:
-        return None
-    match formula:
-        case Atom() if draft.static(formula):
-            code = draft.source.encode(formula.arguments)
-            return Truth(code in draft.initial.facts[formula.predicate])
-        case Not():
-            inner = _grounded(draft, formula.body, budget)
-            return None if inner is None else fold_constants(draft.source, Not(inner))
-        case And() | Or():
-            parts: list[Formula] = []
-            for part in formula.parts:
-                ground = _grounded(draft, part, budget)
-                if ground is None:
-                    return None
-                parts.append(ground)
-            return fold_constants(draft.source, And(tuple(parts)) if isinstance(formula, And) else Or(tuple(parts)))
-        case Quantified():
-            copies: list[Formula] = []
-            for values in draft.source.bindings(formula.variables, {}):
-                ground = _grounded(draft, substitute(formula.body, values), budget)
-                if ground is None:
-                    return None
-                copies.append(ground)
-            return fold_constants(draft.source, And(tuple(copies)) if formula.universal else Or(tuple(copies)))
-        case Truth() | Atom() | Equal() | Compare() | Temporal():
-            return fold_constants(draft.source, formula)
-        case _:
-            assert_never(formula)
+def _final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> list[Formula]:
+    """The literals of a condition for every binding. Raises :class:`_TooLarge`, also if it is no conjunction."""
+    if prod([len(draft.source.domains[v.domain]) for v in parameters]) > MAX_EXPANSION:
+        raise _TooLarge
+    nodes = 0
+
+    def ground(part: Formula) -> Formula:
+        """A closed formula without quantifiers, with static facts folded."""
+        nonlocal nodes
+        nodes += 1
+        if nodes > MAX_EXPANSION:
+            raise _TooLarge
+        if isinstance(part, Atom) and draft.is_static(part):
+            return Truth(draft.source.encode(part.arguments) in draft.initial.facts[part.predicate])
+        if isinstance(part, Quantified):
+            copies = [ground(substitute(part.body, values)) for values in draft.source.bindings(part.variables, {})]
+            return fold_constants(draft.source, And(tuple(copies)) if part.universal else Or(tuple(copies)))
+        return fold_constants(draft.source, part if isinstance(part, Temporal) else map_children(part, ground))
+
+    literals: list[Formula] = []
+    for values in draft.source.bindings(parameters, {}):
+        conjunction = ground(substitute(formula, values))
+        if not is_conjunction(conjunction):
+            raise _TooLarge
+        literals += conjunction.parts if isinstance(conjunction, And) else (conjunction,)
+    return list(dict.fromkeys([literal for literal in literals if literal != TRUE]))

@@ -1,12 +1,13 @@
-"""Dropping the functions that decide nothing (costs, mostly), so that more planners apply to a task."""
+"""Simpler formulas and tasks for planners: constants folded, unused functions (mostly costs) removed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import assert_never
 
-from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
+    FALSE,
     TRUE,
     Action,
     And,
@@ -14,9 +15,9 @@ from plansafe.verifier.model.nodes import (
     Assignment,
     Atom,
     Compare,
-    Effect,
     Equal,
     Expression,
+    Fluent,
     Formula,
     Not,
     Or,
@@ -38,54 +39,53 @@ from plansafe.verifier.planning.pddl_names import TOTAL_COST
 
 
 def remove_unused_functions(task: Task) -> Task:
-    """The task without functions that neither a condition nor the metric reads, directly or through other functions.
+    """Remove the functions that neither a condition nor the metric reads, directly or through other functions.
 
-    A step that reads an undefined number cannot be taken: where a dropped effect may, a static predicate says where
-    the number is defined. A function that an effect may fail to compute otherwise is kept. A kept function of the
-    task's own that is named as costs are is renamed.
+    A step that reads an undefined number is not applicable. So where a removed effect reads one, a static predicate
+    says for which objects the number is defined; a function whose computation may fail otherwise is kept. A kept
+    function of the original task with the name of the cost function is renamed.
     """
     assignments = [a for action in task.actions.values() for e in action.start.effects for a in e.assignments]
-    needed = {
-        r.function for formula in _formulas(task) for r in atoms_and_fluents(formula) if isinstance(r, model.Fluent)
-    }
+    reads = [read for formula in _formulas(task) for read in atoms_and_fluents(formula)]
+    needed = {read.function for read in reads if isinstance(read, Fluent)}
     if task.metric is not None:
         needed |= {fluent.function for fluent in expression_fluents(task.metric.expression)}
     total = {f for f in range(len(task.functions)) if is_total(task, f)}
     written = {a.function for a in assignments}
-    additive = {f for f in written if all([_additive(a) for a in assignments if a.function == f])}
-    grown = True
-    while grown:
+    additive = {f for f in written if all([_is_additive(a) for a in assignments if a.function == f])}
+    size = -1
+    while size < len(needed):
         size = len(needed)
         for action in task.actions.values():
             for effect in action.start.effects:
                 for a in effect.assignments:
                     read = {fluent.function for fluent in expression_fluents(a.value)}
-                    droppable = a.function in additive and not read & written
-                    droppable &= _plain(effect) or {a.function, *read} <= total
-                    if not droppable or a.function in needed:
+                    unconditional = effect.condition is TRUE and not effect.variables
+                    removable = a.function in additive and not read & written
+                    removable &= unconditional or {a.function, *read} <= total
+                    if not removable or a.function in needed:
                         needed |= {a.function, *read}
-        grown = len(needed) > size
-    return _Slicer(task, sorted(needed), total).sliced()
+    return _FunctionRemover(task, sorted(needed), total).reduced_task()
 
 
 def is_total(task: Task, function: int) -> bool:
-    """Whether a function has a value for all objects of its types in the initial state (and so for ever)."""
-    wanted = 1
-    for domain in task.functions[function].domains:
-        wanted *= len(task.domains[domain])
-    return len(task.initial_fluents[function]) >= wanted
+    """Whether a function has a value for all objects of its types in the initial state (and so in every state)."""
+    instances = prod([len(task.domains[domain]) for domain in task.functions[function].domains])
+    return len(task.initial_fluents[function]) >= instances
 
 
-class _Slicer:
-    def __init__(self, task: Task, kept: list[int], total: set[int]) -> None:
-        self.task, self.kept, self.total = task, kept, total
-        self.number = {old: new for new, old in enumerate(kept)}
+class _FunctionRemover:
+    """Removes the functions that are not ``needed``; the needed ones get a new ``number``."""
+
+    def __init__(self, task: Task, needed: list[int], total: set[int]) -> None:
+        self.task, self.needed, self.total = task, needed, total
+        self.number = {old: new for new, old in enumerate(needed)}
         self.predicates = list(task.predicates)
         self.facts = list(task.initial_facts)
         self.facts += [set() for _ in range(len(self.predicates) - len(self.facts))]
         self.defined: dict[int, int] = {}
 
-    def sliced(self) -> Task:
+    def reduced_task(self) -> Task:
         task = self.task
         actions = {name: self._action(action) for name, action in task.actions.items()}
         metric = task.metric
@@ -93,19 +93,19 @@ class _Slicer:
             metric = metric._replace(expression=substitute_in_expression(metric.expression, {}, self.number))
         return task._replace(
             predicates=self.predicates,
-            functions=[self._function(task.functions[old]) for old in self.kept],
+            functions=[self._function(task.functions[old]) for old in self.needed],
             actions=actions,
             axioms=tuple([tuple([a._replace(body=self._formula(a.body)) for a in stratum]) for stratum in task.axioms]),
             initial_facts=self.facts,
-            initial_fluents=[task.initial_fluents[old] for old in self.kept],
+            initial_fluents=[task.initial_fluents[old] for old in self.needed],
             goal=tuple([self._formula(part) for part in task.goal]),
             metric=metric,
             static=[*task.static, *[True] * (len(self.predicates) - len(task.static))],
         )
 
     def _function(self, function: Predicate) -> Predicate:
-        own = function.name == TOTAL_COST and function.node is not None
-        return function._replace(name=f"{TOTAL_COST}-of-task") if own else function
+        is_original_cost = function.name == TOTAL_COST and function.node is not None
+        return function._replace(name=f"{TOTAL_COST}-of-task") if is_original_cost else function
 
     def _formula(self, formula: Formula) -> Formula:
         return substitute(formula, {}, self.number)
@@ -114,20 +114,21 @@ class _Slicer:
         condition = [self._formula(part) for part in action.start.condition]
         effects = []
         for effect in action.start.effects:
-            kept = []
+            assignments = []
             for a in effect.assignments:
                 if a.function in self.number:
                     value = substitute_in_expression(a.value, {}, self.number)
-                    kept.append(a._replace(function=self.number[a.function], value=value))
+                    assignments.append(a._replace(function=self.number[a.function], value=value))
                 else:
-                    condition += self._definitions(a)
-            if kept or effect.adds or effect.deletes:
-                effects.append(effect._replace(condition=self._formula(effect.condition), assignments=tuple(kept)))
+                    condition += self._require_defined(a)
+            if assignments or effect.adds or effect.deletes:
+                effect_condition = self._formula(effect.condition)
+                effects.append(effect._replace(condition=effect_condition, assignments=tuple(assignments)))
         return action._replace(start=action.start._replace(condition=tuple(condition), effects=tuple(effects)))
 
-    def _definitions(self, assignment: Assignment) -> Iterator[Formula]:
-        """That the numbers which a dropped effect reads are defined."""
-        target = model.Fluent(assignment.function, assignment.arguments)
+    def _require_defined(self, assignment: Assignment) -> Iterator[Formula]:
+        """Conditions that the numbers are defined that a removed effect reads."""
+        target = Fluent(assignment.function, assignment.arguments)
         for fluent in (target, *expression_fluents(assignment.value)):
             if fluent.function not in self.total:
                 if fluent.function not in self.defined:
@@ -147,12 +148,8 @@ def _formulas(task: Task) -> Iterator[Formula]:
         yield from [effect.condition for effect in action.start.effects]
 
 
-def _plain(effect: Effect) -> bool:
-    return effect.condition is TRUE and not effect.variables
-
-
-def _additive(assignment: Assignment) -> bool:
-    """Whether an effect only adds to its fluent, and computes nothing that can fail on defined numbers."""
+def _is_additive(assignment: Assignment) -> bool:
+    """Whether an effect only adds to its fluent, and its computation cannot fail on defined numbers."""
     return assignment.operator in ("increase", "decrease") and not has_division(assignment.value)
 
 
@@ -178,12 +175,12 @@ def is_simple_precondition(formula: Formula) -> bool:
 
 
 def has_division(expression: Expression) -> bool:
-    """Whether an expression divides, which can fail."""
+    """Whether an expression has a division, which can fail."""
     return any([isinstance(part, Arithmetic) and part.operator == "/" for part in subexpressions(expression)])
 
 
 def fold_constants(task: Task, formula: Formula) -> Formula:
-    """An equal formula: constants folded, quantifiers over no objects decided, junctions flat."""
+    """Fold constants and quantifiers over no objects, and flatten conjunctions and disjunctions."""
     match formula:
         case Not():
             return negate(fold_constants(task, formula.body))
@@ -208,9 +205,9 @@ def fold_constants(task: Task, formula: Formula) -> Formula:
             body = fold_constants(task, formula.body)
             return body if isinstance(body, Truth) else Quantified(formula.universal, formula.variables, body)
         case Equal() if formula.left == formula.right:
-            return model.TRUE
+            return TRUE
         case Equal() if formula.left >= 0 and formula.right >= 0:
-            return model.FALSE
+            return FALSE
         case Truth() | Atom() | Equal() | Compare() | Temporal():
             return formula
         case _:

@@ -1,4 +1,4 @@
-"""A task while rules are compiled into it: the new predicates, effects, conditions and goals, and how they are made."""
+"""A task while rules are compiled into it: the new predicates, effects, preconditions and goals."""
 
 from __future__ import annotations
 
@@ -8,51 +8,40 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.normal_forms import dnf
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.nodes import (
-    TRUE,
-    Action,
-    And,
-    Atom,
-    Effect,
-    Formula,
-    Not,
-    Predicate,
-    Variable,
-    variable,
-)
-from plansafe.verifier.model.operations import (
-    atoms_in,
-    bound_variables,
-    free_slots,
-    substitute,
-)
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Formula, Not, Predicate, Variable, variable
+from plansafe.verifier.model.operations import atoms_in, bound_variables, free_slots, substitute
 from plansafe.verifier.planning.simplification import fold_constants
 from plansafe.verifier.planning.trace_automata import MAX_TICKS, CannotCompile
 
 
 class FormulaReading(NamedTuple):
-    """How a part's formulas are read: the domains of its variables, and whether by the actions that are taken."""
+    """How the formulas of a rule part are read: its variables by slot, and whether the actions read them.
 
-    domains: dict[int, Variable]
-    acting: bool
-    bits: dict[tuple[object, ...], Formula]
-    """Past subformulas already compiled, by structure, with their value while a letter is read."""
-    settled: dict[tuple[object, ...], Formula]
-    """.. and their value afterwards."""
-    early: FormulaReading | None = None
-    """How the parts that mention no action are read, where actions read the whole."""
+    Otherwise ``observe`` reads them. ``values``: past subformulas that are already compiled, by structure, with their
+    value while a letter is read; ``later_values``: their values afterwards. ``observed``: if actions read the whole
+    part, the reading of its formulas that mention no action.
+    """
+
+    variables: dict[int, Variable]
+    by_actions: bool
+    values: dict[tuple[object, ...], Formula]
+    later_values: dict[tuple[object, ...], Formula]
+    observed: FormulaReading | None = None
 
 
 class ActionEffect(NamedTuple):
-    """An effect whose condition mentions action facts: whether it happens when an action is taken, and at the end."""
+    """An effect whose condition mentions action facts: whether it happens at actions, and at the last letter."""
 
     effect: Effect
-    taken: bool
-    final: bool
+    at_actions: bool
+    at_end: bool
 
 
 class TaskDraft:
-    """A task in the making. What reads a letter is ``observed``, or an effect of the action of that letter."""
+    """A task under construction. A letter is read by ``observed`` effects, or by the effects of its action.
+
+    ``observed_actions``: actions after which ``observe`` must follow. ``counts_steps``: it must follow every action.
+    """
 
     def __init__(self, engine: Engine) -> None:
         task = engine.task
@@ -65,96 +54,89 @@ class TaskDraft:
         self.predicates = list(task.predicates)
         self.true_at_start: set[int] = set()  # new predicates without arguments that hold in the initial state
         self.observed: list[Effect] = []
-        self.acting: list[ActionEffect] = []
+        self.action_effects: list[ActionEffect] = []
         self.finishing: list[Effect] = []
         self.goal: list[Formula] = []
         self.conditions: dict[str, list[Formula]] = {name: [] for name in task.actions}
         self.effects: dict[str, list[Effect]] = {name: [] for name in task.actions}
-        self.touching: set[str] = set()
-        self.stepwise = False
+        self.observed_actions: set[str] = set()
+        self.counts_steps = False
         self.safe: int | None = None
         self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _variables(a)], default=0))
-        self.clocks: dict[bool, list[int]] = {False: [], True: []}
+        self._clocks: dict[bool, list[int]] = {False: [], True: []}
 
-    def predicate(self, name: str, variables: Sequence[Variable] = ()) -> int:
+    def add_predicate(self, name: str, variables: Sequence[Variable] = ()) -> int:
         """Add a predicate."""
         self.predicates.append(Predicate(name, ((0,),) * len(variables), tuple([v.domain for v in variables]), None))
         return len(self.predicates) - 1
 
-    def acts(self, formula: Formula) -> bool:
+    def add_memory(self, name: str, formula: Formula, reading: FormulaReading) -> tuple[list[Variable], Atom]:
+        """Add a predicate over a formula's free variables."""
+        variables = [reading.variables[slot] for slot in sorted(free_slots(formula))]
+        return variables, Atom(self.add_predicate(name, variables), tuple([variable(v.slot) for v in variables]))
+
+    def reads_actions(self, formula: Formula) -> bool:
         """Whether a formula mentions an action."""
         return any([atom.predicate in self.action_predicates for atom in atoms_in(formula)])
 
-    def violation(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
-        """Effects by which a trace is unsafe from a letter on where ``condition`` holds."""
+    def violation_effects(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
+        """Effects that make the trace unsafe if ``condition`` holds."""
         if self.safe is None:
-            self.safe = self.predicate("safe")
+            self.safe = self.add_predicate("safe")
         return self.when(variables, condition, (), (Atom(self.safe, ()),))
 
     def when(
         self, variables: Iterable[Variable], condition: Formula, adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
     ) -> list[Effect]:
-        """Effects that happen for every binding under which ``condition`` holds, each with a conjunction."""
-        condition = fold_constants(self.source, self.apart(condition))
+        """Effects for every binding under which ``condition`` holds; their conditions are conjunctions if possible."""
+        condition = fold_constants(self.source, self.with_fresh_variables(condition))
         used = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
         bound = tuple([v for v in variables if v.slot in used])
         disjuncts = dnf(condition)
         if disjuncts is None:
             return [Effect(bound, condition, adds, deletes, ())]
-        out = []
+        effects = []
         for disjunct in disjuncts:
             literals = tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals])
-            out.append(
-                Effect(
-                    (*bound, *disjunct.variables), fold_constants(self.source, And(literals)) if literals else TRUE,
-                    adds, deletes, (),
-                )
-            )  # fmt: skip
-        return out
+            conjunction = fold_constants(self.source, And(literals)) if literals else TRUE
+            effects.append(Effect((*bound, *disjunct.variables), conjunction, adds, deletes, ()))
+        return effects
 
-    def apart(self, formula: Formula) -> Formula:
-        """The formula with quantified variables of its own: copies of it may be joined."""
-        values = {v.slot: variable(next(self.slots)) for v in bound_variables(formula)}
-        return substitute(formula, values) if values else formula
+    def with_fresh_variables(self, formula: Formula) -> Formula:
+        """Rename the quantified variables of a formula, so that copies of it can be joined."""
+        renaming = {v.slot: variable(next(self.slots)) for v in bound_variables(formula)}
+        return substitute(formula, renaming) if renaming else formula
 
-    def emit(self, reading: FormulaReading, effects: list[Effect], final: bool = True) -> None:
-        """Let effects happen whenever a letter is read; unless ``final``, those at the last letter do not matter."""
-        if reading.acting:
-            self.acting += [ActionEffect(effect, True, final) for effect in effects]
+    def add_effects(self, reading: FormulaReading, effects: list[Effect], at_end: bool = True) -> None:
+        """Add effects that happen whenever a letter is read; the last letter matters only with ``at_end``."""
+        if reading.by_actions:
+            self.action_effects += [ActionEffect(effect, True, at_end) for effect in effects]
         else:
             self.observed += effects
 
-    def static(self, atom: Atom) -> bool:
-        """Whether no action changes a predicate of the original task."""
-        return atom.predicate < len(self.source.static) and self.source.static[atom.predicate] and (
-            atom.predicate not in self.action_predicates
-        )  # fmt: skip
+    def is_static(self, atom: Atom) -> bool:
+        """Whether an atom has a predicate of the original task that no action changes."""
+        predicate, static = atom.predicate, self.source.static
+        return predicate < len(static) and static[predicate] and predicate not in self.action_predicates
 
-    def before(self, letter: int, acting: bool) -> Atom:
-        """A fact that holds while letters up to (and with) the given one are read."""
+    def up_to_letter(self, letter: int, by_actions: bool) -> Atom:
+        """A fact that holds while letters up to and including the given one are read."""
         if letter > MAX_TICKS:
             raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
-        clock = self.clocks[acting]
+        clock = self._clocks[by_actions]
         while len(clock) <= letter:
-            clock.append(self.predicate(f"up-to-{len(clock)}"))
+            clock.append(self.add_predicate(f"up-to-{len(clock)}"))
             self.true_at_start.add(clock[-1])
         return Atom(clock[letter], ())
 
-    def remembered(self, name: str, formula: Formula, reading: FormulaReading) -> tuple[list[Variable], Atom]:
-        """A new predicate over a formula's free variables."""
-        about = [reading.domains[slot] for slot in sorted(free_slots(formula))]
-        return about, Atom(self.predicate(name, about), tuple([variable(v.slot) for v in about]))
-
-    def tick(self) -> None:
-        """Letter k takes away ``up-to-k``, the first that still holds."""
-        for acting, clock in self.clocks.items():
+    def advance_clocks(self) -> None:
+        """Let letter k delete ``up-to-k``, the first of these facts that still holds."""
+        for by_actions, clock in self._clocks.items():
             for letter, predicate in enumerate(clock):
-                own = Atom(predicate, ())
+                fact = Atom(predicate, ())
                 passed: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
-                self.emit(
-                    FormulaReading({}, acting, {}, {}),
-                    [Effect((), fold_constants(self.source, And((own, passed))), (), (own,), ())],
-                )
+                condition = fold_constants(self.source, And((fact, passed)))
+                self.add_effects(FormulaReading({}, by_actions, {}, {}), [Effect((), condition, (), (fact,), ())])
 
 
 def unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> Effect:
@@ -164,9 +146,9 @@ def unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> E
 
 def _variables(action: Action) -> list[Variable]:
     """All variables of an action."""
-    out = list(action.parameters)
+    variables = list(action.parameters)
     for formula in action.start.condition:
-        out += bound_variables(formula)
+        variables += bound_variables(formula)
     for effect in action.start.effects:
-        out += [*effect.variables, *bound_variables(effect.condition)]
-    return out
+        variables += [*effect.variables, *bound_variables(effect.condition)]
+    return variables

@@ -1,4 +1,4 @@
-"""Formulas over the trace as facts for the states of automata, and what must hold of these at the end."""
+"""Temporal formulas as facts: one for each past operator and for each state of the automaton of a trace operator."""
 
 from __future__ import annotations
 
@@ -38,82 +38,78 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 def acceptance_condition(
-    draft: TaskDraft, formula: Formula, positive: bool, fatal: bool, reading: FormulaReading
+    draft: TaskDraft, formula: Formula, positive: bool, required: bool, reading: FormulaReading
 ) -> Formula:
-    """What must hold at the end for a formula (or its negation) to hold of the trace.
+    """The condition at the end under which a formula (or its negation) holds of the trace.
 
-    With ``fatal``, the trace must satisfy it: whatever makes that impossible is a violation at once.
+    With ``required``, the trace must satisfy it: whatever makes that impossible is a violation at once.
     """
     if is_past_only(formula):
-        return _automaton(draft, LtlAutomaton(draft.source, formula, positive), fatal, reading)
+        return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), required, reading)
     match formula:
         case Not():
-            return acceptance_condition(draft, formula.body, not positive, fatal, reading)
+            return acceptance_condition(draft, formula.body, not positive, required, reading)
         case And() | Or():
-            joined = isinstance(formula, And) == positive
-            parts = tuple([acceptance_condition(draft, p, positive, fatal and joined, reading) for p in formula.parts])
-            return And(parts) if joined else Or(parts)
+            is_and = isinstance(formula, And) == positive
+            parts = [acceptance_condition(draft, p, positive, required and is_and, reading) for p in formula.parts]
+            return And(tuple(parts)) if is_and else Or(tuple(parts))
         case Quantified():
             universal = formula.universal == positive
             if any([not draft.source.domains[v.domain] for v in formula.variables]):
                 return Truth(universal)
-            inner = acceptance_condition(draft, formula.body, positive, fatal and universal, reading)
-            return Quantified(universal, formula.variables, inner)
+            body = acceptance_condition(draft, formula.body, positive, required and universal, reading)
+            return Quantified(universal, formula.variables, body)
         case Temporal():
             if formula.operator in TRACE_OPERATORS:
-                return _automaton(
-                    draft,
-                    OperatorAutomaton(formula, positive, partial(draft.before, acting=reading.acting)),
-                    fatal,
-                    reading,
-                )
-            if formula.operator == "always" and positive and fatal and is_past_only(formula.operands[0]):
-                body = value_at_letter(draft, formula.operands[0], reading)
-                draft.emit(reading, draft.violation(reading.domains.values(), Not(body)))
+                up_to_letter = partial(draft.up_to_letter, by_actions=reading.by_actions)
+                return _add_automaton(draft, OperatorAutomaton(formula, positive, up_to_letter), required, reading)
+            if formula.operator == "always" and positive and required and is_past_only(formula.operands[0]):
+                violated = Not(value_at_letter(draft, formula.operands[0], reading))
+                draft.add_effects(reading, draft.violation_effects(reading.variables.values(), violated))
                 return TRUE
-            return _automaton(draft, LtlAutomaton(draft.source, formula, positive), fatal, reading)
+            return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), required, reading)
         case Truth() | Atom() | Equal() | Compare():
             raise AssertionError("state formulas are past formulas")
         case _:
             assert_never(formula)
 
 
-def _automaton(draft: TaskDraft, automaton: TraceAutomaton, fatal: bool, reading: FormulaReading) -> Formula:
-    """Facts for the states of an automaton, effects for its transitions; returns when it accepts at the end."""
-    draft.stepwise |= automaton.stepwise and not reading.acting
+def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, required: bool, reading: FormulaReading) -> Formula:
+    """Add facts for the states of an automaton and effects for its transitions; returns its acceptance condition."""
+    draft.counts_steps |= automaton.counts_steps and not reading.by_actions
     leaves = [value_at_letter(draft, leaf, reading) for leaf in automaton.leaves]
     slots = sorted(frozenset().union(*[free_slots(leaf) for leaf in automaton.leaves]))
-    about = [reading.domains[slot] for slot in slots]
+    variables = [reading.variables[slot] for slot in slots]
     arguments = tuple([variable(slot) for slot in slots])
     start = automaton.start
     transitions: list[tuple[ComponentState, ComponentState, Formula]] = []
     for state, phase, cube, target in automaton.transitions():
-        literals = [leaves[leaf] if wanted else Not(leaves[leaf]) for leaf, wanted in cube]
+        literals = [leaves[leaf] if value else Not(leaves[leaf]) for leaf, value in cube]
         transitions.append((state, target, And((phase, *literals))))
-    dead = {s for s in automaton.states if fatal and automaton.verdict(s) == PERMANENTLY_VIOLATED}
+    dead = {s for s in automaton.states if required and automaton.verdict(s) == PERMANENTLY_VIOLATED}
     states = [s for s in automaton.states if s != start and s not in dead]
-    facts = {s: Atom(draft.predicate(automaton.name, about), arguments) for s in states}
+    facts = {s: Atom(draft.add_predicate(automaton.name, variables), arguments) for s in states}
     accepting = {s for s in automaton.states if automaton.verdict(s) >= PRESENTLY_SATISFIED}
-    away: Atom | None = None
+    left_start: Atom | None = None
     if len(states) > 3:
-        away = Atom(draft.predicate("left-" + automaton.name, about), arguments)
-    several = start not in accepting and len(accepting) > 1
-    accepts = Atom(draft.predicate("accepts", about), arguments) if several else None
-    at_start: Formula = Not(away) if away is not None else And(tuple([Not(fact) for fact in facts.values()]))
+        left_start = Atom(draft.add_predicate("left-" + automaton.name, variables), arguments)
+    has_accept_fact = start not in accepting and len(accepting) > 1
+    accepts = Atom(draft.add_predicate("accepts", variables), arguments) if has_accept_fact else None
+    in_start: Formula = And(tuple([Not(fact) for fact in facts.values()])) if left_start is None else Not(left_start)
     for state, target, condition in transitions:
         if target == state or state in dead:
             continue
-        here = And((at_start if state == start else facts[state], condition))
+        guard = And((in_start if state == start else facts[state], condition))
         if target in dead:
-            draft.emit(reading, draft.violation(about, here))
+            draft.add_effects(reading, draft.violation_effects(variables, guard))
             continue
         adds = [facts[target]] if target != start else []
         deletes = [facts[state]] if state != start else []
-        if away is not None and start in (state, target):
-            (adds if state == start else deletes).append(away)
+        if left_start is not None and start in (state, target):
+            (adds if state == start else deletes).append(left_start)
         if accepts is not None and (state in accepting) != (target in accepting):
             (adds if target in accepting else deletes).append(accepts)
-        draft.emit(reading, draft.when(about, here, tuple(adds), tuple(deletes)))
+        draft.add_effects(reading, draft.when(variables, guard, tuple(adds), tuple(deletes)))
     if accepts is not None:
         return accepts
     if start in accepting:
@@ -122,57 +118,58 @@ def _automaton(draft: TaskDraft, automaton: TraceAutomaton, fatal: bool, reading
 
 
 def value_at_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
-    """The value of a past formula at the letter being read, as a condition of what reads it."""
-    if reading.acting and not draft.acts(formula):
-        assert reading.early is not None
-        return value_after_letter(draft, formula, reading.early)
+    """The value of a past formula at the letter being read, as a condition of the reading effects."""
+    if reading.by_actions and not draft.reads_actions(formula):
+        assert reading.observed is not None
+        return value_after_letter(draft, formula, reading.observed)
     if isinstance(formula, Temporal):
-        return _bit(draft, formula, reading)
+        return _compile_past_operator(draft, formula, reading)
     return map_children(formula, lambda part: value_at_letter(draft, part, reading))
 
 
 def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
-    """The value of a past formula without actions at the present letter, once ``observe`` has read it."""
+    """The value of a past formula without actions at the present letter, after ``observe`` has read it."""
     if isinstance(formula, Temporal):
-        _bit(draft, formula, reading)
-        return reading.settled[structural_key(formula)]
+        _compile_past_operator(draft, formula, reading)
+        return reading.later_values[structural_key(formula)]
     return map_children(formula, lambda part: value_after_letter(draft, part, reading))
 
 
-def _bit(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
+def _compile_past_operator(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
+    """Add a fact for a past operator with the effects that update it; returns its value at the letter being read."""
     key = structural_key(formula)
-    if key in reading.bits:
-        return reading.bits[key]
+    if key in reading.values:
+        return reading.values[key]
     operator = past_operator(formula)
-    draft.stepwise |= is_stutter_sensitive(operator) and not reading.acting
+    draft.counts_steps |= is_stutter_sensitive(operator) and not reading.by_actions
     operands = [value_at_letter(draft, operand, reading) for operand in formula.operands]
-    about, bit = draft.remembered(operator, formula, reading)
+    variables, fact = draft.add_memory(operator, formula, reading)
     first = operands[0]
     value: Formula
-    value_after_letter: Formula
+    later: Formula
     match operator:
         case "once":
-            changes = draft.when(about, first, (bit,), ())
-            value, value_after_letter = Or((bit, first)), bit
-        case "historically":  # the bit: it has been false
-            changes = draft.when(about, Not(first), (bit,), ())
-            value, value_after_letter = And((Not(bit), first)), Not(bit)
+            effects = draft.when(variables, first, (fact,), ())
+            value, later = Or((fact, first)), fact
+        case "historically":  # the fact: the operand has been false
+            effects = draft.when(variables, Not(first), (fact,), ())
+            value, later = And((Not(fact), first)), Not(fact)
         case "since":
-            changes = draft.when(about, operands[1], (bit,), ())
-            changes += draft.when(about, And((Not(first), Not(operands[1]))), (), (bit,))
-            value, value_after_letter = Or((operands[1], And((first, bit)))), bit
-        case "yesterday" | "weak-yesterday":  # the bit: the operand at the last letter, for the weak one its negation
+            effects = draft.when(variables, operands[1], (fact,), ())
+            effects += draft.when(variables, And((Not(first), Not(operands[1]))), (), (fact,))
+            value, later = Or((operands[1], And((first, fact)))), fact
+        case "yesterday" | "weak-yesterday":  # the fact: the operand at the last letter, negated for the weak operator
             weak = operator == "weak-yesterday"
-            changes = draft.when(about, first, () if weak else (bit,), (bit,) if weak else ())
-            changes += draft.when(about, Not(first), (bit,) if weak else (), () if weak else (bit,))
-            value = Not(bit) if weak else bit
-            settled_at = Atom(draft.predicate("had-" + operator, about), bit.arguments)
-            changes += draft.when(about, value, (settled_at,), ())
-            changes += draft.when(about, Not(value), (), (settled_at,))
-            value_after_letter = settled_at
+            effects = draft.when(variables, first, () if weak else (fact,), (fact,) if weak else ())
+            effects += draft.when(variables, Not(first), (fact,) if weak else (), () if weak else (fact,))
+            value = Not(fact) if weak else fact
+            later_fact = Atom(draft.add_predicate("had-" + operator, variables), fact.arguments)
+            effects += draft.when(variables, value, (later_fact,), ())
+            effects += draft.when(variables, Not(value), (), (later_fact,))
+            later = later_fact
         case _:
             assert_never(operator)
-    draft.emit(reading, changes, final=False)
-    reading.bits[key] = value
-    reading.settled[key] = value_after_letter
+    draft.add_effects(reading, effects, at_end=False)
+    reading.values[key] = value
+    reading.later_values[key] = later
     return value

@@ -1,4 +1,4 @@
-"""Automata of formulas over the trace, spelt out: for planners, which have no monitors."""
+"""Explicit automata of formulas over the trace, for planners, which have no monitors."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ MAX_EXPANSION = 20_000
 
 
 class CannotCompile(Exception):
-    """A rule (or the task) that has no compiled form of acceptable size; the text says which and why."""
+    """A rule or task without a compiled form of acceptable size; the text says which and why."""
 
 
 Cube = tuple[tuple[int, bool], ...]
 
 
 class TraceAutomaton:
-    """An automaton over letters of leaf values. ``states`` are those reached, once ``transitions`` has been called."""
+    """An automaton over letters of leaf values; :meth:`transitions` sets its reachable ``states``."""
 
     name: str
     start: ComponentState
-    stepwise: bool
+    counts_steps: bool
     leaves: list[Formula]
 
     def __init__(self) -> None:
@@ -66,17 +66,17 @@ class TraceAutomaton:
         raise NotImplementedError
 
     def phases(self) -> list[Formula]:
-        """The phases of the clock as conditions, in order; the last one stays."""
+        """The phases of the clock as conditions, in order; the last one lasts until the end."""
         return [TRUE]
 
     def transitions(self) -> list[tuple[ComponentState, Formula, Cube, ComponentState]]:
-        """From which state, in which phase, under which values of the leaves, to which state."""
+        """The transitions: state, phase, values of the leaves, and target."""
         if len(self.leaves) > MAX_LEAVES:
             raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
         phases = self.phases()
         out: list[tuple[ComponentState, Formula, Cube, ComponentState]] = []
         queue: list[tuple[ComponentState, int]] = [(self.start, 0)]
-        seen = {(self.start, 0)}
+        reached = {(self.start, 0)}
         self.states = [self.start]
         for state, phase in queue:
             for cube, target in self._cubes(partial(self.successor, state, phase)):
@@ -86,13 +86,13 @@ class TraceAutomaton:
                 if len(self.states) > MAX_STATES:
                     raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
                 for later in {phase, min(phase + 1, len(phases) - 1)}:
-                    if (target, later) not in seen:
-                        seen.add((target, later))
+                    if (target, later) not in reached:
+                        reached.add((target, later))
                         queue.append((target, later))
         return out
 
     def _cubes(self, successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
-        """A function of letters as a decision tree: its paths, and the value at the end of each."""
+        """The paths of the decision tree of a function of letters, each with the function's value."""
         values = [successor(letter) for letter in range(1 << len(self.leaves))]
 
         def split(leaf: int, letters: list[int]) -> list[tuple[Cube, ComponentState]]:
@@ -100,14 +100,14 @@ class TraceAutomaton:
             if all([values[letter] == first for letter in letters]):
                 return [((), first)]
             halves: list[list[tuple[Cube, ComponentState]]] = []
-            for wanted in (False, True):
-                half = [letter for letter in letters if bool(letter >> leaf & 1) == wanted]
+            for value in (False, True):
+                half = [letter for letter in letters if bool(letter >> leaf & 1) == value]
                 halves.append(split(leaf + 1, half))
             if halves[0] == halves[1]:
                 return halves[0]
             return [
-                (((leaf, wanted), *cube), target)
-                for wanted, half in zip((False, True), halves, strict=True)
+                (((leaf, value), *cube), target)
+                for value, half in zip((False, True), halves, strict=True)
                 for cube, target in half
             ]
 
@@ -115,7 +115,7 @@ class TraceAutomaton:
 
 
 class LtlAutomaton(TraceAutomaton):
-    """A formula with future operators: its states are what must hold of the rest of the trace."""
+    """The automaton of a formula with future operators; a state is the formula for the rest of the trace."""
 
     name = "rest"
 
@@ -127,11 +127,11 @@ class LtlAutomaton(TraceAutomaton):
         self._budget = MAX_EXPANSION
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
-        self.stepwise = any(map(is_stutter_sensitive, operators))
+        self.counts_steps = any(map(is_stutter_sensitive, operators))
         self.start = self.table.normal(formula, positive, self._bit, self._instances)
 
     def _bit(self, formula: Formula) -> int | None:
-        """The number of a formula about the past among the leaves; ``None`` of anything else."""
+        """The number of a past formula among the leaves; ``None`` for any other formula."""
         self._budget -= 1
         if self._budget < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
@@ -149,12 +149,12 @@ class LtlAutomaton(TraceAutomaton):
         return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
-        """What must hold of the rest."""
+        """The formula for the rest of the trace after a letter."""
         assert isinstance(state, int)
         return self.table.progress(state, letter)
 
     def verdict(self, state: ComponentState) -> int:
-        """Whether the rest may be empty."""
+        """Whether the trace may end in a state."""
         assert isinstance(state, int)
         if state in (progression.TRUE, progression.FALSE):
             return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
@@ -162,23 +162,23 @@ class LtlAutomaton(TraceAutomaton):
 
 
 class OperatorAutomaton(TraceAutomaton):
-    """An operator of PDDL3 that looks at the whole trace, with the automaton that monitors run.
+    """The automaton of a PDDL3 operator over the whole trace, which monitors also run.
 
-    ``before`` gives the condition that the letter being read is not after one with a given number.
+    ``up_to_letter`` gives the condition that the letter being read is not after the letter with a given number.
     """
 
-    def __init__(self, formula: Temporal, positive: bool, before: Callable[[int], Formula]) -> None:
+    def __init__(self, formula: Temporal, positive: bool, up_to_letter: Callable[[int], Formula]) -> None:
         super().__init__()
-        self.positive, self._before = positive, before
+        self.positive, self._up_to_letter = positive, up_to_letter
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
-        self.stepwise = is_stutter_sensitive(operator)
+        self.counts_steps = is_stutter_sensitive(operator)
         self.start = start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
     def phases(self) -> list[Formula]:
-        """The stretches of letters in which their numbers stand in one relation to the operator's bounds."""
+        """The intervals of letters in which all numbers have the same relation to the operator's bounds."""
         if self.name not in ("within", "hold-during", "hold-after"):
             return [TRUE]
         low, high = self.component.bounds[0], self.component.bounds[-1]
@@ -195,21 +195,21 @@ class OperatorAutomaton(TraceAutomaton):
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
             if place:
-                bounds.append(Not(self._before(first - 1)))
+                bounds.append(Not(self._up_to_letter(first - 1)))
             if place + 1 < len(starts):
-                bounds.append(self._before(starts[place + 1] - 1))
+                bounds.append(self._up_to_letter(starts[place + 1] - 1))
             out.append(And(tuple(bounds)))
         return out
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
-        """The monitor's next state. For ``always-within`` it counts from the letter to come."""
+        """The monitor's next state. For ``always-within`` it is relative to the next letter."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
         after = advance_component(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
-            return after - 1  # since when an answer is due, counted from the letter to come
+            return after - 1  # the letter of the trigger, relative to the next letter
         return after
 
     def verdict(self, state: ComponentState) -> int:
-        """The monitor's verdict, turned over for a negation."""
-        found = component_verdict(self.component, state)
-        return found if self.positive else PERMANENTLY_SATISFIED - found
+        """The monitor's verdict, inverted for a negated operator."""
+        verdict = component_verdict(self.component, state)
+        return verdict if self.positive else PERMANENTLY_SATISFIED - verdict

@@ -1,4 +1,4 @@
-"""Planners of unified-planning, by name; Fast Downward if nothing else is asked for (PyPI: up-fast-downward)."""
+"""Planners of unified-planning, by name; the default is Fast Downward (PyPI: up-fast-downward)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CONDITIONAL = frozenset(
         "UNIVERSAL_CONDITIONS",
     )
 )
-"""What LM-cut does not take, or what becomes axioms, which it does not take either."""
+"""Features that LM-cut does not support, some because they become axioms."""
 
 
 class UnifiedPlanner:
     """Plans with an engine of unified-planning.
 
-    The printed PDDL goes through unified-planning's reader, which takes no derived predicates. With Fast Downward, a
-    shortest plan is searched by A*: with LM-cut where that applies, else blindly.
+    Unified-planning's parser supports no derived predicates. Fast Downward searches for a shortest plan by A*, with
+    LM-cut if that supports the task, else blindly.
     """
 
     def __init__(self, engine: str = FAST_DOWNWARD) -> None:
@@ -56,20 +56,22 @@ class UnifiedPlanner:
         """
         if not self.available():
             raise RuntimeError(f"{self.engine} is not installed: {how_to_install('plan')}")
-        question = self._compilations.ask(query)
-        if isinstance(question, PlanningResult):
-            return question._replace(planner=self.name)
-        if question.derived:
+        printed_query = self._compilations.print_query(query)
+        if isinstance(printed_query, PlanningResult):
+            return printed_query._replace(planner=self.name)
+        if printed_query.derived:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
         with warnings.catch_warnings(), _environment() as environment:
             warnings.simplefilter("ignore")
-            return self._ask(query, question, environment)
+            return self._ask(query, printed_query, environment)
 
-    def _ask(self, query: PlanningQuery, question: PrintedQuery, environment: Any) -> PlanningResult:
+    def _ask(self, query: PlanningQuery, printed_query: PrintedQuery, environment: Any) -> PlanningResult:
         from unified_planning.engines import PlanGenerationResultStatus as Status  # noqa: PLC0415 - heavy
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
-        problem = PDDLReader(environment).parse_problem_string(question.printed.domain, question.printed.problem)
+        problem = PDDLReader(environment).parse_problem_string(
+            printed_query.printed.domain, printed_query.printed.problem
+        )
         _without_idle_actions(problem)
         engine, parameters, optimal = self._configured(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
@@ -78,7 +80,7 @@ class UnifiedPlanner:
             )
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
-                planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - that port has no other way
+                planner._get_cmd = _own_folder(planner._get_cmd)  # noqa: SLF001 - the adapter has no option for it
             result = planner.solve(problem, timeout=query.time_limit_s)
         if result.plan is not None:
             plan = [
@@ -86,25 +88,25 @@ class UnifiedPlanner:
                 for step in result.plan.actions
             ]
             proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)
-            return confirm_plan(query, question, plan, optimal=proved, planner=self.name)
+            return confirm_plan(query, printed_query, plan, optimal=proved, planner=self.name)
         if result.status is Status.UNSOLVABLE_PROVEN:
-            return unsolvable_result(question, self.name)
-        found = {
+            return unsolvable_result(printed_query, self.name)
+        failure = {
             Status.UNSOLVABLE_INCOMPLETELY: (PlanningStatus.NOT_FOUND, "no plan found"),
             Status.TIMEOUT: (PlanningStatus.NOT_FOUND, "out of time"),
             Status.MEMOUT: (PlanningStatus.NOT_FOUND, "out of memory"),
             Status.UNSUPPORTED_PROBLEM: (PlanningStatus.UNSUPPORTED, f"{self.engine} does not support this task"),
         }.get(result.status)
-        if found is None:
+        if failure is None:
             messages = "\n".join([message.message for message in result.log_messages or ()])
             raise RuntimeError(f"{self.engine} failed: {messages[-500:]}")
-        return PlanningResult(found[0], detail=found[1], planner=self.name)
+        return PlanningResult(failure[0], detail=failure[1], planner=self.name)
 
     def _configured(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
-        """The engine to use with its parameters, and whether whatever it finds is shortest."""
+        """The engine to use with its parameters, and whether its plans are shortest."""
         if self.engine != FAST_DOWNWARD:
             return self.engine, {}, False
-        # Its own limit as well: a search that is only abandoned would go on.
+        # Its own limit as well: otherwise an abandoned search would continue.
         limit = {"fast_downward_search_time_limit": f"{max(int(query.time_limit_s), 1)}s"}
         if not query.shortest:
             return FAST_DOWNWARD, limit, False
@@ -114,29 +116,29 @@ class UnifiedPlanner:
 
 
 def _without_idle_actions(problem: Any) -> None:
-    """Drop the actions without effects: no plan needs them, and Fast Downward cannot read how they are written."""
-    kept = [action for action in problem.actions if action.effects]
-    if len(kept) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
+    """Remove the actions without effects: no plan needs them, and Fast Downward cannot parse them."""
+    effective = [action for action in problem.actions if action.effects]
+    if len(effective) < len(problem.actions) and not problem.quality_metrics:  # a cost is written as an effect
         problem.clear_actions()
-        problem.add_actions(kept)
+        problem.add_actions(effective)
 
 
 def _own_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
-    """Fast Downward's command with its intermediate file beside the plan.
+    """Fast Downward's command with its intermediate file next to the plan, not in the working folder.
 
-    It would lie in the working folder, where two runs at once read each other's.
+    In the working folder, two simultaneous runs would read each other's file.
     """
 
-    def own(domain: str, problem: str, plan: str) -> list[str]:
-        python, driver, *rest = command(domain, problem, plan)
-        return [python, driver, "--sas-file", str(Path(plan).with_name("output.sas")), *rest]
+    def command_with_folder(domain: str, problem: str, plan: str) -> list[str]:
+        python, driver, *options = command(domain, problem, plan)
+        return [python, driver, "--sas-file", str(Path(plan).with_name("output.sas")), *options]
 
-    return own
+    return command_with_folder
 
 
 @contextmanager
 def _environment() -> Iterator[Any]:
-    """The global environment (the reader of unified-planning 1.3 makes effects with ``forall`` in no other), quiet."""
+    """The global environment (unified-planning 1.3 parses ``forall`` effects only there), without credits."""
     from unified_planning.environment import get_environment  # noqa: PLC0415 - heavy
 
     environment = get_environment()

@@ -38,48 +38,19 @@ from plansafe.verifier.planning.pddl_names import Unprintable, decimal_text
 from plansafe.verifier.reporting.report import Finding, FindingClass, Headline, Report
 
 NAME = "safecheck"
-SUPPORTED = (
-    "ACTION_BASED",
-    "SIMPLE_NUMERIC_PLANNING",
-    "GENERAL_NUMERIC_PLANNING",
-    "CONTINUOUS_TIME",
-    "TIMED_EFFECTS",
-    "DURATION_INEQUALITIES",
-    "SELF_OVERLAPPING",
-    "STATIC_FLUENTS_IN_DURATIONS",
-    "FLUENTS_IN_DURATIONS",
-    "INT_TYPE_DURATIONS",
-    "REAL_TYPE_DURATIONS",
-    "NEGATIVE_CONDITIONS",
-    "DISJUNCTIVE_CONDITIONS",
-    "EQUALITIES",
-    "EXISTENTIAL_CONDITIONS",
-    "UNIVERSAL_CONDITIONS",
-    "CONDITIONAL_EFFECTS",
-    "INCREASE_EFFECTS",
-    "DECREASE_EFFECTS",
-    "STATIC_FLUENTS_IN_BOOLEAN_ASSIGNMENTS",
-    "STATIC_FLUENTS_IN_NUMERIC_ASSIGNMENTS",
-    "FLUENTS_IN_BOOLEAN_ASSIGNMENTS",
-    "FLUENTS_IN_NUMERIC_ASSIGNMENTS",
-    "FORALL_EFFECTS",
-    "FLAT_TYPING",
-    "HIERARCHICAL_TYPING",
-    "INT_FLUENTS",
-    "REAL_FLUENTS",
-    "ACTIONS_COST",
-    "FINAL_VALUE",
-    "MAKESPAN",
-    "PLAN_LENGTH",
-    "STATIC_FLUENTS_IN_ACTIONS_COST",
-    "FLUENTS_IN_ACTIONS_COST",
-    "INT_NUMBERS_IN_ACTIONS_COST",
-    "REAL_NUMBERS_IN_ACTIONS_COST",
-    "TRAJECTORY_CONSTRAINTS",
-    "STATE_INVARIANTS",
+_FEATURES = (
+    "ACTION_BASED SIMPLE_NUMERIC_PLANNING GENERAL_NUMERIC_PLANNING CONTINUOUS_TIME TIMED_EFFECTS"
+    " DURATION_INEQUALITIES SELF_OVERLAPPING STATIC_FLUENTS_IN_DURATIONS FLUENTS_IN_DURATIONS INT_TYPE_DURATIONS"
+    " REAL_TYPE_DURATIONS NEGATIVE_CONDITIONS DISJUNCTIVE_CONDITIONS EQUALITIES EXISTENTIAL_CONDITIONS"
+    " UNIVERSAL_CONDITIONS CONDITIONAL_EFFECTS INCREASE_EFFECTS DECREASE_EFFECTS"
+    " STATIC_FLUENTS_IN_BOOLEAN_ASSIGNMENTS STATIC_FLUENTS_IN_NUMERIC_ASSIGNMENTS FLUENTS_IN_BOOLEAN_ASSIGNMENTS"
+    " FLUENTS_IN_NUMERIC_ASSIGNMENTS FORALL_EFFECTS FLAT_TYPING HIERARCHICAL_TYPING INT_FLUENTS REAL_FLUENTS"
+    " ACTIONS_COST FINAL_VALUE MAKESPAN PLAN_LENGTH STATIC_FLUENTS_IN_ACTIONS_COST FLUENTS_IN_ACTIONS_COST"
+    " INT_NUMBERS_IN_ACTIONS_COST REAL_NUMBERS_IN_ACTIONS_COST TRAJECTORY_CONSTRAINTS STATE_INVARIANTS"
 )
-"""What unified-planning's PDDL writer can say. Metrics do not bear on validity. Bounded types are left out: the writer
-drops the bounds."""
+SUPPORTED = tuple(_FEATURES.split())
+"""Features that unified-planning's PDDL writer can express. Metrics do not affect validity. Bounded types are not
+supported, because the writer omits the bounds."""
 _PLANS = (PlanKind.SEQUENTIAL_PLAN, PlanKind.TIME_TRIGGERED_PLAN)
 _EXECUTION = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
 _MUTEX = SC.INTERFERENCE
@@ -90,9 +61,9 @@ _NO_TYPES = frozenset(("object", "number", "either"))
 class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # unified-planning has no types
     """Validates plans by PDDL's semantics, the problem's trajectory constraints, and a safety specification.
 
-    ``specification``: a file, its text, or several of them. ``resolve`` finds what they extend, by name and the
-    source that names it. Rules speak of the problem's own names (in lower case, as all of PDDL), where those are names
-    in PDDL, else of those that unified-planning's ``PDDLWriter`` gives.
+    ``specification``: a file, its text, or several of them. ``resolve`` finds the specifications
+    that they extend, by name and the source that names it. Rules use the problem's names (in lower case, as PDDL does)
+    if these are legal in PDDL, else the names of unified-planning's ``PDDLWriter``.
 
     A plan that is UNSAFE is ``INVALID`` with no ``reason`` (unified-planning has none for it); every finding is a log
     message. An add and a delete of one fact by one action is an add, as in PDDL.
@@ -106,8 +77,8 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
     ) -> None:
         Engine.__init__(self)
         PlanValidatorMixin.__init__(self)
-        given = [specification] if isinstance(specification, str | Path) else specification
-        self._specifications = [_source(entry, number) for number, entry in enumerate(given, 1)]
+        specifications = [specification] if isinstance(specification, str | Path) else specification
+        self._specifications = [_source(entry, number) for number, entry in enumerate(specifications, 1)]
         self._resolve = resolve
 
     @property
@@ -117,7 +88,7 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
 
     @staticmethod
     def supported_kind() -> ProblemKind:
-        """What problems may use."""
+        """The features that problems may use."""
         return ProblemKind(SUPPORTED, version=2)
 
     @staticmethod
@@ -132,7 +103,7 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
 
     @staticmethod
     def get_credits(**_: Any) -> Credits | None:
-        """What unified-planning prints when the engine is used."""
+        """The credits that unified-planning prints when the engine is used."""
         about = "A formal verifier for PDDL plans: can it be executed, does it reach its goal, is it safe?"
         return Credits(NAME, "the authors of safecheck", "", "", "Apache-2.0", about, about)
 
@@ -148,7 +119,7 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
             instances, plan_text = _plan(writer, plan)
         except (Warning, Unprintable) as inexact:
             return self._result(ValidationResultStatus.UNKNOWN, [str(inexact)])
-        names = _own_names(writer)
+        names = _original_names(writer)
         domain, printed, steps = [_renamed(text, names) for text in (*texts, plan_text)]
         checker = Checker(
             Source("domain", domain), Source("problem", printed), self._specifications, resolve=self._resolve
@@ -192,7 +163,7 @@ def _source(specification: str | Path, number: int) -> Source:
 
 
 def _one_constraint(problem: Any) -> Any:
-    """The problem with its trajectory constraints as one: the writer puts several side by side, which is no PDDL."""
+    """Join the trajectory constraints into one: the writer prints several next to each other, which is not PDDL."""
     constraints = problem.trajectory_constraints
     if len(constraints) < 2:
         return problem
@@ -219,24 +190,19 @@ def _step(writer: PDDLWriter, instance: Any) -> str:
     return "(" + " ".join([writer.get_pddl_name(instance.action), *objects]) + ")"
 
 
-def _own_names(writer: PDDLWriter) -> dict[str, str]:
-    """Printed names that stand for another name which PDDL allows: the writer renames more than it must.
+def _original_names(writer: PDDLWriter) -> dict[str, str]:
+    """The original names, by printed name, that are legal PDDL: the writer renames more than necessary.
 
-    Its names are unique over all name spaces, so that they can be replaced wherever they stand; where two things would
-    have one name, both keep the writer's.
+    The writer's names are unique over all name spaces, so that they can be replaced everywhere. If two things of a kind
+    would have the same name, both keep the writer's names.
     """
-    wanted: dict[str, list[str]] = {}
-    for printed, item in writer.nto_renamings.items():
-        own = item.name.lower()
-        legal = is_name(own) and not set(own) & _NO_NAME and own not in RESERVED | _NO_TYPES
-        if not printed.startswith("?"):
-            wanted.setdefault(f"{type(item).__name__} {own}" if legal else "", []).append(printed)
-    out: dict[str, str] = {}
-    for key, printed_names in wanted.items():
-        own = key.partition(" ")[2]
-        if own and len(printed_names) == 1 and printed_names[0] != own:
-            out[printed_names[0]] = own
-    return out
+    printed_by_name: dict[tuple[str, str], list[str]] = {}
+    for printed, renamed in writer.nto_renamings.items():
+        name = renamed.name.lower()
+        legal = is_name(name) and not set(name) & _NO_NAME and name not in RESERVED | _NO_TYPES
+        if legal and not printed.startswith("?"):
+            printed_by_name.setdefault((type(renamed).__name__, name), []).append(printed)
+    return {names[0]: name for (_, name), names in printed_by_name.items() if len(names) == 1 and names[0] != name}
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:

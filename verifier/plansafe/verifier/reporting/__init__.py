@@ -1,1 +1,1 @@
-"""The verdict in words: findings, the history behind them, summary, confirmation by the kernel, the report."""
+"""Reports: findings, the history of facts, summary, coverage, and confirmation by the kernel."""

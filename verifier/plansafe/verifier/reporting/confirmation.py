@@ -139,8 +139,8 @@ class Confirmer:
         except KernelRejects as rejection:
             return str(rejection)
 
-    def _disagreement(self, plan: Source, report: Report, what: str, span: Span | None) -> Report:
-        message = f"the replay kernel does not confirm: {what}"
+    def _disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
+        message = f"the replay kernel does not confirm: {claim}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
         diagnostic = Diagnostic(SC.KERNEL_DISAGREES, message, labels, help=help)

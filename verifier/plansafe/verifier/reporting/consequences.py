@@ -6,12 +6,24 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from plansafe.grammar.source import Source
+from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Failure, Outcome
 from plansafe.verifier.rules.model import Rule, RulePart
 
 _CONTINUING = {SKIP, FORCE}
 """The readings that continue after a failed step."""
+
+
+class ExecutedPlan(NamedTuple):
+    """A plan with the outcomes of its readings (``halt`` first); ``read`` may be ``None`` without failures."""
+
+    compiled: CompiledTask
+    plan: Source
+    read: ResolvedPlan | None
+    outcomes: list[Outcome]
 
 
 class MergedFailure(NamedTuple):

@@ -120,7 +120,7 @@ class FactHistory:
         return trace
 
     def changes(self, facts: set[Fact]) -> list[LetterChanges]:
-        """Return the changes of the plan, at least those of ``facts``."""
+        """Return the changes of the plan, at least the changes of ``facts``."""
         if self.outcome.trace is not None and (self._is_complete or self._halted is not None):
             trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
             return trace if self._halted is None else [*self._halted.changes(facts), *trace]
@@ -234,15 +234,21 @@ class FactHistory:
         return ((letter if outcome.step_of_letter is None else outcome.step_of_letter[letter], "start"),)
 
     def table(
-        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, status: str, judged: int
+        self,
+        facts: tuple[Fact, ...],
+        past: dict[Fact, FactChanges],
+        step: int,
+        letter: int,
+        status: str,
+        last_letter: int,
     ) -> Table | None:
         """Return a table of the changes of facts up to ``letter``, whose last row is the finding's step.
 
-        ``judged``: the letter that the step led to, or would have led to.
+        ``last_letter``: the letter that the step led to, or would have led to.
         """
         if not facts:
             return None
-        rows = self._row_steps(facts, past, step, letter, judged)
+        rows = self._row_steps(facts, past, step, letter, last_letter)
         table_rows = []
         for number, (row_letter, steps) in enumerate(rows, 1):
             values = [past[fact].around(row_letter, steps, step) for fact in facts]
@@ -255,21 +261,23 @@ class FactHistory:
         return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(table_rows))
 
     def _row_steps(
-        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, judged: int
+        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, last_letter: int
     ) -> list[tuple[int, StepNumbers]]:
         """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""
         events = self.outcome.events
-        has_only_literals = events is not None and 0 < judged <= self.outcome.letters and not events.get(judged)
-        last_steps: StepNumbers = () if not judged else (0,) if has_only_literals else (step,)
+        has_only_literals = (
+            events is not None and 0 < last_letter <= self.outcome.letters and not events.get(last_letter)
+        )
+        last_steps: StepNumbers = () if not last_letter else (0,) if has_only_literals else (step,)
         keys: set[tuple[int, StepNumbers]] = {(0, ())}
         for fact in facts:
             for change_letter, steps, _ in past[fact].changes:
-                if change_letter <= letter or (change_letter == judged and step in steps):
+                if change_letter <= letter or (change_letter == last_letter and step in steps):
                     keys.add((change_letter, steps))
         rows = sorted(keys, key=lambda row: (row[0], step in row[1], row[1]))
-        last_letter, steps = rows[-1]
-        if not (last_letter == judged and (not last_steps or last_steps[0] in steps)):
-            rows.append((judged, last_steps))
+        row_letter, steps = rows[-1]
+        if not (row_letter == last_letter and (not last_steps or last_steps[0] in steps)):
+            rows.append((last_letter, last_steps))
         return [rows[0], *rows[1 - MAX_ROWS :]] if len(rows) > MAX_ROWS else rows
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from plansafe.grammar.diagnostics import Label, Span
-from plansafe.grammar.source import Source
-from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.plan_steps import resolve_plan
+from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.nodes import Atom
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.reporting.consequences import Consequences
+from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan
 from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FactHistory, FailureReasons
 
 PastFacts = dict[Fact, FactChanges]
@@ -22,24 +20,16 @@ _TOKEN = re.compile(r";[^\r\n]*|[^\s();]+")
 class FindingContext:
     """The plan, its outcomes and histories by reading, and the causes of its findings."""
 
-    def __init__(
-        self,
-        compiled: CompiledTask,
-        plan: Source,
-        read: ResolvedPlan,
-        outcomes: list[Outcome],
-        consequences: Consequences,
-    ) -> None:
-        self.compiled = compiled
-        self.task = compiled.task
-        self.plan = plan
-        self.read = read
+    def __init__(self, executed: ExecutedPlan, consequences: Consequences) -> None:
+        self.compiled, self.plan, read, outcomes = executed
+        self.task = self.compiled.task
+        self.read = read or resolve_plan(self.compiled.engine, self.plan)
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.consequences = consequences
-        halted = FactHistory(compiled, read, outcomes[0])
-        self.histories = {
-            o.reading: FactHistory(compiled, read, o, halted) if n else halted for n, o in enumerate(outcomes)
-        }
+        halted = FactHistory(self.compiled, self.read, outcomes[0])
+        self.histories = {HALT: halted}
+        for outcome in outcomes[1:]:
+            self.histories[outcome.reading] = FactHistory(self.compiled, self.read, outcome, halted)
 
     def span(self, step: int) -> Span | None:
         """Return the place of a step in the plan."""

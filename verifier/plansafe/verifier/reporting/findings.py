@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
-from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import bind
 from plansafe.verifier.model.operations import atoms_and_fluents, atoms_in, is_temporal
-from plansafe.verifier.reporting.consequences import Consequences, MergedFailure, MergedViolation
+from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan, MergedFailure, MergedViolation
 from plansafe.verifier.reporting.fact_history import FailureReasons, ReasonQuery
 from plansafe.verifier.reporting.failed_step_findings import failed_step_finding, unmet_goal_finding
 from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
@@ -36,33 +33,19 @@ MAX_SEARCHED_LETTERS = 10_000
 """Letters before a violation in which the steps of a formula's action atoms are searched."""
 
 
-def write_findings(
-    compiled: CompiledTask,
-    plan: Source,
-    read: ResolvedPlan | None,
-    outcomes: list[Outcome],
-    violated: list[MergedViolation],
-) -> tuple[tuple[Finding, ...], int]:
+def write_findings(executed: ExecutedPlan, violated: list[MergedViolation]) -> tuple[tuple[Finding, ...], int]:
     """Return the findings by reading and step, at most ``max_findings``, and how many were left out.
 
     Consequences of a failed step come last.
     """
-    failures = _merged_failures(outcomes)
-    context = _context(compiled, plan, read, outcomes, failures, violated)
-    consequences = context.consequences
-    violated = sorted(
-        violated,
-        key=lambda v: (
-            "halt" not in v.readings,
-            v.violation.step,
-            SEVERITIES.index(v.rule.severity),
-            v.rule.name,
-            v.binding,
-        ),
-    )
+    max_findings = executed.compiled.options.max_findings
+    failures = _merged_failures(executed.outcomes)
+    consequences = Consequences(executed.outcomes, failures, violated)
+    context = FindingContext(executed, consequences)
+    violated = sorted(violated, key=_rank)
     ranked = [(consequences.is_consequence(failure), 0, n) for n, (failure, _) in enumerate(failures)]
     ranked += [(bool(consequences.causes_of_violation(v)), 1, n) for n, v in enumerate(violated)]
-    chosen = {(kind, n) for _, kind, n in sorted(ranked)[: compiled.options.max_findings]}
+    chosen = {(kind, n) for _, kind, n in sorted(ranked)[:max_findings]}
     chosen_failures = [failure for n, failure in enumerate(failures) if (0, n) in chosen]
     findings = _write(context, chosen_failures, [v for n, v in enumerate(violated) if (1, n) in chosen])
     findings += _undecided_findings(context)
@@ -70,29 +53,17 @@ def write_findings(
     return tuple(findings), len(ranked) - len(chosen)
 
 
-def write_exempt(
-    compiled: CompiledTask,
-    plan: Source,
-    read: ResolvedPlan | None,
-    outcomes: list[Outcome],
-    violated: list[MergedViolation],
-) -> tuple[Finding, ...]:
+def _rank(v: MergedViolation) -> tuple[object, ...]:
+    return "halt" not in v.readings, v.violation.step, SEVERITIES.index(v.rule.severity), v.rule.name, v.binding
+
+
+def write_exempt(executed: ExecutedPlan, violated: list[MergedViolation]) -> tuple[Finding, ...]:
     """Return the findings for exempt violations by step, at most ``max_findings``."""
-    first = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))[: compiled.options.max_findings]
-    context = _context(compiled, plan, read, outcomes, _merged_failures(outcomes), violated)
-    return tuple([finding for finding in _write(context, [], first) if finding.rule is not None])
-
-
-def _context(
-    compiled: CompiledTask,
-    plan: Source,
-    read: ResolvedPlan | None,
-    outcomes: list[Outcome],
-    failures: list[MergedFailure],
-    violated: list[MergedViolation],
-) -> FindingContext:
-    resolved = read or resolve_plan(compiled.engine, plan)
-    return FindingContext(compiled, plan, resolved, outcomes, Consequences(outcomes, failures, violated))
+    consequences = Consequences(executed.outcomes, _merged_failures(executed.outcomes), violated)
+    by_step = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))
+    first = by_step[: executed.compiled.options.max_findings]
+    findings = _write(FindingContext(executed, consequences), [], first)
+    return tuple([finding for finding in findings if finding.rule is not None])
 
 
 def _merged_failures(outcomes: list[Outcome]) -> list[MergedFailure]:

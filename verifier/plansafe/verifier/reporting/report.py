@@ -1,4 +1,4 @@
-"""What a check says: the report, its findings and their witnesses. Data only; see docs/language.md, section 6."""
+"""The report on a plan, its findings, counts and coverage (docs/language.md, section 6)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from plansafe.verifier.rules.home_profile import ProfileEffects
 
 NO_KNOWN_KIND = "objects without a known kind"
-"""The limit that a report names whose verdict objects without a kind keep from being SAFE."""
-_USELESS = frozenset((SC.NOTHING_TO_CHECK, SC.GATE_WITHOUT_RULES))
-"""What is said of rules that check nothing, where the user asked not to take that for a verdict."""
+"""The limit in a report whose verdict is UNKNOWN because objects have no known kind."""
+_NOTHING_CHECKED = frozenset((SC.NOTHING_TO_CHECK, SC.GATE_WITHOUT_RULES))
+"""Errors that no rule was checked although the user requires rules."""
 
 
 class Worlds(Enum):
-    """In which of the worlds that the description allows something holds."""
+    """The share of the possible worlds in which a property holds."""
 
     ALL = "ALL"
     SOME = "SOME"
@@ -29,7 +29,7 @@ class Worlds(Enum):
 
 
 class Headline(Enum):
-    """The verdict in one word; the first that applies, in this order."""
+    """The verdict in one word: the first of these that applies."""
 
     INVALID = "INVALID"
     UNSAFE = "UNSAFE"
@@ -39,7 +39,7 @@ class Headline(Enum):
 
 
 class FindingClass(Enum):
-    """What kind of mistake a finding is."""
+    """The kind of mistake that a finding reports."""
 
     ILL_FORMED = "ill-formed"
     INEXECUTABLE = "inexecutable"
@@ -61,10 +61,7 @@ class Blame(Enum):
 
 
 class ValueChange(NamedTuple):
-    """A fact (or fluent) at one row of a finding's table.
-
-    Values before and after the step, ``T``, ``F`` or a number.
-    """
+    """The values of a fact or fluent before and after a step: ``T``, ``F``, a number or ``undefined``."""
 
     before: str
     after: str
@@ -76,10 +73,7 @@ def value_text(value: object) -> str:
 
 
 class Row(NamedTuple):
-    """One step of the table that explains a finding.
-
-    Step number, action text, one cell per column, the rule's state. A timed literal has no number: 0.
-    """
+    """A step of a finding's table, with one cell per column and the status of the rule; timed literals are step 0."""
 
     step: int
     action: str
@@ -89,7 +83,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The few facts that matter to a finding, over the few steps that changed them.
+    """The facts that matter to a finding, at the steps that changed them.
 
     ``columns`` are printed facts such as ``(on stove)``. Rows are in order of steps; row 0 is the initial state.
     """
@@ -101,12 +95,12 @@ class Table(NamedTuple):
 class Finding(NamedTuple):
     """One violation, failed step, ill-formed step or unmet goal.
 
-    ``step`` counts the plan's steps from 1; 0 is the initial state; ``at_end`` marks a finding about the whole trace.
-    ``span`` and ``source`` place the step in the plan (``None`` for step 0 and the empty plan). ``related`` are
-    labelled places elsewhere: earlier steps of the plan, the rule, the precondition in the domain. ``replayed`` says
-    whether the independent kernel confirmed it (``None``: outside what the kernel covers). Where the description leaves
-    something open, ``worlds`` says in which worlds it is there, and ``world`` is the index of the witness that it was
-    found in.
+    ``step`` is numbered from 1; 0 is the initial state. ``at_end``: about the whole trace. ``span`` and ``source`` are
+    the place of the step in the plan (``None`` for step 0 and the empty plan). ``related`` are labels at earlier steps
+    of the plan, the rule, or the precondition in the domain. ``replayed``: whether the kernel confirmed the finding
+    (``None``: the kernel does not cover it). ``state``: all facts of the state, with ``full_state``. ``worlds``: in
+    which possible worlds the finding occurs (``None``: there is one world); ``world``: the index of its witness.
+    ``follows``: the failed steps that it is a consequence of (docs/language.md, section 6).
     """
 
     code: str
@@ -129,19 +123,25 @@ class Finding(NamedTuple):
     severity: str | None = None
     rationale: str | None = None
     replayed: bool | None = None
-    state: tuple[str, ...] = ()  # all facts of the state it was judged in, if they were asked for
-    worlds: Worlds | None = None  # ALL or SOME (UNKNOWN: not decided); None: the information is complete
+    state: tuple[str, ...] = ()
+    worlds: Worlds | None = None
     world: int | None = None
-    follows: tuple[int, ...] = ()  # the failed steps that it follows from (docs/language.md, section 6)
+    follows: tuple[int, ...] = ()
 
     def decides(self, criteria: VerdictCriteria) -> bool:
-        """Whether a violation that was found decides; of other findings, true."""
+        """Whether a finding can decide: violations by severity and blame, other findings always."""
         severe = self.severity is None or criteria.is_severe_enough(self.severity)
         return severe and not (criteria.only_introduced and self.blame is Blame.PRE_EXISTING)
 
 
 class RuleCount(NamedTuple):
-    """How much of a rule was checked. ``triggered`` counts the instances whose condition ever came into play."""
+    """How much of a rule was checked.
+
+    ``triggered`` counts the instances whose condition was true at some time. ``status`` is ``kept``, ``violated``,
+    ``undecided``, ``never applied``, ``not applicable``, ``preference violated`` or ``exempt``. ``exempted`` counts the
+    violations that would decide without an exemption; ``violations`` does not include them. ``applicable``: the task
+    has objects for every parameter.
+    """
 
     name: str
     kind: str
@@ -149,14 +149,14 @@ class RuleCount(NamedTuple):
     instances: int
     triggered: int
     violations: int
-    status: str  # "kept", "violated", "undecided", "never applied", "not applicable", "preference violated", "exempt"
+    status: str
     severity: str = "high"
-    exempted: int = 0  # violations that would decide, were they not exempt; they are not among ``violations``
-    applicable: bool = True  # the task has objects for every parameter
+    exempted: int = 0
+    applicable: bool = True
 
 
 class UsedExemption(NamedTuple):
-    """An exemption that was used, how often, and for what (no more than findings are listed)."""
+    """An exemption with the number of exempt violations, and their findings up to the output limit."""
 
     exemption: Exemption
     times: int
@@ -164,10 +164,10 @@ class UsedExemption(NamedTuple):
 
 
 class VerdictBasis(NamedTuple):
-    """Which violations decided (docs/language.md, section 6), and how many were found that did not.
+    """The criteria of the verdict (docs/language.md, section 6), and the violations that did not decide.
 
-    ``before``: those that were there before the plan; ``minor``: others, below the least severity that decides;
-    ``exempted``: those that decided nothing because of an exemption alone, by exemption.
+    ``before``: pre-existing violations; ``minor``: violations below the minimal severity; ``exempted``: violations that
+    do not decide only because of an exemption, by exemption.
     """
 
     criteria: VerdictCriteria = EVERY_VIOLATION
@@ -177,19 +177,16 @@ class VerdictBasis(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The outcome under one reading of a failed plan."""
+    """The outcome of one reading (halt, skip or force) of a failed plan; ``executed`` steps had effects."""
 
-    name: str  # halt, skip, force
-    executed: int  # steps that took effect
+    name: str
+    executed: int
     goal: Worlds
     safe: Worlds
 
 
 class PossibleViolation(NamedTuple):
-    """Kinds that would make a plan break a rule, if the objects of a class had all of them.
-
-    ``others`` are classes whose objects would have to have the kinds, too.
-    """
+    """The kinds that the objects of a class, and of the classes ``others``, need for a violation of a rule."""
 
     kinds: tuple[str, ...]
     rule: str
@@ -201,8 +198,8 @@ class PossibleViolation(NamedTuple):
 class UnclassifiedClass(NamedTuple):
     """A class of objects without a known kind (docs/worlds.md, section 5).
 
-    ``objects`` are those that the plan uses, if it uses any (``used``). ``breaks`` is empty where no kind would break a
-    rule, or where that was not asked because the verdict is not SAFE anyhow.
+    If the plan uses some of its objects (``used``), ``objects`` are only these. ``possible_violations`` is empty if no
+    kind would violate a rule, or if the verdict is not SAFE for other reasons.
     """
 
     name: str
@@ -212,14 +209,14 @@ class UnclassifiedClass(NamedTuple):
 
 
 class NotApplicableGroup(NamedTuple):
-    """Rules that cannot apply in a world for one reason."""
+    """Rules that are not applicable for the same reason."""
 
     reason: str
     rules: tuple[str, ...]
 
 
 class GivenKinds(NamedTuple):
-    """What a user said about a class; without kinds it is assumed to be harmless. ``place`` is where."""
+    """The kinds that a user gave a class; a class without kinds is assumed to be harmless."""
 
     name: str
     kinds: tuple[str, ...]
@@ -228,7 +225,7 @@ class GivenKinds(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What the rules see of a task: how many can apply, why the others cannot, and which objects have no known kind."""
+    """The number of applicable rules, the other rules with reasons, and the objects without a known kind."""
 
     applicable: int
     not_applicable: tuple[NotApplicableGroup, ...] = ()
@@ -239,12 +236,12 @@ class Coverage(NamedTuple):
 class Report(NamedTuple):
     """The verdict on one plan.
 
-    ``executable``, ``goal`` and ``safe`` range over the worlds that the description allows. ``diagnostics`` are errors
-    and warnings about the files; when the plan cannot be judged at all, ``headline`` is ``None`` and they say why.
-    Without any applicable rule that decides ``safe`` is ALL, since nothing can be violated; what is shown to people and
-    programs is ``safety``.
-    ``worlds`` says what the verdict depends on (``None``: there is one world); ``certificate`` is the text of a proof
-    that a second program can check, if one was asked for and there is one.
+    ``executable``, ``goal`` and ``safe`` are about all possible worlds. Without an applicable rule that can decide,
+    ``safe`` is ALL; interfaces show ``safety``. ``diagnostics`` are errors and warnings about the files; if the plan
+    cannot be checked, ``headline`` is ``None`` and they give the reason. ``limits`` are the limits that were reached,
+    ``suppressed`` counts findings beyond the output limit. ``worlds`` describes the possible worlds (``None``: one
+    world). ``certificate`` is the text of a proof, if requested and found. ``coverage`` is ``None`` without
+    specifications. ``answer``: the plan was read in an answer with other text.
     """
 
     plan: str
@@ -261,23 +258,23 @@ class Report(NamedTuple):
     preferences_violated: tuple[tuple[str, int], ...] = ()
     assumptions: tuple[str, ...] = ()
     engine: str = "explicit"
-    limits: tuple[str, ...] = ()  # the limits that were hit
-    suppressed: int = 0  # findings beyond the output limit, counted but not listed
+    limits: tuple[str, ...] = ()
+    suppressed: int = 0
     worlds: WorldsReport | None = None
     certificate: str | None = None
     verdict_basis: VerdictBasis = VerdictBasis()
-    home: ProfileEffects | None = None  # what the profile of a home changed, if there is one
-    coverage: Coverage | None = None  # what the rules of specifications see of the task; None without specifications
-    answer: bool = False  # the plan was read in an answer, among other text
+    home: ProfileEffects | None = None
+    coverage: Coverage | None = None
+    answer: bool = False
 
     @property
     def rules_checked(self) -> int:
-        """How many rules had something to check."""
+        """The number of rules with instances."""
         return sum([rule.instances > 0 for rule in self.rules])
 
     @property
     def has_applicable_rules(self) -> bool:
-        """Whether some rule can apply to the task."""
+        """Whether a rule is applicable to the task."""
         return any(rule.applicable for rule in self.rules)
 
     @property
@@ -290,7 +287,7 @@ class Report(NamedTuple):
         return self.safe if checked else None
 
     @property
-    def inapplicable(self) -> int:
+    def inapplicable_count(self) -> int:
         """The number of rules that could decide, if none of them is applicable; otherwise 0."""
         may_decide = self.verdict_basis.criteria.may_decide
         deciding = [rule for rule in self.rules if may_decide(rule.name, rule.severity)]
@@ -298,15 +295,14 @@ class Report(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN, 4 a bug (SC9..).
+        """The exit code: 0 SAFE or VALID, 1 INVALID or UNSAFE, 2 unreadable or ill-formed, 3 UNKNOWN, 4 a bug (SC9..).
 
-        In a plan that was read in an answer, an ill-formed step is a mistake like any other: 1. 2 is also that there
-        was nothing to check although there had to be. The command returns the same.
+        An ill-formed step gives 1 if the plan was read in an answer. 2 also means that required rules were not checked.
         """
         errors = {d.code for d in self.diagnostics if d.severity is Severity.ERROR}
         if any(code.startswith("SC9") for code in errors):
             return 4
-        if self.headline is None or _USELESS & errors:
+        if self.headline is None or _NOTHING_CHECKED & errors:
             return 2
         if not self.answer and any(f.finding_class is FindingClass.ILL_FORMED for f in self.findings):
             return 2
@@ -314,17 +310,16 @@ class Report(NamedTuple):
 
 
 def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = None, steps: int = 0) -> Report:
-    """A report that claims nothing: why the plan could not be judged."""
+    """Return a report with diagnostics instead of a verdict."""
     unknown = Worlds.UNKNOWN
     return Report(plan, headline, unknown, unknown, unknown, steps, diagnostics=diagnostics)
 
 
 def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_alone: bool = False) -> Report:
-    """Lower a SAFE or VALID report to UNKNOWN because of something that was not understood.
+    """Change SAFE or VALID to UNKNOWN because part of the input was not understood.
 
-    ``reasons`` are warnings that become part of the report; without any the report is returned unchanged. A verdict of
-    INVALID or UNSAFE stays, since it does not depend on what was not understood. ``safety_alone`` leaves
-    ``executable`` and ``goal`` as they are.
+    ``reasons`` are warnings that are added to the report; without reasons the report is unchanged. INVALID and UNSAFE
+    do not depend on the rest of the input and stay. ``safety_alone`` keeps ``executable`` and ``goal``.
     """
     if not reasons:
         return report

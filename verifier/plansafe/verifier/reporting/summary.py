@@ -17,7 +17,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.reporting.consequences import MergedViolation
+from plansafe.verifier.reporting.consequences import ExecutedPlan, MergedViolation
 from plansafe.verifier.reporting.report import (
     FindingClass,
     Headline,
@@ -37,6 +37,7 @@ _BLAMES = ("introduced", "worsened", "pre-existing")
 
 def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """Return the report on one plan from the outcomes of its readings (``halt`` first)."""
+    executed = ExecutedPlan(compiled, plan, read, outcomes)
     halt, criteria = outcomes[0], compiled.options.criteria
     violated = violated_rules(compiled, outcomes)
     hard = [v for v in violated if not v.rule.preference]
@@ -53,7 +54,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
     if listed or halt.failures or halt.goal is not True or halt.undecided:
         from plansafe.verifier.reporting.findings import write_findings  # noqa: PLC0415 - for findings alone
 
-        findings, suppressed = write_findings(compiled, plan, read, outcomes, listed)
+        findings, suppressed = write_findings(executed, listed)
     else:
         findings, suppressed = (), 0
     exempted = []
@@ -62,8 +63,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
         if covered:
             from plansafe.verifier.reporting.findings import write_exempt  # noqa: PLC0415 - for findings alone
 
-            exempt_findings = write_exempt(compiled, plan, read, outcomes, covered)
-            exempted.append(UsedExemption(exemption, len(covered), exempt_findings))
+            exempted.append(UsedExemption(exemption, len(covered), write_exempt(executed, covered)))
     violated_preferences = _violated_preferences(halt, violated)
     return Report(
         plan.name,

@@ -1,8 +1,8 @@
-"""Whether a plan would break a rule if its objects of no known kind had kinds (docs/worlds.md, section 5).
+"""Check whether a plan would violate a rule if its objects without a known kind had kinds (docs/worlds.md, section 5).
 
-A plan that uses such objects is judged again, in one run for many copies of each rule: in a copy the variables of some
-kinds also range over the objects. First each class is given each kind; if nothing breaks, each class, and all classes
-together, are given each set of the kinds that a rule names. Kinds that widen the same variables share a copy.
+A plan that uses such objects is audited again, in one run for many copies of each rule. In a copy, the variables of
+some kinds also range over the objects. First each class is given each kind. If nothing is violated, each class, and all
+classes together, are given each set of the kinds that a rule names. Kinds that widen the same variables share a copy.
 """
 
 from __future__ import annotations
@@ -13,121 +13,151 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.plan_steps import Step
+from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.model.nodes import Formula, Variable
 from plansafe.verifier.model.operations import bound_variables, replace_domains
 from plansafe.verifier.reporting.report import (
+    NO_KNOWN_KIND,
     Coverage,
     GivenKinds,
+    Headline,
     NotApplicableGroup,
     PossibleViolation,
     Report,
     UnclassifiedClass,
+    cap_at_unknown,
 )
 from plansafe.verifier.reporting.summary import find_exemption, violated_rules
 from plansafe.verifier.rules.kinds import unclassified_objects
 from plansafe.verifier.rules.mapping import WordName, kind_type_name
-from plansafe.verifier.rules.model import Rule, RulePart, step_predicate
+from plansafe.verifier.rules.model import Rule, step_predicate
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_COPIES = 20_000
-"""Copies of rules that are tried for one plan; beyond them nothing is known."""
+"""Copies of rules for one plan; with more copies, the check gives up."""
 MAX_SETS = 1_000
-"""Sets of kinds that are tried for one rule and class."""
-_KEPT = 8
-"""Sets of classes whose copies are kept."""
-_SHOWN = 3
+"""Sets of kinds for one rule and class; with more sets, the check gives up."""
+_MAX_CACHED = 8
+_MAX_SHOWN = 3
 
 
 class RuleCopy(NamedTuple):
-    """A copy of a rule in which the objects of some classes have more kinds: all of one of these sets of kinds."""
+    """The classes whose objects have more kinds in a copy of a rule: all kinds of one of these sets."""
 
     classes: tuple[str, ...]
-    kinds: tuple[tuple[str, ...], ...]
+    kind_sets: tuple[tuple[str, ...], ...]
 
 
 class KindAttempt(NamedTuple):
-    """Which classes are given kinds in a plan with these actions, and whether kinds and classes are combined."""
+    """The classes that are given kinds, the actions of the plan, and whether kinds and classes are combined."""
 
     classes: tuple[str, ...]
     actions: frozenset[str]
-    together: bool
+    is_combined: bool
 
 
 class CopiedRules(NamedTuple):
-    """The task whose rules are copies, and what each copy is of."""
+    """A task whose rules are copies, and the classes and kinds of each copy."""
 
     compiled: CompiledTask
     copies: tuple[RuleCopy, ...]
 
 
 AuditOverWorlds = Callable[[CompiledTask, Source, "float | None"], Report]
-"""Judges a plan of a task in which something is left open."""
+"""Audits a plan of a task with several possible worlds."""
 
 
 class UnclassifiedCheck:
-    """Judges plans of one task again, with kinds for the objects that have none."""
+    """Audits plans of one task again, with kinds for the objects that have none."""
 
-    def __init__(self, compiled: CompiledTask, over_worlds: AuditOverWorlds) -> None:
-        self._over_worlds = over_worlds
+    def __init__(self, compiled: CompiledTask, audit_over_worlds: AuditOverWorlds) -> None:
+        self._audit_over_worlds = audit_over_worlds
         self.classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
         self._opened: CompiledTask | None = None
-        self._domains: dict[tuple[int, tuple[str, ...]], int] = {}
-        self._tried: dict[KindAttempt, CopiedRules | None] = {}
+        self._widened_domains: dict[tuple[int, tuple[str, ...]], int] = {}
+        self._cache: dict[KindAttempt, CopiedRules | None] = {}
 
-    def used(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
-        """The classes without a kind that the steps of a plan use, each with those of its objects that they name."""
+    def with_coverage(self, report: Report, coverage: Coverage, plan: Source, deadline: float | None) -> Report:
+        """Add the coverage to a report; SAFE becomes UNKNOWN if an object without a kind may violate a rule."""
+        steps = read_plan(plan).steps if coverage.unclassified else ()
+        used = self.used_classes(steps) if steps else {}
+        if not used:
+            return report._replace(coverage=coverage)
+        names = self._compiled.task.objects
+        classes = [UnclassifiedClass(name, tuple([names[o] for o in numbers]), True) for name, numbers in used.items()]
+        warnings: tuple[Diagnostic, ...] = ()
+        if report.headline in (Headline.SAFE, Headline.VALID):
+            violations = self.possible_violations(plan, steps, used, deadline)
+            if violations is None:
+                warnings = (_untested_warning(used),)
+            else:
+                classes = [c._replace(possible_violations=violations.get(c.name, ())) for c in classes]
+                warnings = tuple([_warning(c, plan, steps) for c in classes if c.possible_violations])
+        unused = [unclassified for unclassified in coverage.unclassified if unclassified.name not in used]
+        report = report._replace(coverage=coverage._replace(unclassified=(*classes, *unused)))
+        if warnings:  # the search for safe plans treats this like any other limit of the check
+            report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
+        return cap_at_unknown(report, warnings, safety_alone=True)
+
+    def used_classes(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
+        """Return the classes without a kind that the steps of a plan use, each with the objects that they name."""
         index = self._compiled.task.object_index
-        named = {index[word] for step in steps for word in step.tokens[1:] if word in index}
-        by_class = {name: tuple([o for o in objects if o in named]) for name, objects in self.classes.items()}
+        numbers = {index[token] for step in steps for token in step.tokens[1:] if token in index}
+        by_class = {name: tuple([o for o in objects if o in numbers]) for name, objects in self.classes.items()}
         return {name: objects for name, objects in by_class.items() if objects}
 
-    def suspicions(
+    def possible_violations(
         self, plan: Source, steps: Sequence[Step], used: dict[str, tuple[int, ...]], deadline: float | None
-    ) -> list[UnclassifiedClass] | None:
-        """The classes that a plan uses, with the kinds that would break a rule; ``None`` if there is too much to try.
+    ) -> dict[str, tuple[PossibleViolation, ...]] | None:
+        """Return the kinds of the used classes that would violate a rule; ``None`` if there are too many copies.
 
-        Raises :class:`LimitReached` past the deadline.
+        Raises :class:`LimitReached` after the deadline.
         """
         classes, actions = tuple(sorted(used)), frozenset([step.tokens[0] for step in steps])
-        breaks: dict[str, list[PossibleViolation]] = {}
-        for together in (False, True):
-            tried = self._copies(KindAttempt(classes, actions, together))
-            broken = None if tried is None else self._broken(tried, plan, deadline)
-            if tried is None or broken is None:
+        by_class: dict[str, list[PossibleViolation]] = {}
+        for is_combined in (False, True):
+            attempt = KindAttempt(classes, actions, is_combined)
+            if attempt not in self._cache:
+                while len(self._cache) >= _MAX_CACHED:
+                    del self._cache[next(iter(self._cache))]
+                self._cache[attempt] = self._copied_rules(attempt)
+            copied = self._cache[attempt]
+            violated = None if copied is None else self._violated_copies(copied, plan, deadline)
+            if copied is None or violated is None:
                 return None
-            breaks = _breaks(tried, broken)
-            if breaks:
+            by_class = _violations_by_class(copied, violated)
+            if by_class:
                 break
-        names = self._compiled.task.objects
-        return [
-            UnclassifiedClass(name, tuple([names[o] for o in objects]), True, _worst_first(breaks.get(name, ())))
-            for name, objects in used.items()
-        ]
+        return {
+            name: tuple(sorted(violations, key=lambda violation: SEVERITIES.index(violation.severity)))
+            for name, violations in by_class.items()
+        }
 
-    def _broken(self, tried: CopiedRules, plan: Source, deadline: float | None) -> list[tuple[int, int]] | None:
-        """The copies that the plan breaks, or may break, with the step; ``None`` if a limit was reached."""
-        compiled = tried.compiled
-        criteria = compiled.options.criteria
+    def _violated_copies(
+        self, copied: CopiedRules, plan: Source, deadline: float | None
+    ) -> list[tuple[int, int]] | None:
+        """Return the copies that the plan violates or may violate, with the step; ``None`` if a limit was reached."""
+        compiled = copied.compiled
+        criteria, rule_set = compiled.options.criteria, compiled.engine.rule_set
         if not (compiled.is_open or self._compiled.is_open):
             outcomes = replay_plan(compiled, plan, deadline).outcomes
             if outcomes:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                parts = compiled.engine.rule_set.parts
-                idle = compiled.engine.rule_set.nondecisive_parts(criteria)
-                unsure = [(parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
-                sure = [
+                idle = rule_set.nondecisive_parts(criteria)
+                undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
+                violated = [
                     (v.part.rule, v.violation.step)
                     for v in violated_rules(compiled, [halt])
                     if criteria.counts_unless_exempt(v.rule, v.blame) and find_exemption(criteria, v) is None
                 ]
-                return sorted({*sure, *unsure})
-        report = self._over_worlds(compiled, plan, deadline)
+                return sorted({*violated, *undecided})
+        report = self._audit_over_worlds(compiled, plan, deadline)
         if report.headline is None or report.limits:
             return None
         return [
@@ -136,218 +166,198 @@ class UnclassifiedCheck:
             if rule.status in ("violated", "undecided") and criteria.can_decide(compiled.rules[number])
         ]
 
-    def _copies(self, attempt: KindAttempt) -> CopiedRules | None:
-        if attempt not in self._tried:
-            while len(self._tried) >= _KEPT:
-                del self._tried[next(iter(self._tried))]
-            self._tried[attempt] = self._made(attempt)
-        return self._tried[attempt]
+    # -- copies of rules ----------------------------------------------------------------------------------------------
 
-    def _made(self, attempt: KindAttempt) -> CopiedRules | None:
+    def _copied_rules(self, attempt: KindAttempt) -> CopiedRules | None:
+        """Copy the rules that can decide for each group of classes and each set of kinds; ``None`` if too many."""
         if self._opened is None:
             self._opened = self._compiled.with_open_kinds()
         opened = self._opened
         possible = self._compiled.kinds.possible(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
-        if attempt.together and len(attempt.classes) > 1:
+        if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
-        idle = {p for (_, name), p in opened.symbols.action_predicates.items() if name not in attempt.actions}
+        unused = {p for (_, name), p in opened.symbols.action_predicates.items() if name not in attempt.actions}
         rules: list[Rule] = []
         copies: list[RuleCopy] = []
         for rule in opened.rules:
-            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in idle])
+            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in unused])
             if not parts or not rule.applicable or not opened.options.criteria.can_decide(rule):
                 continue
-            sets = self._kind_sets(rule, opened, possible, attempt.together)
-            if sets is None:
+            kind_sets = _kind_sets(rule, opened, possible, attempt.is_combined)
+            if kind_sets is None:
                 return None
             for group in groups:
-                for affected, kinds in sets.items():
-                    wider = {domain: self._wider(opened, domain, group) for domain in affected}
-                    rules.append(_over(rule._replace(parts=parts), len(rules), wider))
-                    copies.append(RuleCopy(group, tuple(kinds)))
+                for affected, sets in kind_sets.items():
+                    widened = {domain: self._widened_domain(opened, domain, group) for domain in affected}
+                    rules.append(_with_domains(rule._replace(parts=parts), len(rules), widened))
+                    copies.append(RuleCopy(group, tuple(sets)))
             if len(rules) > MAX_COPIES:
                 return None
         options = opened.options._replace(replay="never", certificate=False, double_check=False)
-        made = opened.variant(opened.task, rules)._replace(options=options, open_feature=opened.open_feature)
-        return CopiedRules(made, tuple(copies))
+        variant = opened.variant(opened.task, rules)._replace(options=options, open_feature=opened.open_feature)
+        return CopiedRules(variant, tuple(copies))
 
-    def _kind_sets(
-        self, rule: Rule, opened: CompiledTask, possible: Sequence[str], together: bool
-    ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
-        """The sets of domains of a rule that kinds widen, each with the smallest sets of kinds that widen them.
-
-        ``None`` if there are too many.
-        """
-        types = opened.symbols.types
-        ranges = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
-        single: dict[frozenset[int], list[tuple[str, ...]]] = {}
-        for kind in possible:
-            types_of_kind = {types.index[kind_type_name(above)] for above in opened.kinds.above[kind]}
-            affected = frozenset([domain for domain, wanted in ranges.items() if not wanted.isdisjoint(types_of_kind)])
-            if affected:
-                single.setdefault(affected, []).append((kind,))
-        sets = dict(single)
-        waiting = list(single) if together else []
-        while waiting:
-            affected = waiting.pop(0)
-            for other, kinds in single.items():
-                union = affected | other
-                if union not in sets:
-                    sets[union] = [(*sets[affected][0], *kinds[0])]
-                    waiting.append(union)
-            if len(sets) > MAX_SETS:
-                return None
-        return sets
-
-    def _wider(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
-        """A domain with the objects of classes."""
+    def _widened_domain(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
+        """Return a domain together with the objects of classes."""
         key = domain, classes
-        if key not in self._domains:
+        if key not in self._widened_domains:
             types = opened.symbols.types
             added = [number for name in classes for number in self.classes[name]]
-            self._domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
-        return self._domains[key]
+            self._widened_domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
+        return self._widened_domains[key]
 
 
-def _breaks(tried: CopiedRules, broken: Sequence[tuple[int, int]]) -> dict[str, list[PossibleViolation]]:
-    """What broken copies say about each class: smaller sets of kinds and of classes go before larger ones."""
-    breaks: dict[str, list[PossibleViolation]] = {}
-    alone: set[str] = set()
-    for number, step in broken:
-        group, sets = tried.copies[number]
-        rule = tried.compiled.rules[number]
+def _kind_sets(
+    rule: Rule, opened: CompiledTask, possible: Sequence[str], is_combined: bool
+) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
+    """Return the sets of a rule's domains that kinds widen, each with the smallest sets of kinds that widen them.
+
+    ``None`` if there are too many sets.
+    """
+    types = opened.symbols.types
+    types_of_domains = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
+    single: dict[frozenset[int], list[tuple[str, ...]]] = {}
+    for kind in possible:
+        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.above[kind]}
+        affected = frozenset(
+            [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
+        )
+        if affected:
+            single.setdefault(affected, []).append((kind,))
+    sets = dict(single)
+    queue = list(single) if is_combined else []
+    while queue:
+        affected = queue.pop(0)
+        for added, kinds in single.items():
+            union = affected | added
+            if union not in sets:
+                sets[union] = [(*sets[affected][0], *kinds[0])]
+                queue.append(union)
+        if len(sets) > MAX_SETS:
+            return None
+    return sets
+
+
+def _violations_by_class(
+    copied: CopiedRules, violated: Sequence[tuple[int, int]]
+) -> dict[str, list[PossibleViolation]]:
+    """Return the possible violations of each class; smaller sets of kinds and of classes replace larger ones."""
+    by_class: dict[str, list[PossibleViolation]] = {}
+    violated_by_one_class: set[str] = set()
+    for number, step in violated:
+        group, kind_sets = copied.copies[number]
+        rule = copied.compiled.rules[number]
         if len(group) == 1:
-            alone.add(rule.name)
-        elif rule.name in alone:
-            continue  # one of the classes is enough
-        for kinds in sets:
-            reported = [set(suspicion.kinds) for suspicion in breaks.get(group[0], ()) if suspicion.rule == rule.name]
+            violated_by_one_class.add(rule.name)
+        elif rule.name in violated_by_one_class:
+            continue
+        for kinds in kind_sets:
+            reported = [set(v.kinds) for v in by_class.get(group[0], ()) if v.rule == rule.name]
             if not any([fewer <= set(kinds) for fewer in reported]):
                 for name in group:
-                    rest_of_group = tuple([other for other in group if other != name])
-                    breaks.setdefault(name, []).append(
-                        PossibleViolation(kinds, rule.name, rule.severity, step, rest_of_group)
-                    )
-    return breaks
-
-
-def _worst_first(suspicions: Iterable[PossibleViolation]) -> tuple[PossibleViolation, ...]:
-    return tuple(sorted(suspicions, key=lambda suspicion: SEVERITIES.index(suspicion.severity)))
+                    other_classes = tuple([class_name for class_name in group if class_name != name])
+                    violation = PossibleViolation(kinds, rule.name, rule.severity, step, other_classes)
+                    by_class.setdefault(name, []).append(violation)
+    return by_class
 
 
 def _domains(rule: Rule) -> set[int]:
-    """The domains that the variables of a rule range over."""
+    """Return the domains of the variables of a rule."""
     domains = {v.domain for v in rule.declared}
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
-        domains |= {
-            v.domain for v in (*part.parameters, *[b for formula in formulas for b in bound_variables(formula)])
-        }
+        domains |= {v.domain for v in part.parameters}
+        domains |= {v.domain for formula in formulas for v in bound_variables(formula)}
     return domains
 
 
-def _over(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
-    """A copy of a rule whose variables range over other domains."""
+def _with_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
+    """Return a copy of a rule, with a new number, whose variables have other domains."""
 
-    def variables(several: Sequence[Variable]) -> tuple[Variable, ...]:
-        return tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in several])
+    def variables(originals: Sequence[Variable]) -> tuple[Variable, ...]:
+        return tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in originals])
 
-    def over(formula: Formula | None) -> Formula | None:
-        return None if formula is None else replace_domains(formula, domains)
+    def formula(original: Formula | None) -> Formula | None:
+        return None if original is None else replace_domains(original, domains)
 
-    parts = tuple(
-        [
-            RulePart(
-                number,
-                variables(part.parameters),
-                part.mode,
-                replace_domains(part.body, domains),
-                over(part.step),
-                over(part.guard),
-                part.after,
-            )
-            for part in rule.parts
-        ]
-    )
-    return rule._replace(parts=parts, declared=variables(rule.declared))
+    parts = [
+        part._replace(
+            rule=number,
+            parameters=variables(part.parameters),
+            body=replace_domains(part.body, domains),
+            step=formula(part.step),
+            guard=formula(part.guard),
+        )
+        for part in rule.parts
+    ]
+    return rule._replace(parts=tuple(parts), declared=variables(rule.declared))
+
+
+# -- coverage ---------------------------------------------------------------------------------------------------------
 
 
 def task_coverage(compiled: CompiledTask) -> Coverage | None:
-    """What the rules see of a task, before a plan is known; ``None`` without specifications."""
+    """Return the applicable rules and unclassified objects of a task; ``None`` without specifications."""
     if not compiled.expanded.rules:
         return None
     groups: dict[str, list[str]] = {}
     for rule in compiled.rules:
         if not rule.applicable:
-            groups.setdefault(_lacking(rule.missing_names), []).append(rule.name)
-    in_order = sorted(groups.items(), key=lambda group: -len(group[1]))
+            groups.setdefault(_inapplicable_reason(rule.missing_names), []).append(rule.name)
+    largest_first = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
     classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
     sources = {source.name: source for source in compiled.sources.values()}
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
-        tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in in_order]),
+        tuple([NotApplicableGroup(reason, tuple(rules)) for reason, rules in largest_first]),
         tuple(
-            [UnclassifiedClass(name, tuple([names[o] for o in objects]), False) for name, objects in classes.items()]
+            [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
         ),
-        tuple([GivenKinds(g.name, g.kinds, g.reason, place_text(g.place, sources)) for g in compiled.given_kinds]),
+        tuple([GivenKinds(g.name, g.kinds, g.reason, _place_text(g.place, sources)) for g in compiled.given_kinds]),
     )
 
 
-def _lacking(lacks: Sequence[WordName]) -> str:
-    """Why a rule cannot apply, in words."""
-    reason = next((text for kind, text in lacks if kind == "rule"), None)
-    return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in lacks])}"
+def _inapplicable_reason(missing_names: Sequence[WordName]) -> str:
+    reason = next((text for kind, text in missing_names if kind == "rule"), None)
+    return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in missing_names])}"
 
 
-def place_text(label: Label, sources: Mapping[str, Source]) -> str:
-    """A place as text: a flag, or a file and a line."""
+def _place_text(label: Label, sources: Mapping[str, Source]) -> str:
+    """Return a place as an option, or as a file and a line."""
     source = sources.get(label.source)
     if label.source.startswith("--") or source is None:
         return label.source
     return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
-def with_used_classes(coverage: Coverage, used: Sequence[UnclassifiedClass]) -> Coverage:
-    """The coverage with what is known of the classes that a plan uses, which come first."""
-    names = {entry.name for entry in used}
-    return coverage._replace(
-        unclassified=(*used, *[entry for entry in coverage.unclassified if entry.name not in names])
-    )
-
-
-def classification_warnings(
-    classes: Sequence[UnclassifiedClass], plan: Source, steps: Sequence[Step]
-) -> tuple[Diagnostic, ...]:
-    """A warning for each class that may break a rule."""
-    return tuple([_reason(entry, plan, steps) for entry in classes if entry.possible_violations])
-
-
-def _reason(entry: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
-    first = next((step for step in steps if not {*step.tokens}.isdisjoint(entry.objects)), None)
+def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
+    name, objects = unclassified.name, unclassified.objects
+    first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
-    worst = entry.possible_violations[0]
-    objects = "" if entry.objects == (entry.name,) else f" ({', '.join(entry.objects[:_SHOWN])})"
-    message = f"`{entry.name}`{objects} has no known kind: {_if(worst)}, the plan violates rule `{worst.rule}`"
-    notes = [f"{_if(suspicion)}: rule `{suspicion.rule}`" for suspicion in entry.possible_violations[1:_SHOWN]]
-    hidden = len(entry.possible_violations) - 1 - len(notes)
+    worst, *less_severe = unclassified.possible_violations
+    listed = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
+    message = f"`{name}`{listed} has no known kind: {_condition(worst)}, the plan violates rule `{worst.rule}`"
+    notes = [f"{_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]]
+    hidden = len(less_severe) - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
-        f"classify it with `--kind {entry.name}=KIND,..` or `[[classify]]` in the profile of the home; "
-        f"if it has no kind that matters, use `--assume-harmless {entry.name}`"
+        f"classify it with `--kind {name}=KIND,..` or `[[classify]]` in the profile of the home; "
+        f"if it has no kind that matters, use `--assume-harmless {name}`"
     )
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(notes), help, Severity.WARNING)
 
 
-def _if(suspicion: PossibleViolation) -> str:
-    """What would have to be so for a rule to be broken."""
-    together = "".join([f" and `{name}`" for name in suspicion.others])
-    return f"if it{together} {'are' if together else 'is'} {' and '.join([f'`{kind}`' for kind in suspicion.kinds])}"
+def _condition(violation: PossibleViolation) -> str:
+    """Return the kinds under which a rule would be violated, as text."""
+    classes = "".join([f" and `{name}`" for name in violation.others])
+    kinds = " and ".join([f"`{kind}`" for kind in violation.kinds])
+    return f"if it{classes} {'are' if classes else 'is'} {kinds}"
 
 
-def untested_kinds_warning(used: Iterable[str]) -> Diagnostic:
-    """The warning that not all kinds were tried."""
+def _untested_warning(used: Iterable[str]) -> Diagnostic:
+    """Return the warning that there were too many kinds and rules to try."""
     names = ", ".join([f"`{name}`" for name in used])
     message = f"{names}: no known kind, and too many kinds and rules to try"
     help = "classify them with `--kind CLASS=KIND,..` or `--assume-harmless CLASS`"

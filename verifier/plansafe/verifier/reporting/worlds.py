@@ -1,4 +1,4 @@
-"""Worlds: one as what it adds to the task, and as a report shows it; what a report says of all of them."""
+"""Possible worlds: a completion of the task, its text in a report, and the report on all possible worlds."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from plansafe.verifier.model.nodes import Number
 
 
 class MissingOutcome(RuntimeError):
-    """A world has no outcome for a ``oneof`` of a step: an internal error."""
+    """A completion has no outcome for a ``oneof`` of a step: an internal error."""
 
 
 class OneofOutcomes(NamedTuple):
-    """The alternative of each binding of one ``oneof``: ``usual``, except for the bindings in ``exceptions``."""
+    """The alternatives of a ``oneof``: ``usual`` for all bindings except those in ``exceptions``."""
 
     usual: int
     exceptions: dict[tuple[int, ...], int]
 
 
 class Completion(NamedTuple):
-    """One world: the open facts that are true, the values of open numbers, and the outcomes of all steps.
+    """A possible world: the open facts that are true, the values of open numbers, and the outcomes of all steps.
 
-    ``facts`` are (predicate, code), ``values`` (function, code) -> number. ``outcomes`` has every ``oneof`` of every
-    step, by step (from 1) and number. ``order`` lists the steps of a partially ordered plan as they are taken;
-    ``durations``: (step, duration), where the plan gives a tolerance.
+    ``facts``: (predicate, code). ``values``: (function, code) -> number. ``outcomes``: (step from 1, number of the
+    ``oneof``) -> alternatives. ``order``: the order in which a partially ordered plan is executed. ``durations``:
+    (step, duration) for each step whose duration has a tolerance.
     """
 
     facts: frozenset[tuple[int, int]]
@@ -33,27 +33,27 @@ class Completion(NamedTuple):
     durations: tuple[tuple[int, Number], ...] = ()
 
     def outcomes_of(self, step: int, number: int) -> OneofOutcomes:
-        """The outcomes of one ``oneof``. Raises :class:`MissingOutcome`."""
+        """Return the alternatives of a ``oneof``. Raises :class:`MissingOutcome`."""
         outcomes = self.outcomes.get((step, number))
         if outcomes is None:
             raise MissingOutcome(f"the world has no outcome of `oneof` {number} of step {step}")
         return outcomes
 
     def alternative(self, step: int, number: int, objects: tuple[int, ...]) -> int:
-        """The alternative that one binding of a ``oneof`` takes. Raises :class:`MissingOutcome`."""
+        """Return the alternative of one binding of a ``oneof``. Raises :class:`MissingOutcome`."""
         outcomes = self.outcomes_of(step, number)
         return outcomes.exceptions.get(objects, outcomes.usual)
 
 
 class ShownValue(NamedTuple):
-    """A fact or number of a world, as text: ``(metal cup)`` and ``true``, ``false`` or a number."""
+    """A fact or number of a possible world, as text: ``(metal cup)`` and ``true``, ``false`` or a number."""
 
     what: str
     value: str
 
 
 class ShownOutcome(NamedTuple):
-    """A choice of a world, as text; ``binding`` names the objects of quantifiers around it."""
+    """The alternative of a nondeterministic effect in a possible world, as text."""
 
     step: int
     action: str
@@ -63,7 +63,7 @@ class ShownOutcome(NamedTuple):
 
 
 class ShownWorld(NamedTuple):
-    """A world as the report shows it: what the plan's verdict depends on."""
+    """The part of a possible world on which the plan's verdict depends, as text."""
 
     facts: tuple[ShownValue, ...]
     outcomes: tuple[ShownOutcome, ...]
@@ -72,10 +72,7 @@ class ShownWorld(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """A world in which something fails: ``about`` is ``executable``, ``goal``, ``safe`` or the name of a rule.
-
-    ``completion`` is the world itself, for who replays the plan in it.
-    """
+    """A possible world in which ``executable``, ``goal``, ``safe`` or a rule (``about``) fails."""
 
     about: str
     world: ShownWorld
@@ -84,12 +81,12 @@ class Witness(NamedTuple):
 
 
 class WorldsReport(NamedTuple):
-    """What a report says about worlds, beside its three values.
+    """The part of a report about possible worlds.
 
-    ``open_facts``, ``open_numbers``, ``choices`` (of outcomes), ``durations`` (with a tolerance) and ``unordered``
-    (pairs of steps that the plan leaves in either order): how much is left open. ``relevant``: how much of it the
-    verdict can depend on. ``cause`` and ``question`` are ``None`` where there is none, or where it was not found: the
-    notes say which. ``solver`` says what decided; ``advice``, where something is UNKNOWN, what would help.
+    ``open_facts``, ``open_numbers``, ``choices`` (nondeterministic outcomes), ``durations`` (with a tolerance) and
+    ``unordered`` (pairs of steps without an order) count the open elements; ``relevant`` counts those that can change
+    the verdict. ``cause`` and ``question`` are ``None`` if they do not exist or were not found; the notes give the
+    reason. ``solver``: the solver that decided. ``advice``: how to avoid an UNKNOWN verdict.
     """
 
     open_facts: int

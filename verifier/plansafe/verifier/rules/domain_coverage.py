@@ -81,19 +81,14 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
         if number and number not in parents
     }
     covered = set().union(*bound_types.values())
+    typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
         tuple([rule.name for rule in rules if rule.applicable]),
         tuple([InapplicableRule(rule.name, rule.missing_names) for rule in rules if not rule.applicable]),
         kinds,
         tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
-        tuple(
-            [
-                name
-                for name, object_types in zip(symbols.objects, symbols.object_types, strict=True)
-                if all([covered.isdisjoint(types.ancestors[t]) for t in object_types])
-            ]
-        ),
+        tuple([name for name, own in typed_objects if all([covered.isdisjoint(types.ancestors[t]) for t in own])]),
     )
 
 

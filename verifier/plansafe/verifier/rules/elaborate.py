@@ -12,18 +12,8 @@ from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
 from plansafe.verifier.elaborate.types import TypedName
-from plansafe.verifier.model.nodes import (
-    TRUE,
-    And,
-    Atom,
-    Formula,
-    OpenPredicate,
-    Or,
-    Quantified,
-    Temporal,
-    Variable,
-    WorldInvariant,
-)
+from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantified, Temporal, Variable
 from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
@@ -60,8 +50,8 @@ class RuleElaborator:
         self.symbols = symbols
         self.context = symbols.context
         self.rules: list[Rule] = []
-        self.openings: list[OpenPredicate] = []
-        self.invariants: list[WorldInvariant] = []
+        self.openings: list[model.OpenPredicate] = []
+        self.invariants: list[model.WorldInvariant] = []
 
     def constraints(self, constraints: tuple[TaskConstraint, ...]) -> None:
         """Add the constraints of domain and problem."""
@@ -116,9 +106,8 @@ class RuleElaborator:
             count = sum([declared_missing.get(specification, 0) for specification in applied.serves])
             if count:
                 rules = "1 rule is" if count == 1 else f"{count} rules are"
-                message = (
-                    f"{rules} not applicable: according to the mapping, this domain lacks the names that they need"
-                )
+                reason = "according to the mapping, this domain lacks the names that they need"
+                message = f"{rules} not applicable: {reason}"
                 self.context.note(SC.RULE_NOT_APPLICABLE, message, applied.at, "this mapping")
         self._add_open_predicates(expanded.openings, missing)
         self._add_invariants(expanded.invariants, missing)
@@ -151,10 +140,10 @@ class RuleElaborator:
         self.rules.append(rule._replace(applicable=False, missing_names=tuple(missing_names)))
 
     def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
-        opened: dict[object, OpenPredicate] = {}
+        opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
             names = names_in_types(opening.typed) | names_in_formula(opening.atom)
-            effect = f"nothing of `{opening.typed[0]}` is open"
+            effect = f"`{opening.typed[0]}` is not open"
             if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
                 if predicate is not None:
@@ -163,7 +152,7 @@ class RuleElaborator:
 
     def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
-            effect, at = f"invariant `{token_text(plain.node[1])}` says nothing", Place(plain.node, 1)
+            effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
             if not warn_if_missing(self.context, names_in_rule(plain.node), missing, effect, at):
                 invariant = elaborate_invariant(self.symbols, plain.node)
                 if invariant is not None:
@@ -231,7 +220,7 @@ class RuleElaborator:
         """Elaborate the steps of ``:on``, ``:at-end`` or ``:during``; add their implicit parameters to ``declared``."""
         keys = [key for key in STEP_KINDS if key in fields]
         if len(keys) > 1:
-            message = f"`{keys[1]}` beside `{keys[0]}`"
+            message = f"`{keys[1]}` in a rule with `{keys[0]}`"
             self.context.error(SC.STRUCTURE, message, fields[keys[1]], "a rule may have only one of them")
             return []
         if not keys:
@@ -293,21 +282,18 @@ class RuleElaborator:
         after = _required(formulas.get(":require-after"), formulas.get(":forbid-after"))
         if not steps:
             mode = "always" if kind == ":process" else "end"
-            return tuple(
-                [
-                    RulePart(number, variables, mode, conjunct if guard is TRUE else Or((negate(guard), conjunct)))
-                    for variables, conjunct in required_conjuncts(before, parameters)
-                ]
-            )
-        condition = None if guard is TRUE else guard
-        return tuple(
-            [
-                RulePart(number, variables, "each", conjunct, step, condition, is_after)
-                for step in steps
-                for body, is_after in ((before, False), (after, True))
-                for variables, conjunct in required_conjuncts(body, parameters)
+            parts = [
+                RulePart(number, variables, mode, conjunct if guard is TRUE else Or((negate(guard), conjunct)))
+                for variables, conjunct in required_conjuncts(before, parameters)
             ]
-        )
+            return tuple(parts)
+        parts = [
+            RulePart(number, variables, "each", conjunct, step, None if guard is TRUE else guard, is_after)
+            for step in steps
+            for body, is_after in ((before, False), (after, True))
+            for variables, conjunct in required_conjuncts(body, parameters)
+        ]
+        return tuple(parts)
 
 
 def _required(require: Formula | None, forbid: Formula | None) -> Formula:

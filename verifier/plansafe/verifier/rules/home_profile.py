@@ -44,7 +44,7 @@ RESIDENTS = tuple(_RESIDENT_REASONS)
 class ProfileEntry(NamedTuple):
     """An entry of a profile.
 
-    ``effect`` is ``exempt``, ``off``, ``severity`` (``to`` is the new severity), or ``select`` (all rules that no such
+    ``effect`` is ``exempt``, ``off``, ``severity`` (to ``new_severity``), or ``select`` (all rules that no such
     entry selects are exempt). The entry applies to the rules in ``rules`` with a hazard in ``hazards``; an exemption
     applies to findings that also name one of ``objects`` and an object of the ``kinds``. Empty fields do not restrict.
     """
@@ -54,7 +54,7 @@ class ProfileEntry(NamedTuple):
     hazards: tuple[str, ...]
     kinds: tuple[str, ...]
     objects: tuple[str, ...]
-    to: str | None
+    new_severity: str | None
     reason: str
     place: Label
 
@@ -72,14 +72,14 @@ class ProfileEntry(NamedTuple):
 class HomeProfile(NamedTuple):
     """A profile that was read.
 
-    ``who``: the residents that it mentions, and whether they live in the home. ``others``: the texts of further
-    entries: an option, a project file, the plan itself. ``classes``: the kinds of classes of objects.
+    ``residents``: people and pets, with whether they live in the home. ``entry_sources``: the texts of further entries,
+    such as an option, a project file or the plan itself. ``classes``: the kinds of classes of objects.
     """
 
     source: Source
     entries: tuple[ProfileEntry, ...] = ()
-    who: tuple[tuple[str, bool, Label], ...] = ()
-    others: tuple[Source, ...] = ()
+    residents: tuple[tuple[str, bool, Label], ...] = ()
+    entry_sources: tuple[Source, ...] = ()
     classes: tuple[ClassKinds, ...] = ()
 
 
@@ -135,7 +135,7 @@ class ProfileApplication:
         entries = [entry for entry in self._profile.entries if entry.effect == "exempt"]
         exemptions = [self._exemption(entry, spec_rules, expanded, symbols) for entry in entries]
         exemptions += self._unselected_exemptions(spec_rules)
-        for resident, is_present, label in self._profile.who:
+        for resident, is_present, label in self._profile.residents:
             target = _TARGETS_OF_ABSENT.get(resident)
             names = frozenset([rule.name for rule in spec_rules if rule.targets == (target,)])
             if target is not None and not is_present and names:
@@ -148,14 +148,16 @@ class ProfileApplication:
         for number in numbers:
             rule = rules[number]
             changes = [
-                (entry.to, entry.reason, entry.place)
+                (entry.new_severity, entry.reason, entry.place)
                 for entry in self._profile.entries
-                if entry.effect == "severity" and entry.to is not None and entry.applies_to(rule.name, rule.hazard)
+                if entry.effect == "severity"
+                and entry.new_severity is not None
+                and entry.applies_to(rule.name, rule.hazard)
             ]
             raised = SEVERITIES[max(SEVERITIES.index(rule.severity) - 1, 0)]
             changes += [
                 (raised, _RESIDENT_REASONS[resident], label)
-                for resident, is_present, label in self._profile.who
+                for resident, is_present, label in self._profile.residents
                 if is_present and "human" in rule.targets and rule.hazard in RAISED_HAZARDS.get(resident, ())
             ]
             if changes and changes[0][0] != rule.severity:
@@ -243,7 +245,7 @@ class ProfileApplication:
     def _place_text(self, label: Label) -> str:
         if label.source.startswith("--"):
             return label.source  # an option has no lines
-        texts = (self._profile.source, *self._profile.others)
+        texts = (self._profile.source, *self._profile.entry_sources)
         source = next((text for text in texts if text.name == label.source), self._profile.source)
         return f"{label.source}:{source.position(label.span.start)[0]}"
 

@@ -51,14 +51,9 @@ class Kinds(NamedTuple):
     def possible(self, symbols: Symbols) -> tuple[str, ...]:
         """Return the kinds that an object without a kind may have: kinds below the kind of everything, or empty."""
         everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
-        ancestors = symbols.types.ancestors
-        return tuple(
-            [
-                kind
-                for kind, types in self.informative().items()
-                if not types or any([not ancestors[t].isdisjoint(everything) for t in types])
-            ]
-        )
+        below = [not ancestors.isdisjoint(everything) for ancestors in symbols.types.ancestors]
+        kinds = self.informative().items()
+        return tuple([kind for kind, types in kinds if not types or any([below[t] for t in types])])
 
 
 def bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:

@@ -112,7 +112,7 @@ class _MappingCheck:
         outside = [table.names[t] for t in self.types[name] if not table.object_fits((t,), parent_types)]
         if outside:
             parent_names = " or ".join([f"`{parent}`" for parent in parents])
-            message = f"every `{name}` is a {parent_names}, but `{outside[0]}` is none"
+            message = f"every `{name}` is a {parent_names}, but `{outside[0]}` is not"
             help = f"bind {parent_names} to something that includes it"
             label = f"not all of these are a {parent_names}"
             self.context.warning(SC.VOCABULARY, message, Place(at.node, 1), label, help=help)

@@ -1,10 +1,10 @@
-"""Print rules, their parts, open predicates and invariants; :mod:`plansafe.verifier.model.printing` prints the task."""
+"""Print rules and their parts; :mod:`plansafe.verifier.model.printing` prints the task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
+from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.printing import Printer
 from plansafe.verifier.rules.model import Rule, RulePart
 
@@ -47,22 +47,3 @@ def part_text(task: Task, part: RulePart) -> str:
             where += ", in the state after"
     parameters = f", for {printer.variables(part.parameters)}" if part.parameters else ""
     return f"part, {where}{parameters}: {printer.formula(part.body)}"
-
-
-def opening_text(task: Task, opening: OpenPredicate) -> str:
-    """Print an open predicate; equal numbers are equal objects."""
-    printer = Printer(task)
-    types = [printer.type(domain) for domain in opening.domains]
-    arguments = [f"?{number} - {text}" for number, text in zip(opening.arguments, types, strict=True)]
-    return f"open ({' '.join([task.predicates[opening.predicate].name, *arguments])})"
-
-
-def invariant_text(task: Task, invariant: WorldInvariant) -> str:
-    """Print an invariant of the initial state of every possible world."""
-    outer = Printer(task).inside(invariant.parameters)
-    inner = outer.inside(invariant.counted)
-    is_formula = invariant.kind == "holds"
-    condition = outer.formula(invariant.formula) if is_formula else " ".join(inner.formulas(invariant.atoms))
-    parameters = f", for {outer.variables(invariant.parameters)}" if invariant.parameters else ""
-    counted = f", counting {inner.variables(invariant.counted)}" if invariant.counted else ""
-    return f"invariant {invariant.name}{parameters}: {invariant.kind}{counted} {condition}"

@@ -52,7 +52,7 @@ class StateTrace:
         self.places: tuple[Span, ...] = prepared.places or steps_read.spans
         self.changes: list[tuple[Change, ...]] = []
         self.unavailable_reason = ""
-        if prepared.checker.open or steps_read.is_open:
+        if prepared.checker.is_open or steps_read.is_open:
             self.unavailable_reason = (
                 "the task has unknown facts or nondeterministic effects, so there are several possible worlds"
             )

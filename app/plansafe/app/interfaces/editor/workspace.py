@@ -219,7 +219,7 @@ def _analyse_plan(folder: FolderSession, text: Text, kind: Kind, confirm: bool) 
     diagnostics = (*folder.effective.problems, *result.report.diagnostics)
     sources = {**result.sources, text.path: text.source}
     checker = None if prepared is None else prepared.checker
-    nothing_to_confirm = not result.report.findings or (checker is not None and checker.ok and checker.open)
+    nothing_to_confirm = not result.report.findings or (checker is not None and checker.ok and checker.is_open)
     return Analysis(text, kind, diagnostics, sources, result, prepared, checker, confirm or nothing_to_confirm)
 
 

@@ -63,7 +63,7 @@ def build_plan_view(
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
-        has_many_worlds = checker.open or read.is_open
+        has_many_worlds = checker.is_open or read.is_open
         detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:

@@ -165,7 +165,7 @@ class Automaton:
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
-            search.all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+            search.find_all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
 
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: some or all instances read it, or blame depends on it."""

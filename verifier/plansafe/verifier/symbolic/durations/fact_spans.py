@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, assert_never
 
+from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Binding, Compare, Equal, Formula, Number, Task, Temporal, Truth, ground
 from plansafe.verifier.model.operations import Leaf, fold_formula
@@ -111,11 +112,11 @@ class FactSpans:
         self,
         event_times: dict[int, EventTime],
         changes: dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]],
-        is_initial: Callable[[FactLiteral], bool],
+        initial: State,
     ) -> None:
         self._event_times = event_times
         self._changes = changes
-        self._is_initial = is_initial
+        self._initial = initial
         self._spans: dict[FactLiteral, list[Span]] = {}
 
     def spans_of(self, literal: FactLiteral) -> list[Span]:
@@ -132,7 +133,8 @@ class FactSpans:
             if fact in adds or fact in deletes:
                 changes.append((self._event_times[event], event, (fact in adds) is literal.positive))
         changes.sort()
-        starts: list[tuple[int, int | None]] = [(-1, None)] if self._is_initial(literal) else []
+        is_initial = (literal.code in self._initial.facts[literal.predicate]) is literal.positive
+        starts: list[tuple[int, int | None]] = [(-1, None)] if is_initial else []
         starts += [(index, event) for index, (_, event, makes_true) in enumerate(changes) if makes_true]
         spans = []
         for index, start in starts:
