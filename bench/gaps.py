@@ -1,9 +1,9 @@
-"""Delete a rule, look for gaps, and see whether they reveal it: ``python -m bench.gaps --group fifty``.
+"""Delete a rule, search for gaps, and check whether they reveal it: ``python -m bench.gaps --group fifty``.
 
-``--variant`` is what is looked with: ``all`` of it, all but one of its parts (``without-together``, ``without-words``,
-..), or a baseline that proposes no rules: the first plans that detours lead to (``detours``), or some of them drawn at
-random (``random``). ``--control`` looks for gaps of the whole specifications instead. ``--library home,home-household``
-compares with other specifications, too. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
+``--variant`` selects the search: ``all`` of it, all but one of its parts (``without-together``, ``without-words``, ..),
+or a baseline that proposes no rules: the first plans of the detours (``detours``), or randomly drawn ones (``random``).
+``--control`` searches for gaps of the whole specifications instead. ``--library home,home-household`` also compares
+with other specifications. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plansafe.specs.lint.gaps.suspicion import NO_SUSPICION, Suspicion, Suspicio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "lint_gaps"))
 import gaps_cases
-from gaps_cases import Case, judge, search
+from gaps_cases import Case, assess, search
 
 GROUPS = {
     "household": gaps_cases.household,
@@ -39,7 +39,7 @@ FIRST = (1, 3, 5, 10)
 
 
 class Detours(GapRanking):
-    """A baseline: the first plans that detours lead to, whatever they do, without a proposed rule."""
+    """A baseline: the first plans of the detours, without a proposed rule."""
 
     def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The plans as gaps."""
@@ -55,7 +55,7 @@ class Detours(GapRanking):
 
 
 class RandomDetours(Detours):
-    """A baseline: plans that detours lead to, drawn at random."""
+    """A baseline: randomly drawn plans of the detours."""
 
     def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The plans in an order of the list."""
@@ -81,7 +81,7 @@ def weigh(weight: float) -> None:
 
 
 def vary(variant: str) -> None:
-    """Switch off what a variant is without."""
+    """Switch off the parts that a variant is without."""
     if variant in ("detours", "random"):
         weigh(0.0)
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
@@ -106,7 +106,7 @@ VARIANTS = (
 
 
 def main() -> None:
-    """Run what the command line asks for, and print a line for each case and a table."""
+    """Run the cases, and print a line for each case and a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rules", nargs="*", help="only these")
     parser.add_argument("--group", choices=GROUPS, default="fifty")
@@ -133,37 +133,38 @@ def main() -> None:
 
 
 def label(case: Case) -> str:
-    """Which case it is."""
+    """The name of a case."""
     return f"{Path(case.problem.name).parent.name if case.group == 'examples' else case.group}/{case.rule}"
 
 
 def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
     """The share of deleted rules that are revealed."""
-    done = []
+    outcomes = []
     print(f"{'deleted rule':45} revealed caught restored  gaps  explored  seconds")
     for case in cases:
-        judged = judge(case, options, library)
-        done.append(judged)
-        ranks = [str(rank or "-") for rank in (judged.revealed, judged.caught, judged.restored)]
-        counts = f"{len(judged.gaps):5} {judged.explored:9} {judged.seconds:8.1f}"
+        outcome = assess(case, options, library)
+        outcomes.append(outcome)
+        ranks = [str(rank or "-") for rank in (outcome.revealed, outcome.caught, outcome.restored)]
+        counts = f"{len(outcome.gaps):5} {outcome.explored:9} {outcome.seconds:8.1f}"
         print(f"{label(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
         if verbose:
-            show(judged.gaps)
+            show(outcome.gaps)
     print()
     for word in ("revealed", "caught", "restored"):
-        ranks = [getattr(judged, word) for judged in done]
+        ranks = [getattr(outcome, word) for outcome in outcomes]
         counts = [sum([1 for rank in ranks if rank is not None and rank <= first]) for first in FIRST]
         shares = ", ".join(
-            [f"{count} ({count / len(done):.0%}) by the first {n}" for n, count in zip(FIRST, counts, strict=True)]
+            [f"{count} ({count / len(outcomes):.0%}) by the first {n}" for n, count in zip(FIRST, counts, strict=True)]
         )
-        print(f"{word:9} of {len(done)}: {shares}")
+        print(f"{word:9} of {len(outcomes)}: {shares}")
     print(
-        f"CPU seconds: {sum([j.seconds for j in done]):.0f}, at most {max([j.seconds for j in done]):.1f} for one case"
+        f"CPU seconds: {sum([o.seconds for o in outcomes]):.0f}, "
+        f"at most {max([o.seconds for o in outcomes]):.1f} for one case"
     )
 
 
 def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
-    """How many gaps are listed where nothing was deleted."""
+    """The number of gaps of whole specifications."""
     counts = []
     for case in cases:
         started = process_time()
@@ -182,7 +183,7 @@ def show(gaps: tuple[Gap, ...]) -> None:
     """The gaps of a case, readable."""
     for number, gap in enumerate(gaps, 1):
         print(f"   {number:2} {gap.code} {gap.score:5.2f} {gap.kind}: {gap.rule}")
-        print(f"      broken at {gap.steps} by {' '.join(gap.plan)}")
+        print(f"      violated at {gap.steps} by {' '.join(gap.plan)}")
         print(f"      {'; '.join(gap.reasons)}")
 
 

@@ -1,4 +1,4 @@
-"""The conformance cases, judged by the kernel."""
+"""The conformance cases, audited by the kernel."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ UNSUPPORTED = {"s47_event_pddlplus", "s48_event_pddlplus_ok"}
 ACCEPTED = {"VALID": {"SAFE", "VALID"}, "INVALID": {"INVALID", "UNSAFE"}, "REJECT": {"REJECT"}}
 
 
-def verdict(case: Case) -> str:
+def outcome(case: Case) -> str:
+    """Return the headline, or REJECT for texts and plans that the kernel does not accept."""
+
     def text(name: str) -> str:
         return case.files[name].decode("utf-8", "surrogateescape")
 
     try:
-        judgement = Kernel(text("domain.pddl"), text("problem.pddl")).audit(text("plan"))
+        verdict = Kernel(text("domain.pddl"), text("problem.pddl")).audit(text("plan"))
     except KernelRejects:
         return "REJECT"
-    return "REJECT" if judgement.ill_formed else judgement.headline
+    return "REJECT" if verdict.ill_formed else verdict.headline
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_case(name: str) -> None:
     (expected,) = CASES[name].lines
-    headline = verdict(CASES[name])
+    headline = outcome(CASES[name])
     assert headline in ACCEPTED[expected] or (name in UNSUPPORTED and headline == "REJECT")
 
 

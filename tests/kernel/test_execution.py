@@ -11,12 +11,12 @@ import pytest
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict, World
 
 
-def judge(domain: str, problem: str, plan: str, lenient: bool = False) -> KernelVerdict:
+def audit_plan(domain: str, problem: str, plan: str, lenient: bool = False) -> KernelVerdict:
     return Kernel(f"(define (domain d) {domain})", f"(define (problem p) {problem})", lenient=lenient).audit(plan)
 
 
 def headline(domain: str, problem: str, plan: str) -> str:
-    return judge(domain, problem, plan).headline
+    return audit_plan(domain, problem, plan).headline
 
 
 def test_delete_then_add() -> None:
@@ -94,9 +94,9 @@ def test_derived_predicates_by_strata() -> None:
     assert headline(domain, problem, "(cut a b)") == "VALID"
     assert headline(domain, problem, "") == "INVALID"
     with pytest.raises(KernelRejects):
-        judge("(:predicates (p) (q)) (:derived (p) (not (q))) (:derived (q) (p))", "(:goal ())", "")
+        audit_plan("(:predicates (p) (q)) (:derived (p) (not (q))) (:derived (q) (p))", "(:goal ())", "")
     with pytest.raises(KernelRejects):
-        judge("(:predicates (p)) (:derived (p) ()) (:action a :effect (p))", "(:goal ())", "")
+        audit_plan("(:predicates (p)) (:derived (p) ()) (:action a :effect (p))", "(:goal ())", "")
 
 
 READINGS = """(:predicates (p) (q) (r)) (:action make-q :precondition (p) :effect (q))
@@ -104,21 +104,21 @@ READINGS = """(:predicates (p) (q) (r)) (:action make-q :precondition (p) :effec
 
 
 def test_three_readings() -> None:
-    verdict = judge(READINGS, "(:goal (r))", "(make-q) (make-p) (use-q)")
+    verdict = audit_plan(READINGS, "(:goal (r))", "(make-q) (make-p) (use-q)")
     assert verdict.headline == "INVALID" and not verdict.executable
     assert verdict.failed_steps == {"halt": (1,), "skip": (1, 3), "force": (1,)}
     assert verdict.ill_formed == ()
 
 
 def test_ill_formed_steps() -> None:
-    verdict = judge(READINGS, "(:objects x) (:goal (p))", "(make-p) (fly) (make-p x) (make-q)")
+    verdict = audit_plan(READINGS, "(:objects x) (:goal (p))", "(make-p) (fly) (make-p x) (make-q)")
     assert verdict.ill_formed == (2, 3)
     assert verdict.headline == "INVALID"
     assert verdict.goal  # the plan stops after (make-p)
     with pytest.raises(KernelRejects):
-        judge(READINGS, "(:goal (p))", "(make-p) make-q")
+        audit_plan(READINGS, "(:goal (p))", "(make-p) make-q")
     with pytest.raises(KernelRejects):
-        judge(READINGS, "(:goal (p))", "1: (make-p) (make-q)")
+        audit_plan(READINGS, "(:goal (p))", "1: (make-p) (make-q)")
 
 
 def test_plan_formats() -> None:
@@ -173,7 +173,7 @@ def test_timed(init: str, plan: str, expected: str) -> None:
 
 
 def test_a_failed_start_takes_its_end_along() -> None:
-    verdict = judge(TIMED, "(:init (open) (q)) (:goal (r))", "0: (d) [3]")
+    verdict = audit_plan(TIMED, "(:init (open) (q)) (:goal (r))", "0: (d) [3]")
     assert verdict.failed_steps == {"halt": (1,), "skip": (1,), "force": (1,)}
     kernel = Kernel(f"(define (domain d) {TIMED})", "(define (problem p) (:init (open) (q)) (:goal (r)))",
                     ["(define (safety s) (:termination t :forbid (r)))"])  # fmt: skip
@@ -195,19 +195,19 @@ def test_deep_nesting_ends_in_a_verdict_or_a_limit() -> None:
     shut = ")" * 100_000
     for problem in (f"(:goal {deep}{shut})", f"(:init {deep}{shut}) (:goal ())", f"(:goal {'(and ' * 100_000}{shut})"):
         with pytest.raises(KernelRejects):
-            judge("(:predicates (p))", problem, "")
+            audit_plan("(:predicates (p))", problem, "")
     with pytest.raises(KernelRejects):
-        judge("(:predicates (p))", "(:goal ())", deep + shut)
+        audit_plan("(:predicates (p))", "(:goal ())", deep + shut)
     many = " ".join(f"?x{i}" for i in range(5000))
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(1000)  # whoever ran before may have raised it
     try:
         with pytest.raises(KernelLimit):
-            judge("(:predicates (p))", f"(:objects o) (:goal (forall ({many}) (p)))", "")
+            audit_plan("(:predicates (p))", f"(:objects o) (:goal (forall ({many}) (p)))", "")
     finally:
         sys.setrecursionlimit(limit)
     with pytest.raises(KernelRejects):
-        judge(f"(:predicates (p)) (:types {'(either ' * 100_000}{shut})", "(:goal ())", "")
+        audit_plan(f"(:predicates (p)) (:types {'(either ' * 100_000}{shut})", "(:goal ())", "")
 
 
 def test_states_are_a_trace() -> None:
@@ -258,7 +258,7 @@ def test_states_are_a_trace() -> None:
 )
 def test_rejected(domain: str, problem: str) -> None:
     with pytest.raises(KernelRejects):
-        judge(domain, problem, "")
+        audit_plan(domain, problem, "")
 
 
 def test_types_of_arguments() -> None:
@@ -266,10 +266,13 @@ def test_types_of_arguments() -> None:
     (:action a :parameters (?x - animal) :precondition (p ?x)) (:action b :parameters (?x - (either cat dog)) :effect (q ?x))"""
     problem = "(:objects tom - cat rex - dog it - thing) (:init (p tom) (p it)) (:goal ())"
     assert headline(domain, problem, "(a tom) (b rex)") == "VALID"
-    assert judge(domain, problem, "(b it)").ill_formed == (1,)
+    assert audit_plan(domain, problem, "(b it)").ill_formed == (1,)
     with pytest.raises(KernelRejects):
-        judge(domain, "(:objects rex - dog) (:init (p rex)) (:goal ())", "")
-    assert judge(domain, "(:objects rex - dog) (:init (p rex)) (:goal ())", "(a rex)", lenient=True).headline == "VALID"
+        audit_plan(domain, "(:objects rex - dog) (:init (p rex)) (:goal ())", "")
+    assert (
+        audit_plan(domain, "(:objects rex - dog) (:init (p rex)) (:goal ())", "(a rex)", lenient=True).headline
+        == "VALID"
+    )
 
 
 def test_one_name_in_four_name_spaces() -> None:

@@ -78,20 +78,20 @@ def test_a_variable_of_several_steps_has_the_types_of_all() -> None:
     (:action load :parameters (?t - truck ?p - plane)))"""
     problem = "(define (problem p) (:objects t u - truck p - plane) (:init (open t) (open p)) (:goal ()))"
 
-    def judge(rule: str) -> KernelVerdict:
+    def audit_plan(rule: str) -> KernelVerdict:
         return Kernel(domain, problem, [f"(define (safety s) {rule})"]).audit("(drive t) (drive u) (fly p) (load t p)")
 
-    verdict = judge("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
+    verdict = audit_plan("(:process r :on (or (drive ?v) (fly ?v)) :forbid (open ?v))")
     assert sorted((f.step, f.binding) for f in verdict.findings) == [(1, (("?v", "t"),)), (3, (("?v", "p"),))]
     assert verdict.instances == {"r": 3}
-    assert judge("(:process r :on (load ?v ?v) :forbid (open ?v))").instances == {"r": 0}
+    assert audit_plan("(:process r :on (load ?v ?v) :forbid (open ?v))").instances == {"r": 0}
     for rule in (
         "(:process r :on (or (drive ?v) (fly ?v)) :forbid (flying ?v))",  # may be a truck
         "(:process r :parameters (?v - truck) :on (or (drive ?v) (fly ?v)) :forbid (open ?v))",
         "(:process r :on (or (drive ?v) (fly t)) :forbid (open ?v))",
     ):
         with pytest.raises(KernelRejects, match="wrong type"):
-            judge(rule)
+            audit_plan(rule)
 
 
 def test_when() -> None:
@@ -152,17 +152,17 @@ def test_parts_name_objects() -> None:
 
 
 def test_undefined_numbers() -> None:
-    judgement = kernel("(:process r :forbid (> (heat) 5))").audit("(dry)")
-    assert (judgement.headline, judgement.safe, judgement.undecided) == ("UNKNOWN", None, {("r", ())})
+    verdict = kernel("(:process r :forbid (> (heat) 5))").audit("(dry)")
+    assert (verdict.headline, verdict.safe, verdict.undecided) == ("UNKNOWN", None, {("r", ())})
     assert kernel("(:process r :forbid (and (wet) (> (heat) 5)))").audit("(dry)").headline == "SAFE"
     assert kernel("(:process r :forbid (> (heat) 5))", "(= (heat) 5)").audit("").headline == "SAFE"
 
 
 def test_readings() -> None:
     rule = "(:termination r :parameters (?x - thing) :forbid (on ?x))"
-    judgement = kernel(rule).audit("(turn-on b) (move a k l) (turn-on a) (turn-off b)")
-    assert judgement.headline == "INVALID"
-    assert {(f.step, f.binding[0][1], f.readings) for f in judgement.findings} == {
+    verdict = kernel(rule).audit("(turn-on b) (move a k l) (turn-on a) (turn-off b)")
+    assert verdict.headline == "INVALID"
+    assert {(f.step, f.binding[0][1], f.readings) for f in verdict.findings} == {
         (1, "b", frozenset({"halt"})),
         (4, "a", frozenset({"skip", "force"})),
     }
@@ -178,9 +178,9 @@ def test_headlines() -> None:
 def test_constraints_of_a_problem() -> None:
     problem = """(define (problem p) (:objects a b - thing) (:init (wet)) (:goal ()) (:constraints (and (at end (not (wet)))
       (forall (?x - thing) (and (sometime (on ?x)) (always (not (done))))) (preference soft (always (done))))))"""
-    judge = Kernel(DOMAIN, problem)
-    assert judge.rules == ("constraint-1", "constraint-2")
-    findings = judge.audit("(turn-on a) (finish)").findings
+    rule_kernel = Kernel(DOMAIN, problem)
+    assert rule_kernel.rules == ("constraint-1", "constraint-2")
+    findings = rule_kernel.audit("(turn-on a) (finish)").findings
     assert {(f.rule, f.step, f.binding, f.at_end) for f in findings} == {
         ("constraint-1", 2, (), True),
         ("constraint-2", 2, (("?x", "b"),), True),
@@ -189,23 +189,23 @@ def test_constraints_of_a_problem() -> None:
 
 
 def test_one_finding_can_be_checked_alone() -> None:
-    judge = kernel("(:process r :parameters (?x - thing) :forbid (on ?x))")
+    rule_kernel = kernel("(:process r :parameters (?x - thing) :forbid (on ?x))")
     plan = "(turn-on a) (turn-on b)"
-    assert judge.check_finding(plan, "r", {"?x": "b"}, 2)
-    assert not judge.check_finding(plan, "r", {"?x": "b"}, 1)
-    assert not judge.check_finding(plan, "r", {}, 1)
-    assert not judge.check_finding(plan, "other", {"?x": "b"}, 2)
+    assert rule_kernel.check_finding(plan, "r", {"?x": "b"}, 2)
+    assert not rule_kernel.check_finding(plan, "r", {"?x": "b"}, 1)
+    assert not rule_kernel.check_finding(plan, "r", {}, 1)
+    assert not rule_kernel.check_finding(plan, "other", {"?x": "b"}, 2)
     step = kernel("(:process r :on (turn-on ?x) :forbid (wet))", "(wet)")
     assert step.check_finding(plan, "r", {"?x": "b"}, 2)
     assert not step.check_finding(plan, "r", {"?x": "a"}, 2)
 
 
 def test_given_traces() -> None:
-    judge = kernel("(:process r :on (turn-on ?x) :require (wet))")
+    rule_kernel = kernel("(:process r :on (turn-on ?x) :require (wet))")
     states = [[("wet",)], [], []]
-    findings = judge.audit_trace(states, actions=[[("turn-on", "a")], [("turn-on", "b"), ("dry",)]])
+    findings = rule_kernel.audit_trace(states, actions=[[("turn-on", "a")], [("turn-on", "b"), ("dry",)]])
     assert findings == {Finding("r", (("?x", "b"),), 2)}
-    assert judge.evaluate_instance("r", {"?x": "a"}, states, actions=[[("turn-on", "a")]]) is True
+    assert rule_kernel.evaluate_instance("r", {"?x": "a"}, states, actions=[[("turn-on", "a")]]) is True
     undefined = kernel("(:process r :forbid (> (heat) 5))")
     assert undefined.evaluate_instance("r", {}, states) is None
 

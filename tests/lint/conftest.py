@@ -1,4 +1,4 @@
-"""Makes this folder's helpers, and the random formulas of ``tests/property``, importable by its tests."""
+"""Make the modules of this folder and of ``tests/property`` importable."""
 
 from __future__ import annotations
 

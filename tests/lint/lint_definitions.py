@@ -17,18 +17,18 @@ from plansafe.verifier.kernel import Kernel
 
 
 class PlanOutcome(NamedTuple):
-    """What one executable plan does: its actions, the rules that it breaks, those that it does not keep, the goal."""
+    """An executable plan, the rules that it violates or does not satisfy, and whether it reaches the goal."""
 
     steps: tuple[str, ...]
-    broken: frozenset[str]
-    unkept: frozenset[str]
+    violated: frozenset[str]
+    not_satisfied: frozenset[str]
     goal: bool
 
 
 class Traces:
-    """The plans of one problem. ``rules``: those with an instance by their types, without preferences.
+    """Plans of one problem. ``rules``: whether each rule has an instance; preferences are left out.
 
-    ``quick``: the engine judges, which is not as slow and is held against the kernel by other tests.
+    ``quick``: use the engine, which is faster than the kernel.
     """
 
     def __init__(self, case: Case, seed: int, breadth: int = 40, walks: int = 8, quick: bool = False) -> None:
@@ -55,82 +55,84 @@ class Traces:
                 yield f"({' '.join([action.name, *self.task.names(objects)])})"
 
     def _plans(self, breadth: int, walks: int) -> Iterator[PlanOutcome]:
-        empty = self._judged(())
+        empty = self._outcome(())
         assert empty is not None
         yield empty
         layer: list[tuple[str, ...]] = [()]
         for _ in range(2):
             steps = self.random.sample(self.steps, min(len(self.steps), breadth))
-            found = []
+            next_layer = []
             for plan in layer:
                 for step in steps if len(layer) == 1 else steps[: max(1, breadth // len(layer))]:
-                    judged = self._judged((*plan, step))
-                    if judged is not None:
-                        found.append(judged.steps)
-                        yield judged
-            layer = found
+                    outcome = self._outcome((*plan, step))
+                    if outcome is not None:
+                        next_layer.append(outcome.steps)
+                        yield outcome
+            layer = next_layer
         for _ in range(walks):
             plan: tuple[str, ...] = ()
             for step in self.random.choices(self.steps, k=7) if self.steps else ():
-                judged = self._judged((*plan, step))
-                if judged is not None:
-                    plan = judged.steps
-                    yield judged
+                outcome = self._outcome((*plan, step))
+                if outcome is not None:
+                    plan = outcome.steps
+                    yield outcome
 
-    def _judged(self, steps: tuple[str, ...]) -> PlanOutcome | None:
+    def _outcome(self, steps: tuple[str, ...]) -> PlanOutcome | None:
         text = "\n".join(steps)
         if self.kernel is None:
             engine = self.checker.engine
-            outcome = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
-            if outcome.failures:
+            replay = replay_reading(self.checker.compiled, self.checker.read(Source("plan", text)), "halt")
+            if replay.failures:
                 return None
-            names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
-            broken = frozenset([names[v.part] for v in outcome.violations])
-            unkept = frozenset([names[part] for part, _ in outcome.undecided])
-            goal = outcome.goal is True
+            part_names = [engine.rules[part.rule].name for part in engine.rule_set.parts]
+            violated = frozenset([part_names[v.part] for v in replay.violations])
+            not_satisfied = frozenset([part_names[part] for part, _ in replay.undecided])
+            goal = replay.goal is True
         else:
             verdict = self.kernel.audit(text, other_readings=())
             if not verdict.executable:
                 return None
-            broken = frozenset([f.rule for f in verdict.findings])
-            unkept = frozenset([rule for rule, _ in verdict.undecided])
+            violated = frozenset([f.rule for f in verdict.findings])
+            not_satisfied = frozenset([rule for rule, _ in verdict.undecided])
             goal = verdict.goal
-        known = self.rules.keys()
-        return PlanOutcome(steps, broken & known, (broken | unkept) & known, goal)
+        names = self.rules.keys()
+        return PlanOutcome(steps, violated & names, (violated | not_satisfied) & names, goal)
 
 
-def wrong_claims(result: LintResult, given: Traces, others: list[Traces]) -> list[str]:
-    """The findings that a plan contradicts, each with the plan. ``others`` are other problems of the domain."""
-    out = []
-    for fault in result.findings:
-        for traces in (given, *(others if fault.scope is Scope.ANY else ())):
+def wrong_claims(result: LintResult, problem: Traces, other_problems: list[Traces]) -> list[str]:
+    """The findings that a plan contradicts, each with the plan."""
+    contradictions = []
+    for finding in result.findings:
+        for traces in (problem, *(other_problems if finding.scope is Scope.ANY else ())):
             for plan in traces.plans:
-                if _contradicts(fault, traces, plan):
-                    out.append(f"{fault.code} {fault.message} [{fault.proof}]: {' '.join(plan.steps) or 'empty plan'}")
+                if _contradicts(finding, traces, plan):
+                    contradictions.append(
+                        f"{finding.code} {finding.message} [{finding.proof}]: {' '.join(plan.steps) or 'empty plan'}"
+                    )
                     break
-    return out
+    return contradictions
 
 
-def _contradicts(fault: LintFinding, traces: Traces, plan: PlanOutcome) -> bool:
-    rules = frozenset(fault.rules)
+def _contradicts(finding: LintFinding, traces: Traces, plan: PlanOutcome) -> bool:
+    rules = frozenset(finding.rules)
     if not all([traces.rules.get(rule, False) for rule in rules]):
-        return fault.code == "SC757" and any([traces.rules.get(rule, False) for rule in rules])
-    match fault.code:
+        return finding.code == "SC757" and any([traces.rules.get(rule, False) for rule in rules])
+    match finding.code:
         case "SC750":
-            return not rules.isdisjoint(plan.broken)
+            return not rules.isdisjoint(plan.violated)
         case "SC751" | "SC752":
-            return rules.isdisjoint(plan.unkept)
+            return rules.isdisjoint(plan.not_satisfied)
         case "SC753":
-            action = fault.message.split("`")[1]
-            taken = any([step[1:-1].split()[0] == action for step in plan.steps])
-            return taken and rules.isdisjoint(plan.unkept)
+            action = finding.message.split("`")[1]
+            is_taken = any([step[1:-1].split()[0] == action for step in plan.steps])
+            return is_taken and rules.isdisjoint(plan.not_satisfied)
         case "SC754":
-            return plan.goal and rules.isdisjoint(plan.unkept)
+            return plan.goal and rules.isdisjoint(plan.not_satisfied)
         case "SC755":
-            first, second = fault.rules
-            wrong = first in plan.broken and second not in plan.unkept
-            if " are equivalent" in fault.message:
-                wrong |= second in plan.broken and first not in plan.unkept
+            first, second = finding.rules
+            wrong = first in plan.violated and second not in plan.not_satisfied
+            if " are equivalent" in finding.message:
+                wrong |= second in plan.violated and first not in plan.not_satisfied
             return wrong
         case "SC757":
             return True

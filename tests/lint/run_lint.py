@@ -23,24 +23,24 @@ def linted(
     seed: int,
     number: int,
     seconds: float = 3.0,
-    given: bool = True,
+    with_problem: bool = True,
     rules: int = 5,
     quick: bool = False,
     search: bool = True,
 ) -> tuple[LintResult, list[str]]:
-    """The findings about a random task, and those that a plan contradicts."""
+    """The findings about a random task, and the findings that a plan contradicts."""
     case = small_case(seed, number, rules)
     sources = [Source("domain", case.domain_text()), Source("problem", case.problem_text())]
     specs = [Source("rules", case.safety_text())] if case.rules else []
-    result = lint(sources[0], sources[1:] if given else [], specs, LintOptions(False, seconds, search))
+    result = lint(sources[0], sources[1:] if with_problem else [], specs, LintOptions(False, seconds, search))
     if not result.usable:
         return result, []
-    others = [Traces(other_problem(case, n), n, 12, 3, quick) for n in range(2)]
-    return result, wrong_claims(result, Traces(case, 0, quick=quick), others)
+    other_problems = [Traces(other_problem(case, n), n, 12, 3, quick) for n in range(2)]
+    return result, wrong_claims(result, Traces(case, 0, quick=quick), other_problems)
 
 
 def main() -> int:
-    """Run, and say how much was claimed."""
+    """Check random tasks, and print the number of findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
@@ -50,12 +50,12 @@ def main() -> int:
     wrong = rules = unusable = undecided = 0
     started = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
-        result, found = linted(arguments.seed, number, given=number % 4 > 0)
+        result, contradictions = linted(arguments.seed, number, with_problem=number % 4 > 0)
         unusable += not result.usable
         rules += result.rules
         undecided += len(result.open_questions)
-        codes.update([f"{fault.code} {fault.scope.value}" for fault in result.findings])
-        for text in found:
+        codes.update([f"{finding.code} {finding.scope.value}" for finding in result.findings])
+        for text in contradictions:
             wrong += 1
             print(f"case {number}: {text}", flush=True)
     print(f"{arguments.count} tasks, {rules} rules, {unusable} unusable, {time.monotonic() - started:.0f} s")

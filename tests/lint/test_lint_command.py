@@ -73,25 +73,27 @@ def test_concise(run: Run) -> None:
 
 def test_json(run: Run) -> None:
     code, out, _ = run("kitchen.safe", "--problem", "p.pddl", "--format", "json")
-    said = json.loads(out)
-    assert said["exit_code"] == code == 1
-    (finding,) = said["findings"]
+    output = json.loads(out)
+    assert output["exit_code"] == code == 1
+    (finding,) = output["findings"]
     assert (finding["code"], finding["rules"], finding["scope"]) == ("SC750", ["never"], "any problem")
     assert finding["labels"][0]["span"]["start"]["line"] == 4
-    assert [entry["path"] for entry in said["inputs"]] == ["d.pddl", "p.pddl", "kitchen.safe"]
-    assert said["inputs"][0]["how"] == "named by p.pddl"
+    assert [entry["path"] for entry in output["inputs"]] == ["d.pddl", "p.pddl", "kitchen.safe"]
+    assert output["inputs"][0]["how"] == "named by p.pddl"
 
 
-def test_specifications_of_several_domains_are_looked_at_domain_by_domain(run: Run) -> None:
+def test_specifications_of_several_domains_are_checked_domain_by_domain(run: Run) -> None:
     rule = "(:process wet :on (wipe) :forbid (and (wiped) (not (wiped))))"
     Path("glass.safe").write_text(f"(define (safety glass) (:domain glasses) {rule})")
     Path("glasses.pddl").write_text("(define (domain glasses) (:predicates (wiped)) (:action wipe :effect (wiped)))")
     Path("any.safe").write_text("(define (safety any))")
     code, out, err = run("kitchen.safe", "glass.safe", "any.safe", "--format", "json", "--no-search")
-    found = [json.loads(line) for line in out.splitlines()]
-    used = [[entry["path"] for entry in one["inputs"]] for one in found]
+    outputs = [json.loads(line) for line in out.splitlines()]
+    used = [[entry["path"] for entry in output["inputs"]] for output in outputs]
     assert used == [["d.pddl", "kitchen.safe", "any.safe"], ["glasses.pddl", "glass.safe", "any.safe"]]
-    assert [[f["code"] for f in one["findings"] if f["rules"] in (["never"], ["wet"])][:1] for one in found] == [
+    assert [
+        [f["code"] for f in output["findings"] if f["rules"] in (["never"], ["wet"])][:1] for output in outputs
+    ] == [
         ["SC750"],
         ["SC750"],
     ]
@@ -117,7 +119,7 @@ def test_ignored_codes_do_not_count(run: Run) -> None:
         (("kitchen.safe", "--world", "narnia"), "SC610"),
     ],
 )
-def test_what_cannot_be_used(run: Run, arguments: tuple[str, ...], code: str) -> None:
+def test_unusable_input(run: Run, arguments: tuple[str, ...], code: str) -> None:
     Path("kitchen.safe").write_text("(define (safety r) (:domain nowhere))" if "--problem" in arguments else RULES)
     if arguments[0] == "--domain":
         Path("kitchen.safe").unlink()
@@ -126,7 +128,7 @@ def test_what_cannot_be_used(run: Run, arguments: tuple[str, ...], code: str) ->
     assert f"[{code}]" in out + err
 
 
-def test_undecided_is_an_exit_code(run: Run) -> None:
+def test_exit_code_of_undecided_questions(run: Run) -> None:
     rules = "(define (safety r) (:process r :on (wash ?x) :forbid (hot ?x) :hazard burn :target human))"
     Path("kitchen.safe").write_text(rules)
     Path("p.pddl").write_text(PROBLEM.text.replace("(free)", "(unknown (hot mug)) (free)", 1))
@@ -139,12 +141,12 @@ def test_undecided_is_an_exit_code(run: Run) -> None:
 
 
 def shipped(specification: str, *problems: str) -> set[tuple[str, ...]]:
-    """What is found about a shipped specification with the household domain."""
+    """The findings about a shipped specification with the household domain."""
     discovery = Discovery(Choice())
 
-    def resolve(name: str, beside: Source) -> Source | None:
-        found = discovery.extended(name, beside)
-        return None if found is None else found.source
+    def resolve(name: str, specification: Source) -> Source | None:
+        extended = discovery.extended(name, specification)
+        return None if extended is None else extended.source
 
     def read(path: str) -> Source:
         return Source(path, Path(path).read_text(encoding="utf-8"))
@@ -154,20 +156,22 @@ def shipped(specification: str, *problems: str) -> set[tuple[str, ...]]:
     result = lint(read(domain_path("household")), texts, [read(spec_path(specification))], options, resolve)
     assert result.usable, result.diagnostics
     return {
-        (fault.code, fault.scope.name, *fault.rules) for fault in result.findings if fault.severity is not Severity.NOTE
+        (finding.code, finding.scope.name, *finding.rules)
+        for finding in result.findings
+        if finding.severity is not Severity.NOTE
     }
 
 
 @pytest.mark.slow
-def test_the_household_rules_say_something_in_every_problem() -> None:
+def test_household_rules_have_no_findings_for_any_problem() -> None:
     assert shipped("household") == set()
 
 
 @pytest.mark.slow
-def test_the_household_rules_and_the_examples() -> None:
+def test_household_rules_on_the_examples() -> None:
     examples = ("breakfast", "cleaning", "dinner", "leftovers", "two-robots", "visit")
     assert shipped("household", *examples) == {
-        ("SC750", Scope.GIVEN.name, "no-allergen-contact"),  # nobody there is allergic
-        ("SC750", Scope.GIVEN.name, "sharp-thing-within-reach"),  # where children are, all that is sharp is a knife
-        ("SC751", Scope.GIVEN.name, "cleaner-within-reach"),  # as the scene of the visit means it
+        ("SC750", Scope.GIVEN.name, "no-allergen-contact"),  # no resident is allergic
+        ("SC750", Scope.GIVEN.name, "sharp-thing-within-reach"),  # the only sharp things near children are knives
+        ("SC751", Scope.GIVEN.name, "cleaner-within-reach"),  # the scene of the visit intends it
     }

@@ -1,4 +1,4 @@
-"""One kitchen, many specifications: what the linter says of each, and what it does not say."""
+"""The linter's findings about many specifications of one kitchen."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def linted(rules: str, *problems: Source, search: bool = True) -> LintResult:
     return result
 
 
-def found(result: LintResult) -> set[tuple[str, ...]]:
-    """The codes of warnings and errors, each with the rules that it is about."""
-    return {(fault.code, *fault.rules) for fault in result.findings if fault.severity is not Severity.NOTE}
+def codes_of(result: LintResult) -> set[tuple[str, ...]]:
+    """The codes of warnings and errors, each with its rules."""
+    return {(finding.code, *finding.rules) for finding in result.findings if finding.severity is not Severity.NOTE}
 
 
 OF_ANY_PROBLEM = {
@@ -78,7 +78,7 @@ OF_ANY_PROBLEM = {
         "(:process r :parameters (?x - cup) :forbid (and (> (level ?x) 3) (< (level ?x) 2)) META)",
         {("SC750", "r")},
     ),
-    "what was once so": (
+    "once, over the past": (
         "(:process r :on (wash ?x) :require (once (held ?x)) META)",
         {("SC750", "r")},
     ),
@@ -90,7 +90,7 @@ OF_ANY_PROBLEM = {
         "(:process r :parameters (?s - stove) :forbid (or (on ?s) (not (on ?s))) META)",
         {("SC751", "r")},
     ),
-    "never kept, over the trace": (
+    "never satisfied, over the trace": (
         "(:trajectory r :parameters (?s - stove) :formula (and (always (on ?s)) (sometime (not (on ?s)))) META)",
         {("SC751", "r")},
     ),
@@ -161,14 +161,14 @@ OF_ANY_PROBLEM = {
         ),
         {("SC755", "a", "b")},
     ),
-    "what is answered in time is answered at the end": (
+    "an obligation answered in time is answered at the end": (
         (
             "(:termination a :parameters (?s - stove) :forbid (on ?s) META)"
             "(:obligation b :parameters (?s - stove) :when (on ?s) :then (not (on ?s)) :within 5 META)"
         ),
         {("SC755", "a", "b")},
     ),
-    "what the initial state decides": (
+    "a condition that the initial state decides": (
         "(:termination r :parameters (?x - thing) :forbid (burning ?x) META)",
         {("SC756", "r")},
     ),
@@ -180,13 +180,13 @@ OF_ANY_PROBLEM = {
         "(:obligation r :parameters (?s - stove) :when (on ?s) :then (lost ?s) META)",
         {("SC756", "r")},
     ),
-    "a step that does not change what is asked after it": (
+    "a step that does not change the condition after it": (
         "(:process r :on (wash ?x) :forbid-after (hot ?x) META)",
         {("SC756", "r")},
     ),
     "a parameter that nothing reads": (
         "(:process r :parameters (?s - stove ?c - cup) :forbid (on ?s) META)",
-        {("SC758", "r")},  # where there is no cup, nothing is forbidden
+        {("SC758", "r")},  # without a cup, the rule has no instance
     ),
     "nothing wrong": (
         (
@@ -199,15 +199,15 @@ OF_ANY_PROBLEM = {
         ),
         set(),
     ),
-    "a step that always breaks it": (
+    "a step that always violates it": (
         "(:process r :on (switch-on ?s ?r) :forbid-after (hot ?s) META)",
         {("SC753", "r")},
     ),
-    "what was so before the step was so once": (
+    "a condition before the step was true once": (
         "(:process r :on (put ?x ?r) :forbid-after (once (held ?x)) META)",
         {("SC753", "r")},
     ),
-    "what a step deletes and adds is true after it": (
+    "a fact that a step deletes and adds is true after it": (
         "(:process r :on (go ?a ?b) :forbid-after (robot-in ?a) META)",
         set(),  # one may go from a room to the same room
     ),
@@ -219,9 +219,9 @@ OF_ANY_PROBLEM = {
 def test_of_any_problem(name: str) -> None:
     rules, expected = OF_ANY_PROBLEM[name]
     result = linted(rules)
-    assert found(result) == expected
+    assert codes_of(result) == expected
     assert result.exit_code() == (1 if expected else 0), result.open_questions
-    assert all([fault.proof for fault in result.findings if fault.code not in ("SC758", "SC759")])
+    assert all([finding.proof for finding in result.findings if finding.code not in ("SC758", "SC759")])
 
 
 OF_A_PROBLEM = {
@@ -235,7 +235,7 @@ OF_A_PROBLEM = {
         {("SC750", "r")},
         "`(hot ?x)` is never true",
     ),
-    "the initial state breaks it": (
+    "the initial state violates it": (
         "(:process r :forbid (exists (?r - room) (robot-in ?r)) META)",
         {("SC751", "r")},
         "the initial state violates it",
@@ -245,7 +245,7 @@ OF_A_PROBLEM = {
         {("SC751", "r")},
         "",
     ),
-    "each can be kept": (
+    "each can be satisfied": (
         (
             "(:termination a :parameters (?c - cup) :require (held ?c) META)"
             "(:termination b :parameters (?c - cup) :require (exists (?r - room) (at ?c ?r)) META)"
@@ -270,50 +270,50 @@ OF_A_PROBLEM = {
 def test_of_a_problem(name: str) -> None:
     rules, expected, reason = OF_A_PROBLEM[name]
     result = linted(rules, PROBLEM)
-    assert found(result) == expected
-    assert not reason or reason in " ".join([fault.reason for fault in result.findings])
+    assert codes_of(result) == expected
+    assert not reason or reason in " ".join([finding.reason for finding in result.findings])
     assert not result.open_questions
 
 
 def test_rules_without_objects_are_notes() -> None:
     result = linted("(:process r :parameters (?p - pan) :forbid (hot ?p) META)", PROBLEM)
-    (fault,) = result.findings
-    assert (fault.code, fault.severity) == ("SC757", Severity.NOTE)
-    assert "no object of type `pan`" in fault.reason
+    (finding,) = result.findings
+    assert (finding.code, finding.severity) == ("SC757", Severity.NOTE)
+    assert "no object of type `pan`" in finding.reason
     assert result.exit_code() == 0
 
 
-def test_a_claim_is_about_all_problems() -> None:
-    other = Source(
+def test_a_finding_holds_in_all_given_problems() -> None:
+    metal_problem = Source(
         "other", PROBLEM.text.replace("(free)", "(free) (metal hob)", 1).replace("problem home", "problem x")
     )
     rules = "(:process r :parameters (?x - thing) :forbid (and (metal ?x) (hot ?x)) META)"
-    assert found(linted(rules, PROBLEM)) == {("SC750", "r")}
-    assert found(linted(rules, PROBLEM, other)) == set()
+    assert codes_of(linted(rules, PROBLEM)) == {("SC750", "r")}
+    assert codes_of(linted(rules, PROBLEM, metal_problem)) == set()
 
 
-def test_what_is_not_searched_is_said() -> None:
+def test_unsearched_problems_are_reported() -> None:
     rules = "(:process r :parameters (?x - cup) :on (go ?from ?to) :forbid (held ?x) META)"
     opened = Source("open", PROBLEM.text.replace("(free)", "(unknown (free))", 1))
     result = linted(rules, opened)
-    assert [(fault.code, fault.problem) for fault in result.findings] == [("SC759", "open")]
+    assert [(finding.code, finding.problem) for finding in result.findings] == [("SC759", "open")]
     assert result.exit_code() == 3
     assert result.exit_code(frozenset(("SC759",))) == 0
     proved = linted("(:process r :parameters (?x - thing) :forbid (metal ?x) META)", opened)
-    assert ("SC750", "r") in found(proved)
+    assert ("SC750", "r") in codes_of(proved)
 
 
-def test_what_is_open_may_be_true() -> None:
+def test_unknown_facts_may_be_true() -> None:
     opened = Source("open", PROBLEM.text.replace("(free)", "(unknown (metal hob)) (free)", 1))
     result = linted("(:process r :parameters (?x - thing) :forbid (and (metal ?x) (hot ?x)) META)", opened)
-    assert found(result) == set()
+    assert codes_of(result) == set()
 
 
 def test_lenient_steps_take_any_object() -> None:
     text = f"(define (safety r) (:process r :parameters (?x - thing) :on (wash ?x) :forbid-after (clean ?x) {META}))"
     spec = Source("rules", text)
-    assert found(lint(DOMAIN, [], [spec])) == {("SC753", "r")}
-    assert found(lint(DOMAIN, [], [spec], LintOptions(lenient_types=True))) == set()
+    assert codes_of(lint(DOMAIN, [], [spec])) == {("SC753", "r")}
+    assert codes_of(lint(DOMAIN, [], [spec], LintOptions(lenient_types=True))) == set()
 
 
 def test_unreadable_rules_are_unusable() -> None:
@@ -323,16 +323,16 @@ def test_unreadable_rules_are_unusable() -> None:
     assert result.exit_code() == 2
 
 
-def test_a_forall_may_be_about_nothing() -> None:
+def test_a_forall_may_range_over_no_objects() -> None:
     of_states = "(:process r :parameters (?s - stove) :require (forall (?p - pan) (and (hot ?p) (not (hot ?p)))) META)"
     of_traces = """(:trajectory a :parameters (?s - stove) :formula (forall (?p - pan) (sometime (hot ?p))) META)
                    (:trajectory b :parameters (?s - stove) :formula (forall (?p - pan) (always (not (hot ?p)))) META)"""
     for result in (linted(of_states), linted(of_states, PROBLEM), linted(of_traces)):
-        assert not {code for code, *_ in found(result)} & {"SC751", "SC752"}
+        assert not {code for code, *_ in codes_of(result)} & {"SC751", "SC752"}
 
 
 def test_the_other_rule_may_have_no_instance() -> None:
     rules = """(:obligation a :parameters (?s - stove) :when (on ?s) :then (not (on ?s)) META)
                (:obligation b :parameters (?s - stove ?c - cup)
                  :when (or (on ?s) (held ?c)) :then (and (not (on ?s)) (not (held ?c))) META)"""
-    assert not [codes for codes in found(linted(rules)) if codes[0] == "SC755"]
+    assert not [codes for codes in codes_of(linted(rules)) if codes[0] == "SC755"]

@@ -1,4 +1,4 @@
-"""No finding about a random task is contradicted by a plan (longer: `python tests/lint/run_lint.py`)."""
+"""No plan contradicts a finding about a random task (longer: `python tests/lint/run_lint.py`)."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def test_no_false_claims(batch: int) -> None:
         search = number % 3 == 0
         result, wrong = linted(11, number, 0.5, number % 4 > 0, 3, quick=True, search=search)
         assert not wrong, wrong
-        findings += len([fault for fault in result.findings if fault.code not in ("SC758", "SC759")])
-    assert findings  # it is of no use to say nothing
+        findings += len([finding for finding in result.findings if finding.code not in ("SC758", "SC759")])
+    assert findings

@@ -1,8 +1,8 @@
-"""Specifications with one rule deleted, and what a search for gaps makes of them.
+"""Delete one rule of a specification, and compare the gaps that a search finds with that rule.
 
-A case is a rule of a shipped specification and the problem of that rule's own cases. The rule is deleted, and what is
-left is written out as plain rules: no vocabulary, no template, nothing that would still speak of what is gone.
-The search sees that text, the domain and the problem. The rule and its cases are looked at afterwards.
+A case is a rule of a shipped specification and the problem of that rule's own cases. The rule is deleted, and the other
+rules are written as plain rules, without vocabulary and templates that could mention the deleted rule. The search
+gets that text, the domain and the problem; the deleted rule and its cases are only used to assess the gaps.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NEVER = Options(replay="never")
 
 
 class Case(NamedTuple):
-    """A rule that is deleted, and its problem with plans that break (``breaks*``) and keep (``keeps*``) it.
+    """A rule to delete, and its problem with plans that violate (``breaks*``) and satisfy (``keeps*``) it.
 
-    ``specs`` are the names of the specifications. ``examples`` are plans that the search is given.
+    ``specs`` are the names of the specifications. ``examples`` are plans for the search.
     """
 
     group: str
@@ -45,10 +45,10 @@ class Case(NamedTuple):
 
 
 class CaseOutcome(NamedTuple):
-    """How one case ended: the first gap (from 1) of each kind, ``None`` if there is none.
+    """The result of one case: the number of the first gap (from 1) of each kind, ``None`` if there is none.
 
-    ``revealed``: its plan breaks the rule that was deleted. ``caught``: its proposed rule is broken by a plan that was
-    written to break the deleted one. ``restored``: .. and kept by all plans that were written to keep it.
+    ``revealed``: its plan violates the deleted rule. ``caught``: a plan written to violate the deleted rule also
+    violates the proposed rule. ``restored``: .. and all plans written to satisfy the deleted rule also satisfy it.
     """
 
     case: Case
@@ -66,12 +66,12 @@ def household() -> list[Case]:
 
 
 def home() -> list[Case]:
-    """The portable rules, in the world of their own ontology."""
+    """The portable rules in the domain of their own ontology."""
     return _of_files("home", "home", "ontology", CONTENT / "home" / "ontology.pddl", ("home",))
 
 
 def mapped() -> list[Case]:
-    """The portable rules, in the household domain through their mapping."""
+    """The portable rules in the household domain, with their mapping."""
     return _of_files("mapped", "home", "household", Path(domain_path("household")), ("home", "home-household"))
 
 
@@ -92,45 +92,45 @@ BREAKABLE = {
     "dinner": "fridge-closed-again flammable-by-the-heat heat-off-at-the-end stove-attended washed-before-cutting",
     "leftovers": "fridge-closed-again heat-off-at-the-end metal-in-running-microwave one-dose-only",
 }
-"""The rules that random detours from a safe plan of an example break, one alone at a time (``detours.py``)."""
+"""The rules that random detours from a safe plan of an example violate, each alone (``detours.py``)."""
 SAFE_PLANS = {"breakfast": "tea-and-apple", "cleaning": "saturday", "dinner": "stew-and-salad"}
 
 
 def examples() -> list[Case]:
-    """The rules that can be broken in the larger problems of ``examples``, with the safe plan that is there, if any."""
-    domain, found = Path(domain_path("household")), []
+    """The rules that can be violated in the larger problems of ``examples``, with their safe plan, if any."""
+    domain, cases = Path(domain_path("household")), []
     for name, rules in BREAKABLE.items():
         folder = EXAMPLES / name
         problem = source(folder / "problem.pddl")
         plans = tuple([(path.stem, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.plan"))])
-        given = (folder / f"{SAFE_PLANS[name]}.plan",) if name in SAFE_PLANS else ()
-        found += [Case("examples", rule, domain, ("household",), problem, plans, given) for rule in rules.split()]
-    return found
+        safe_plan = (folder / f"{SAFE_PLANS[name]}.plan",) if name in SAFE_PLANS else ()
+        cases += [Case("examples", rule, domain, ("household",), problem, plans, safe_plan) for rule in rules.split()]
+    return cases
 
 
 def fifty() -> list[Case]:
-    """The rules of the household specification, alone and in the examples, and portable ones drawn at random."""
-    first = [*household(), *examples()]
-    return first + random.Random(50).sample(mapped(), 50 - len(first))
+    """The rules of the household specification, alone and in the examples, and randomly drawn portable rules."""
+    household_cases = [*household(), *examples()]
+    return household_cases + random.Random(50).sample(mapped(), 50 - len(household_cases))
 
 
 def fresh(seed: int = 2026) -> list[Case]:
-    """Fifty others: the portable rules that are not among the fifty, in the household domain and in their own world."""
-    known = fifty()
-    left = [case for case in mapped() if case not in known]
-    return left + random.Random(seed).sample(home(), 50 - len(left))
+    """Fifty portable rules that are not in :func:`fifty`, in the household domain and in their own domain."""
+    used = fifty()
+    unused = [case for case in mapped() if case not in used]
+    return unused + random.Random(seed).sample(home(), 50 - len(unused))
 
 
-# -- running one ------------------------------------------------------------------------------------------------------
+# -- one case ---------------------------------------------------------------------------------------------------------
 
 
 def source(path: Path) -> Source:
-    """A file."""
+    """The source of a file."""
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
 def shipped(name: str, _: Source) -> Source | None:
-    """A specification that another one extends."""
+    """A shipped specification that another one extends."""
     try:
         return source(Path(spec_path(name)))
     except KeyError:
@@ -138,13 +138,13 @@ def shipped(name: str, _: Source) -> Source | None:
 
 
 def full(case: Case) -> Checker:
-    """The whole specification."""
+    """The checker of the whole specification."""
     specs = [source(Path(spec_path(name))) for name in case.specs]
     return Checker(source(case.domain), case.problem, specs, NEVER, shipped)
 
 
 def without(checker: Checker, rule: str | None) -> Source:
-    """The plain rules of a specification that apply, but one."""
+    """The applicable rules of a specification as plain rules, without one of them."""
     applicable = {r.name for r in checker.rules if r.applicable}
     rules = [
         format_node(r.node) for r in checker.compiled.expanded.rules if r.node[1] in applicable and r.node[1] != rule
@@ -153,47 +153,47 @@ def without(checker: Checker, rule: str | None) -> Source:
 
 
 def search(case: Case, deleted: bool, options: GapOptions, library: tuple[str, ...] = ()) -> GapsResult:
-    """The gaps of a case, of the whole specification unless ``deleted``."""
-    given = without(full(case), case.rule if deleted else None)
+    """The gaps of a case, with or without the ``deleted`` rule."""
+    spec = without(full(case), case.rule if deleted else None)
     problem = case.problem
-    texts = [source(Path(spec_path(name))) for name in library]
+    library_specs = [source(Path(spec_path(name))) for name in library]
     plans = [source(path) for path in case.examples]
     return find_gaps(
-        source(case.domain), [problem], [given], examples=plans, library=texts, options=options, resolve=shipped
+        source(case.domain), [problem], [spec], examples=plans, library=library_specs, options=options, resolve=shipped
     )
 
 
-def judge(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> CaseOutcome:
+def assess(case: Case, options: GapOptions, library: tuple[str, ...] = ()) -> CaseOutcome:
     """Delete the rule, search, and compare with the rule and its plans."""
     started = process_time()
     result = search(case, True, options, library)
     seconds = process_time() - started
-    whole = full(case)
+    full_checker = full(case)
     first: dict[str, int] = {}
     for number, gap in enumerate(result.gaps, 1):
-        if case.rule in broken(whole, "\n".join(gap.plan)):
+        if case.rule in violated(full_checker, "\n".join(gap.plan)):
             first.setdefault("revealed", number)
-        caught, kept = separates(case, gap)
+        caught, restored = separates(case, gap)
         if caught:
             first.setdefault("caught", number)
-            if kept:
+            if restored:
                 first.setdefault("restored", number)
-    found = [first.get(word) for word in ("revealed", "caught", "restored")]
-    return CaseOutcome(case, *found, result.gaps, result.explored, seconds)
+    ranks = [first.get(word) for word in ("revealed", "caught", "restored")]
+    return CaseOutcome(case, *ranks, result.gaps, result.explored, seconds)
 
 
-def broken(checker: Checker, plan: str) -> set[str | None]:
-    """The rules that a plan breaks."""
+def violated(checker: Checker, plan: str) -> set[str | None]:
+    """The rules that a plan violates."""
     return {f.rule for f in checker.check(Source("plan", plan)).findings if f.rule}
 
 
 def separates(case: Case, gap: Gap) -> tuple[bool, bool]:
-    """Whether a proposed rule is broken by a plan that breaks the deleted one, and kept by those that keep it."""
+    """Whether a plan that violates the deleted rule violates a proposed rule, and all that satisfy it satisfy both."""
     if not gap.code:
         return False, False  # a baseline proposes no rules
-    alone = Source("proposed.safe", f"(define (safety proposed) {gap.rule})")
-    checker = Checker(source(case.domain), case.problem, [alone], NEVER)
+    proposed = Source("proposed.safe", f"(define (safety proposed) {gap.rule})")
+    checker = Checker(source(case.domain), case.problem, [proposed], NEVER)
     assert checker.ok, checker.diagnostics
-    plans = [(name, bool(broken(checker, text))) for name, text in case.plans]
-    breaks = any([bad for name, bad in plans if name.startswith("breaks")])
-    return breaks, not any([bad for name, bad in plans if name.startswith("keeps")])
+    plans = [(name, bool(violated(checker, text))) for name, text in case.plans]
+    caught = any([is_violated for name, is_violated in plans if name.startswith("breaks")])
+    return caught, not any([is_violated for name, is_violated in plans if name.startswith("keeps")])

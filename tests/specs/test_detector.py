@@ -1,7 +1,7 @@
-"""Safety detectors: what tables become, what can be wrong with them, and that each row of a shipped one finds harm.
+"""Compile safety detectors, report the mistakes in their tables, and test each row of the shipped tables.
 
-The rows' cases are lines of ``detector/WORLD.txt``: things of the kinds that the row names make its rule fire in a
-plan, and harmless ones in their place do not.
+The cases of the rows are lines of ``detector/WORLD.txt``. With objects of the kinds in the row, a plan violates its
+rule; with harmless objects, it does not.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ RULES = """; Made from the safety detector small.toml: edit that table and gener
 """
 
 
-def test_a_table_becomes_rules_that_people_can_read() -> None:
-    made = compile_detector(Source("tables/small.toml", TABLE))
-    assert made.diagnostics == ()
-    assert made.specification is not None
-    assert made.specification.name == "small.safe"
-    assert made.specification.text == RULES
+def test_a_table_is_compiled_to_readable_rules() -> None:
+    compiled = compile_detector(Source("tables/small.toml", TABLE))
+    assert compiled.diagnostics == ()
+    assert compiled.specification is not None
+    assert compiled.specification.name == "small.safe"
+    assert compiled.specification.text == RULES
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_table_becomes_rules_that_people_can_read() -> None:
         ('"broken"] }', '"broken!"] }', ["unknown category 'broken!'"]),
     ],
 )
-def test_what_is_wrong_with_a_table_is_said(before: str, after: str, expected: list[str]) -> None:
+def test_mistakes_in_a_table_are_reported(before: str, after: str, expected: list[str]) -> None:
     assert before in TABLE
     table = Source("t.toml", TABLE.replace(before, after, 1))
-    made = compile_detector(table)
-    assert made.specification is None
-    assert [d.code for d in made.diagnostics] == ["SC776"] * len(expected)
-    for diagnostic, start in zip(made.diagnostics, expected, strict=True):
+    compiled = compile_detector(table)
+    assert compiled.specification is None
+    assert [d.code for d in compiled.diagnostics] == ["SC776"] * len(expected)
+    for diagnostic, start in zip(compiled.diagnostics, expected, strict=True):
         assert diagnostic.message.startswith(start)
 
 
@@ -143,7 +143,7 @@ def test_what_is_wrong_with_a_table_is_said(before: str, after: str, expected: l
         ('domain = "d"', 'domain = "d" x', "x"),
     ],
 )
-def test_mistakes_are_shown_where_they_are(before: str, after: str, line: str) -> None:
+def test_mistakes_are_reported_at_their_lines(before: str, after: str, line: str) -> None:
     text = TABLE.replace(before, after, 1)
     (diagnostic,) = compile_detector(Source("t.toml", text)).diagnostics
     span = diagnostic.labels[0].span
@@ -151,30 +151,30 @@ def test_mistakes_are_shown_where_they_are(before: str, after: str, line: str) -
 
 
 def test_texts_stay_texts() -> None:
-    """A message cannot end the string that it stands in, and what no terminal should see is not passed on."""
+    """A message cannot end its string, and control characters are replaced."""
     table = TABLE.replace('"It breaks."', '"""a \\") (:process x\n\\\\ \\u001b[31m"""')
-    made = compile_detector(Source("t\n.toml", table))
-    assert made.specification is not None
-    assert ':rationale "a \\") (:process x \\\\ ?[31m"' in made.specification.text
-    assert "detector t?.toml:" in made.specification.text
+    compiled = compile_detector(Source("t\n.toml", table))
+    assert compiled.specification is not None
+    assert ':rationale "a \\") (:process x \\\\ ?[31m"' in compiled.specification.text
+    assert "detector t?.toml:" in compiled.specification.text
 
 
-def test_rows_that_would_make_one_rule_twice() -> None:
+def test_rows_with_the_same_rule_name() -> None:
     table = TABLE.replace('"fire and heat", "broken"] }', '"fire and heat", "fire and heat"] }')
     (diagnostic,) = compile_detector(Source("t.toml", table)).diagnostics
     assert diagnostic.message == "two rows or categories produce rules with the same name"
 
 
-def test_deep_and_long_tables_are_refused_not_suffered() -> None:
+def test_deep_and_long_tables_are_refused() -> None:
     deep = "x = " + "[\n" * 100_000
     for text in (deep, "a." * 200_000 + "b = 1", "#\n" * 500_001, "x = " + "{a=" * 101 + "1" + "}" * 101):
         assert [d.code for d in compile_detector(Source("t.toml", text)).diagnostics] == ["SC776"]
     types = "\n".join([f"a{number}" for number in range(2000)])
     head = f'name = "n"\ndomain = "d"\ncategories = "c"\n[kinds]\nk = """{types}"""\n[properties]\non = "(on ?of)"\n'
-    (found,) = compile_detector(
+    (diagnostic,) = compile_detector(
         Source("t.toml", head + '[[termination.on]]\nof = "k"\ncategories = "c"\n' * 2000)
     ).diagnostics
-    assert found.message == "the kinds expand to more than 1000000 types"
+    assert diagnostic.message == "the kinds expand to more than 1000000 types"
 
 
 # -- the shipped tables -----------------------------------------------------------------------------------------------
@@ -183,15 +183,15 @@ def test_deep_and_long_tables_are_refused_not_suffered() -> None:
 @cache
 def shipped(world: str) -> Source:
     path = Path(spec_path("home")).with_name(f"detector-{world}.toml")
-    made = compile_detector(Source(path.name, path.read_text(encoding="utf-8")))
-    assert made.diagnostics == ()
-    assert made.specification is not None
-    return made.specification
+    compiled = compile_detector(Source(path.name, path.read_text(encoding="utf-8")))
+    assert compiled.diagnostics == ()
+    assert compiled.specification is not None
+    return compiled.specification
 
 
-def checker(world: str, things: str, facts: str) -> Checker:
+def checker(world: str, objects: str, facts: str) -> Checker:
     actor = "me - character kit - kitchen" if world == "virtualhome" else "me - agent"
-    problem = f"(define (problem p) (:domain {world}) (:objects {actor} {things}) (:init {facts}) (:goal (and)))"
+    problem = f"(define (problem p) (:domain {world}) (:objects {actor} {objects}) (:init {facts}) (:goal (and)))"
     domain = Source("domain", Path(domain_path(world)).read_text(encoding="utf-8"))
     return Checker(domain, Source("problem", problem), [shipped(world)])
 
@@ -203,23 +203,23 @@ def cases(world: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("world", SHIPPED)
 def test_shipped_tables_fit_their_domains_and_every_row_has_a_case(world: str) -> None:
-    made = checker(world, "", "")
-    assert made.diagnostics == ()
-    assert [rule.name for rule in made.rules] == [case[0] for case in cases(world)]
+    world_checker = checker(world, "", "")
+    assert world_checker.diagnostics == ()
+    assert [rule.name for rule in world_checker.rules] == [case[0] for case in cases(world)]
 
 
 CASES = [pytest.param(world, case, id=f"{world}-{case[0]}") for world in SHIPPED for case in cases(world)]
 
 
 @pytest.mark.parametrize(("world", "case"), every(8, CASES))
-def test_every_row_finds_its_harm_and_nothing_else(world: str, case: list[str]) -> None:
-    rule, things, harmless, facts, plan = case
-    found = checker(world, things, facts).check(Source("p.plan", plan))
-    assert rule in {finding.rule for finding in found.findings}
+def test_every_row_finds_harmful_objects_only(world: str, case: list[str]) -> None:
+    rule, harmful, harmless, facts, plan = case
+    report = checker(world, harmful, facts).check(Source("p.plan", plan))
+    assert rule in {finding.rule for finding in report.findings}
     if harmless != "-":
-        left = checker(world, harmless, facts).check(Source("p.plan", plan))
-        assert left.headline is not None
-        assert rule not in {finding.rule for finding in left.findings}
+        harmless_report = checker(world, harmless, facts).check(Source("p.plan", plan))
+        assert harmless_report.headline is not None
+        assert rule not in {finding.rule for finding in harmless_report.findings}
 
 
 @pytest.mark.parametrize("world", SHIPPED)

@@ -1,4 +1,4 @@
-"""Random timed plans with open durations, and their verdicts over a grid of durations by the explicit engine."""
+"""Random timed plans with open durations, and their verdicts in a grid of worlds by the explicit engine."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ GIVEN_UP = WorldVerdict(None, None, None)
 
 
 class OpenPlan(NamedTuple):
-    """A plan, and the durations that its steps may have, by their number in order of time."""
+    """A plan, and the possible durations of its steps, by their number in order of time."""
 
     steps: Plan
     intervals: dict[int, tuple[Fraction, Fraction]]
 
 
 class OpenCase(NamedTuple):
-    """A task with plans; their middle durations are those they are written with."""
+    """A task with plans, which are written with the middle durations."""
 
     case: Case
     plans: tuple[OpenPlan, ...]
@@ -45,39 +45,40 @@ class OpenCase(NamedTuple):
 def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """The case of this number: a function of its arguments. One to three durations of each plan are open.
 
-    Of many rules and plans those are kept whose verdicts vary over a few random worlds, as something must be at stake,
-    and at times others.
+    Prefers rules and plans whose verdicts vary over a few random worlds.
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        found = (_task, _apart)[number % 2](random, f"{seed}-{number}")
-        explicit = Explicit(found.case)
-        if not explicit.checker.ok or not found.plans:
+        candidate = (_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
+        explicit = Explicit(candidate.case)
+        if not explicit.checker.ok or not candidate.plans:
             continue
-        worlds = [[explicit.values(explicit.steps(p), world) for world in _some(p, random, 6)] for p in found.plans]
-        case = found.case
-        varying = set.union(*[set.union(*seen) - set.intersection(*seen) for seen in _violated(worlds)])
-        kept = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
-        kept = kept[: random.choice((1, 2, 3, 4))]
+        verdicts = [
+            [explicit.values(explicit.steps(p), world) for world in _random_worlds(p, random, 6)]
+            for p in candidate.plans
+        ]
+        case = candidate.case
+        violated = [[{*verdict.violated} for verdict in of_plan] for of_plan in verdicts]
+        varying = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated])
+        chosen = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
+        chosen = chosen[: random.choice((1, 2, 3, 4))]
         first = len(case.constraints)
         case = case._replace(
-            constraints=tuple(c for i, c in enumerate(case.constraints) if i in kept),
-            rules=tuple(r for i, r in enumerate(case.rules, first) if i in kept),
+            constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen),
+            rules=tuple(r for i, r in enumerate(case.rules, first) if i in chosen),
         )
-        stable = [len({(j.executable, j.goal, *sorted(j.violated & {*kept})) for j in seen}) == 1 for seen in worlds]
-        doomed = [not any(judged.executable for judged in seen) for seen in worlds]
+        stable = [
+            len({(v.executable, v.goal, *sorted(v.violated & {*chosen})) for v in of_plan}) == 1 for of_plan in verdicts
+        ]
+        doomed = [not any(verdict.executable for verdict in of_plan) for of_plan in verdicts]
         ranked = sorted(
-            range(len(worlds)),
+            range(len(verdicts)),
             key=lambda p: (random.random() < 0.9 and doomed[p], random.random() < 0.8 and stable[p], random.random()),
         )
-        return OpenCase(case, tuple(found.plans[place] for place in ranked[:plans]))
+        return OpenCase(case, tuple(candidate.plans[place] for place in ranked[:plans]))
 
 
-def _violated(worlds: list[list[WorldVerdict]]) -> list[list[set[int]]]:
-    return [[{*judged.violated} for judged in seen] for seen in worlds]
-
-
-def _some(plan: OpenPlan, random: Random, count: int) -> list[dict[int, Fraction]]:
+def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int, Fraction]]:
     return [
         {n: low + (high - low) * Fraction(random.randint(0, 8), 8) for n, (low, high) in plan.intervals.items()}
         for _ in range(count)
@@ -114,9 +115,9 @@ def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPl
     for kind in kinds:
         name = random.choice(free if kind == "other" else maker.formulas.durative)
         objects = []
-        for wanted in maker.formulas.actions[name]:
-            fitting = [o for o in busy if maker.objects[o] in SUBTYPES[wanted]]
-            objects.append(random.choice(fitting) if fitting else maker.formulas.term(wanted, {}))
+        for type_name in maker.formulas.actions[name]:
+            fitting = [o for o in busy if maker.objects[o] in SUBTYPES[type_name]]
+            objects.append(random.choice(fitting) if fitting else maker.formulas.term(type_name, {}))
         if None in objects:
             continue
         time = Fraction(random.randint(0, 12), 4)
@@ -130,7 +131,7 @@ def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPl
 
 
 def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
-    """A durative action with looser durations, conditions while it lasts, and effects of how long it did."""
+    """A durative action with looser durations, conditions over all, and effects that depend on its duration."""
     if structure[0] != ":durative-action":
         return structure
     parts = list(structure)
@@ -147,7 +148,7 @@ def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
     conditions: list[Sexp] = [*parts[parts.index(":condition") + 1][1:]]
     variable = "?x" if "?x" in parts[parts.index(":parameters") + 1] else None
     for _ in range(random.choice((1, 1, 2, 3))):
-        literal = about.own(variable)
+        literal = about.literal_about(variable)
         if random.random() < 0.65 and literal[0] not in COMPARISONS:
             effects.append(("at", random.choice(("start", "end", "end")), literal))
         else:
@@ -166,8 +167,8 @@ def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
     return tuple(parts)
 
 
-def _apart(random: Random, name: str) -> OpenCase:
-    """Steps about one object each, which do not interfere: their order matters to rules alone."""
+def _independent_steps(random: Random, name: str) -> OpenCase:
+    """Steps about one object each, which do not interfere: their order matters only to rules."""
     objects = dict.fromkeys(("c1", "c2", "c3", "c4"), "cup")
     numeric = random.random() < 0.5
     facts: list[Sexp] = [("p", "?x"), ("not", ("p", "?x")), ("q", "?x"), ("not", ("q", "?x")), ("r", "?x", "?x")]
@@ -175,18 +176,18 @@ def _apart(random: Random, name: str) -> OpenCase:
         facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
     structures: list[Sexp] = []
     tests: list[Sexp] = []
-    if random.random() < 0.5:  # effects that depend on what others have done
+    if random.random() < 0.5:  # effects that depend on the effects of other steps
         tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if numeric else [])]
         facts += [("n",), ("n",), ("not", ("n",))]
 
     def effect() -> Sexp:
-        what, phase = random.choice(facts), random.choice(("start", "end", "end"))
+        fact, phase = random.choice(facts), random.choice(("start", "end", "end"))
         if tests and random.random() < 0.5:
             test = random.choice(tests)
             if phase == "end" and random.random() < 0.4:
-                return ("when", ("at", "start", test), ("at", "end", what))
-            return ("at", phase, ("when", test, what))
-        return ("at", phase, what)
+                return ("when", ("at", "start", test), ("at", "end", fact))
+            return ("at", phase, ("when", test, fact))
+        return ("at", phase, fact)
 
     for verb in ("heat", "wait"):
         effects = [effect() for _ in range(random.choice((2, 3)))]
@@ -196,8 +197,8 @@ def _apart(random: Random, name: str) -> OpenCase:
         structures.append((*head, ":duration", bounds, ":condition", condition, ":effect", ("and", *effects)))
     for verb in ("set", "clear", "both"):
         plain = random.choice([fact for fact in facts if "?duration" not in fact])
-        what = ("when", random.choice(tests), plain) if tests and random.random() < 0.5 else plain
-        structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", what))
+        fact = ("when", random.choice(tests), plain) if tests and random.random() < 0.5 else plain
+        structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", fact))
     if random.random() < 0.2:
         structures.append((":derived", ("d", "?x", "-", "object"), ("or", ("p", "?x"), ("q", "?x"))))
     names = [
@@ -250,7 +251,7 @@ def _apart(random: Random, name: str) -> OpenCase:
 
 
 class _Rules:
-    """Rules about what the steps of a plan change."""
+    """Rules about the facts that the steps of a plan change."""
 
     def __init__(
         self, random: Random, objects: list[str], names: list[str], steps: list[Step], durative: set[str]
@@ -261,13 +262,13 @@ class _Rules:
         self.steps = steps
         self.durative = durative
 
-    def own(self, variable: str | None) -> Sexp:
-        """A literal of a variable; of none, a fact or number without arguments."""
+    def literal_about(self, variable: str | None) -> Sexp:
+        """A literal about a variable; without a variable, a fact or number without arguments."""
         names = [name for name in self.names if variable is not None or name in ("n", "g")]
         return self._literal(names, [variable] if variable else [])
 
     def literal(self) -> Sexp:
-        """A literal of objects that steps name."""
+        """A literal about objects that steps name."""
         return self._literal(self.names, self.objects)
 
     def _literal(self, names: list[str], objects: list[str]) -> Sexp:
@@ -339,7 +340,7 @@ class Explicit:
         return read.timed
 
     def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
-        """What holds in one world; as a report has it."""
+        """The verdict in one world, as in a report."""
         engine = self.checker.engine
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
         run = _Forked(engine, self._prototype, steps)
@@ -354,7 +355,7 @@ class Explicit:
 
 
 class _Forked(FastTimedReplay):
-    """A plain timed run whose monitors are copied instead of compiled anew, which takes most of the time."""
+    """A plain timed run whose monitors are copied: compiling them takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
@@ -369,8 +370,8 @@ class _Forked(FastTimedReplay):
 def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
     """Durations in steps of 1/16, all of them or a sample.
 
-    All times and bounds are multiples of 1/8 (with the tolerance), so such steps meet every coincidence and, of one
-    duration, every gap between two.
+    All times and bounds are multiples of 1/8 (with the tolerance), so these durations include every coincidence and,
+    for one open duration, every gap between two.
     """
     step = Fraction(1, 16)
     axes = []
@@ -380,80 +381,80 @@ def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]
     return points if len(points) <= most else random.sample(points, most)
 
 
-class Compared(NamedTuple):
-    """What came of a plan: problems, how many runs and worlds of the grid, the values over all worlds."""
+class Comparison(NamedTuple):
+    """The differences for a plan, the numbers of runs and of worlds in the grid, and the values over all worlds."""
 
-    problems: list[str]
+    differences: list[str]
     runs: int
     worlds: int
     values: tuple[Worlds, ...]
 
 
-def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Compared]:
-    """The verdicts on the plans of a case, held against the explicit engine on the worlds of the grid.
+def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Comparison]:
+    """Compare the verdicts on the plans of a case with the explicit engine in the worlds of the grid.
 
-    ``kernel``: so many of the worlds of each plan are judged by the replay kernel, too.
+    ``kernel``: the number of worlds of each plan that the replay kernel checks also.
     """
     explicit = Explicit(case.case)
-    judge = None
+    replay_kernel = None
     if kernel:
         safety = case.case.safety_text()
         texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
-        judge = Kernel(*texts, tolerance=TOLERANCE)
-    return [_compare(explicit, plan, judge, most, kernel) for plan in case.plans]
+        replay_kernel = Kernel(*texts, tolerance=TOLERANCE)
+    return [_compare(explicit, plan, replay_kernel, most, kernel) for plan in case.plans]
 
 
-def _compare(explicit: Explicit, plan: OpenPlan, judge: Kernel | None, most: int, kernel: int) -> Compared:
+def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, most: int, kernel: int) -> Comparison:
     steps = explicit.steps(plan)
-    judgement = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
-    judgement.run()
-    out = []
-    settled = all((aspect, value) in judgement.examples for aspect in ASPECTS for value in (True, False))
-    complete = judgement.complete >= {*ASPECTS}
+    audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
+    audit.run()
+    differences = []
+    settled = all((aspect, value) in audit.examples for aspect in ASPECTS for value in (True, False))
+    complete = audit.complete >= {*ASPECTS}
     if not complete and not settled:
-        out.append("neither complete nor settled")
+        differences.append("neither complete nor settled")
     numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
-    for (aspect, value), world in judgement.examples.items():
-        found = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
-        if found is not value and value is not None:
-            out.append(f"{aspect} {value} in {world}: {found}")
-    for rule, world in judgement.violations.items():
+    for (aspect, value), world in audit.examples.items():
+        engine_value = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
+        if engine_value is not value and value is not None:
+            differences.append(f"{aspect} {value} in {world}: {engine_value}")
+    for rule, world in audit.violations.items():
         if rule not in explicit.values(steps, dict(world)).violated:
-            out.append(f"rule {rule} is not violated in {world}")
-    violated = {rule for rule, count in enumerate(judgement.counts) if count.status == "violated"}
-    settled_rules = {rule for rule, count in enumerate(judgement.counts) if count.status in ("kept", "never applied")}
-    if violated != judgement.violations.keys():
-        out.append(f"rules {violated} are said to be violated, worlds are known for {judgement.violations.keys()}")
+            differences.append(f"rule {rule} is not violated in {world}")
+    violated = {rule for rule, count in enumerate(audit.counts) if count.status == "violated"}
+    settled_rules = {rule for rule, count in enumerate(audit.counts) if count.status in ("kept", "never applied")}
+    if violated != audit.violations.keys():
+        differences.append(
+            f"rules {violated} are reported as violated, but there are worlds for {audit.violations.keys()}"
+        )
     points = grid(plan, Random(str(plan)), most)
     for number, point in enumerate(points):
         values = explicit.values(steps, point)
-        if judge is not None and number < kernel:
-            out += _against_kernel(judge, plan, point, values)
-        known = judgement.explored.verdict_in(tuple(point[n] for n in numbers))
-        if known is None and complete:
-            out.append(f"nothing is known of {point}")
-        if known is not None and not _agrees(known, values):
-            out.append(f"{known} is known of {point}, but it is {values}")
-        if complete and known != GIVEN_UP and not values.violated <= judgement.violations.keys():
-            out.append(f"{values.violated} are violated at {point}")
+        if replay_kernel is not None and number < kernel:
+            differences += _against_kernel(replay_kernel, plan, point, values)
+        verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
+        if verdict is None and complete:
+            differences.append(f"there is no verdict for {point}")
+        if verdict is not None and verdict not in (values, GIVEN_UP):
+            differences.append(f"{verdict} is the verdict for {point}, but the engine has {values}")
+        if complete and verdict != GIVEN_UP and not values.violated <= audit.violations.keys():
+            differences.append(f"{values.violated} are violated at {point}")
         if values.violated & settled_rules:
-            out.append(f"{values.violated & settled_rules} are said to be kept, but violated at {point}")
+            differences.append(f"{values.violated & settled_rules} are reported as kept, but violated at {point}")
         for aspect, value in zip(ASPECTS, values[:3], strict=True):
-            worlds = judgement.value_over_worlds(aspect)
+            worlds = audit.value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
-                out.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return Compared(out, judgement.runs, len(points), tuple(judgement.value_over_worlds(a) for a in ASPECTS))
+                differences.append(f"{aspect} is {worlds.value} but {value} at {point}")
+    return Comparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
 
 
-def _agrees(judged: WorldVerdict, values: WorldVerdict) -> bool:
-    """Whether a cell says of a world what is so, or nothing where it gave up."""
-    return judged in (values, GIVEN_UP)
-
-
-def _against_kernel(judge: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict) -> list[str]:
-    """Where the replay kernel judges a world otherwise; where the engine gives up it may know more."""
+def _against_kernel(
+    replay_kernel: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict
+) -> list[str]:
+    """The difference from the replay kernel in a world; the kernel may know more where the engine gives up."""
     steps = tuple(s._replace(duration=point.get(n, s.duration)) for n, s in enumerate(plan.steps, 1))
-    judgement = judge.audit(plan_text(steps))
-    theirs = (judgement.executable, judgement.goal, judgement.safe)
-    differ = [a for a, own, other in zip(ASPECTS, values[:3], theirs, strict=True) if own is not None and own != other]
-    return [f"kernel {theirs} at {point}, engine {values}"] if differ else []
+    verdict = replay_kernel.audit(plan_text(steps))
+    kernel_values = (verdict.executable, verdict.goal, verdict.safe)
+    pairs = zip(values[:3], kernel_values, strict=True)
+    differ = [engine for engine, kernel in pairs if engine is not None and engine != kernel]
+    return [f"kernel {kernel_values} at {point}, engine {values}"] if differ else []

@@ -16,26 +16,26 @@ from plansafe.verifier.symbolic.invariants.inference import InferredInvariant
 Facts = list[set[int]]
 
 
-def checker(domain: str, problem: str, *rules: str, lenient: bool = False) -> Checker:
+def compile_task(domain: str, problem: str, *rules: str, lenient: bool = False) -> Checker:
     """A compiled task; it must be right."""
     sources = [Source(f"rules{i}.safe", text) for i, text in enumerate(rules)]
     options = Options(lenient_types=lenient)
-    found = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), sources, options)
-    assert found.ok, [d.message for d in found.diagnostics]
-    return found
+    compiled = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), sources, options)
+    assert compiled.ok, [d.message for d in compiled.diagnostics]
+    return compiled
 
 
 def task_of(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
     """The task of a domain with these objects."""
     problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal (and)))"
-    engine = checker(f"(define (domain d) {domain})", problem, lenient=lenient).engine
+    engine = compile_task(f"(define (domain d) {domain})", problem, lenient=lenient).engine
     return engine.task
 
 
 # ---- groups ---------------------------------------------------------------------------------------------------------
 
 
-def shown(task: Task, invariant: InferredInvariant) -> str:
+def describe_invariant(task: Task, invariant: InferredInvariant) -> str:
     """``x: (on x *) (holding x) =1``."""
     names = "xyzuv"
     atoms = []
@@ -47,12 +47,14 @@ def shown(task: Task, invariant: InferredInvariant) -> str:
 
 
 def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
-    """The binding of the parameters of which a fact is an instance."""
-    own = {number: o for number, o in zip(atom.arguments, objects, strict=True) if number != COUNTED}
-    return tuple([own[number] for number in range(len(own))])
+    """The binding of the parameters for which a fact is an instance."""
+    parameter_values = {number: o for number, o in zip(atom.arguments, objects, strict=True) if number != COUNTED}
+    return tuple([parameter_values[number] for number in range(len(parameter_values))])
 
 
-def counts(task: Task, invariant: InferredInvariant, facts: Facts) -> dict[tuple[int, ...], set[tuple[int, int]]]:
+def true_instances(
+    task: Task, invariant: InferredInvariant, facts: Facts
+) -> dict[tuple[int, ...], set[tuple[int, int]]]:
     """For each binding the instances that are true; bindings without one are left out."""
     out: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for atom in invariant.atoms:
@@ -62,23 +64,23 @@ def counts(task: Task, invariant: InferredInvariant, facts: Facts) -> dict[tuple
     return out
 
 
-def thin(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
+def remove_surplus_facts(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
     """Take facts away until no group has more than one."""
     crowded = True
     while crowded:
         crowded = False
-        for found in counts(task, invariant, facts).values():
-            for predicate, code in random.sample(sorted(found), len(found) - 1):
+        for instances in true_instances(task, invariant, facts).values():
+            for predicate, code in random.sample(sorted(instances), len(instances) - 1):
                 facts[predicate].discard(code)
                 crowded = True
 
 
-def broken(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
+def describe_break(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
     """What a step did to a group that had at most one true fact, if it did something."""
-    old, new = counts(task, invariant, before), counts(task, invariant, after)
-    for binding, found in new.items():
-        if len(found) > 1:
-            return f"{[task.fact_text(*fact) for fact in sorted(found)]} of {task.names(binding)}"
+    old, new = true_instances(task, invariant, before), true_instances(task, invariant, after)
+    for binding, instances in new.items():
+        if len(instances) > 1:
+            return f"{[task.fact_text(*fact) for fact in sorted(instances)]} of {task.names(binding)}"
     if invariant.exact:
         for binding in old:
             if len(new.get(binding, ())) != 1:
@@ -144,24 +146,26 @@ def successor(
     return after
 
 
-def counterexample(task: Task, invariant: InferredInvariant, random: Random, states: int, steps: int) -> str | None:
+def find_counterexample(
+    task: Task, invariant: InferredInvariant, random: Random, states: int, steps: int
+) -> str | None:
     """Random walks from random states that keep a group; the first step that does not."""
     actions = list(task.actions.values())
-    every = {action.name: list(bindings(task, action)) for action in actions}
+    bindings_of_action = {action.name: list(bindings(task, action)) for action in actions}
     for _ in range(states):
         facts, fluents = random_state(task, random)
-        thin(task, invariant, facts, random)
-        taken = 0
+        remove_surplus_facts(task, invariant, facts, random)
+        taken_steps = 0
         for _ in range(8 * steps):
             action = random.choice(actions)
-            if taken >= steps or not every[action.name]:
+            if taken_steps >= steps or not bindings_of_action[action.name]:
                 continue
-            objects = random.choice(every[action.name])
+            objects = random.choice(bindings_of_action[action.name])
             after = successor(task, facts, fluents, action, objects, random)
             if after is None:
                 continue
-            taken += 1
-            wrong = broken(task, invariant, facts, after)
+            taken_steps += 1
+            wrong = describe_break(task, invariant, facts, after)
             if wrong is not None:
                 return f"{action.name} {task.names(objects)}: {wrong}"
             facts = after

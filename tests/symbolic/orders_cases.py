@@ -1,7 +1,7 @@
 """Small partially ordered plans at random, and their verdicts by the replay of every order.
 
-``strips`` and ``effects`` are little tasks whose steps depend on each other; the other streams are those of
-``tests/property``, whose rules say everything that rules can.
+``strips`` and ``effects`` are small tasks whose steps depend on each other; the other streams are from
+``tests/property``, and their rules use all forms of rules.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_STEPS = 6
 
 
 class OrderCase(NamedTuple):
-    """A task, its rules, and steps of which pairs (numbers from 1) are ordered."""
+    """A task, its rules, and steps with ordered pairs (numbers from 1)."""
 
     name: str
     domain: str
@@ -40,8 +40,8 @@ class OrderCase(NamedTuple):
         specs = [Source("s.safe", self.safety)] if self.safety else []
         return Checker(Source("d.pddl", self.domain), Source("p.pddl", self.problem), specs)
 
-    def shown(self) -> str:
-        """All of it, to reproduce a difference."""
+    def describe_case(self) -> str:
+        """The whole case, to reproduce a difference."""
         return "\n".join([self.name, self.domain, self.problem, self.safety, *self.plan, str(self.pairs)])
 
 
@@ -51,12 +51,12 @@ def order_case(stream: str, seed: int, number: int) -> OrderCase:
     if stream in ("strips", "effects", "numbers"):
         domain, problem, safety, plan = _Tiny(random, stream).task()
     else:
-        made = generate.case(stream, seed, number, rules=random.choice((0, 1, 1, 2)), plans=8)
-        plans = [p for p in made.plans if len(p) > 1]
+        generated = generate.case(stream, seed, number, rules=random.choice((0, 1, 1, 2)), plans=8)
+        plans = [p for p in generated.plans if len(p) > 1]
         words = plan_text(random.choice(plans)).splitlines() if plans else []
         start = random.randrange(max(1, len(words) - MAX_STEPS + 1))
         plan = tuple(words[start : start + MAX_STEPS])
-        domain, problem, safety = made.domain_text(), made.problem_text(), made.safety_text()
+        domain, problem, safety = generated.domain_text(), generated.problem_text(), generated.safety_text()
     return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _pairs(random, len(plan)))
 
 
@@ -111,10 +111,14 @@ class _Tiny:
             condition = " ".join(self.state() for _ in range(self.random.choice((0, 0, 1, 1))))
         else:
             condition = " ".join(self.literal() for _ in range(self.random.choice((0, 1, 1, 2))))
-        # Most conditions hold in the order of the list, as those of a plan would.
+        # Most conditions hold in the order of the list, like the conditions of a plan.
         if not self.conditional and self.random.random() < 0.75:
-            held = [f for f in self.facts if f in self.true] + [f"(not {f})" for f in self.facts if f not in self.true]
-            condition = " ".join(self.random.sample(held, min(len(held), self.random.choice((0, 1, 1, 2)))))
+            true_conditions = [f for f in self.facts if f in self.true] + [
+                f"(not {f})" for f in self.facts if f not in self.true
+            ]
+            condition = " ".join(
+                self.random.sample(true_conditions, min(len(true_conditions), self.random.choice((0, 1, 1, 2))))
+            )
         effects = [self.effect() for _ in range(self.random.choice((1, 1, 2, 3)))]
         if not self.conditional:
             self.true -= {e[5:-1] for e in effects if e.startswith("(not")}
@@ -134,30 +138,30 @@ class _Tiny:
             word = self.random.choice(("and", "or"))
             return f"({word} {self.temporal(depth - 1, past)} {self.temporal(depth - 1, past)})"
         past = past or roll < 0.65
-        one = (
+        unary_operators = (
             ("yesterday", "weak-yesterday", "once", "historically")
             if past
             else ("next", "weak-next", "always", "sometime")
         )
-        two = ("since",) if past else ("until", "release", "sometime-after")
-        operator = self.random.choice((*one, *two))
-        operands = [self.temporal(depth - 1, past) for _ in range(2 if operator in two else 1)]
+        binary_operators = ("since",) if past else ("until", "release", "sometime-after")
+        operator = self.random.choice((*unary_operators, *binary_operators))
+        operands = [self.temporal(depth - 1, past) for _ in range(2 if operator in binary_operators else 1)]
         return f"({operator} {' '.join(operands)})"
 
     def whole(self) -> str:
         """A PDDL3 operator over the trace."""
-        one, other = self.temporal(1, True), self.temporal(1, True)
+        formula, second_formula = self.temporal(1, True), self.temporal(1, True)
         low, high = sorted(self.random.choice((0, 1, 2, 3, 4, 2.5)) for _ in range(2))
         return self.random.choice(
             (
-                f"(at end {one})",
-                f"(within {low} {one})",
-                f"(at-most-once {one})",
-                f"(sometime-before {one} {other})",
-                f"(always-within {low} {one} {other})",
-                f"(hold-during {low} {high} {one})",
-                f"(hold-after {low} {one})",
-                f"(or (at-most-once {one}) (not (within {high} {other})))",
+                f"(at end {formula})",
+                f"(within {low} {formula})",
+                f"(at-most-once {formula})",
+                f"(sometime-before {formula} {second_formula})",
+                f"(always-within {low} {formula} {second_formula})",
+                f"(hold-during {low} {high} {formula})",
+                f"(hold-after {low} {formula})",
+                f"(or (at-most-once {formula}) (not (within {high} {second_formula})))",
             )
         )
 
@@ -201,34 +205,34 @@ class _Tiny:
         )
 
 
-def steps_of(case: OrderCase, checker: Checker) -> list[GroundAction | IllFormed]:
+def resolve_steps(case: OrderCase, checker: Checker) -> list[GroundAction | IllFormed]:
     """The resolved steps."""
     return list(checker.read(Source("plan", "\n".join(case.plan))).steps)
 
 
-def orders(order: PartialOrder) -> Iterator[tuple[int, ...]]:
+def all_orders(order: PartialOrder) -> Iterator[tuple[int, ...]]:
     """All linear extensions."""
-    return (p for p in permutations(range(1, order.size + 1)) if allows(order, p))
+    return (sequence for sequence in permutations(range(1, order.size + 1)) if allows(order, sequence))
 
 
-def values(judgements: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
-    """What the judgements of all orders come to (docs/worlds.md, section 2)."""
-    out = []
-    for which in range(3):
-        found = {judged[which] for judged in judgements}
-        if {True, False} <= found:
-            out.append(Worlds.SOME)
-        elif None in found:
-            out.append(Worlds.UNKNOWN)
+def combine_verdicts(verdicts: set[OrderVerdict]) -> tuple[Worlds, Worlds, Worlds]:
+    """The shares of orders in which each property holds (docs/worlds.md, section 2)."""
+    shares = []
+    for property_number in range(3):
+        property_values = {verdict[property_number] for verdict in verdicts}
+        if {True, False} <= property_values:
+            shares.append(Worlds.SOME)
+        elif None in property_values:
+            shares.append(Worlds.UNKNOWN)
         else:
-            out.append(Worlds.ALL if True in found else Worlds.NONE)
-    return out[0], out[1], out[2]
+            shares.append(Worlds.ALL if True in property_values else Worlds.NONE)
+    return shares[0], shares[1], shares[2]
 
 
-def by_replay(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
-    """The judgements of all orders, by the engine."""
-    steps = steps_of(case, checker)
-    return {replay_order(checker.engine, steps, order) for order in orders(PartialOrder(len(steps), case.pairs))}
+def replay_all_orders(case: OrderCase, checker: Checker) -> set[OrderVerdict]:
+    """The verdicts of all orders, by the engine."""
+    steps = resolve_steps(case, checker)
+    return {replay_order(checker.engine, steps, order) for order in all_orders(PartialOrder(len(steps), case.pairs))}
 
 
 def allows(order: PartialOrder, sequence: Sequence[int]) -> bool:

@@ -6,7 +6,7 @@ import traceback
 from itertools import islice
 from typing import NamedTuple
 
-from orders_cases import OrderCase, allows, by_replay, order_case, orders, steps_of, values
+from orders_cases import OrderCase, all_orders, allows, combine_verdicts, order_case, replay_all_orders, resolve_steps
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
@@ -19,52 +19,52 @@ MAX_ORDERS = 12
 """How many orders the kernel judges at most: it is far slower than the engine."""
 
 
-class OrderCompared(NamedTuple):
-    """What was found about one case: the values, what decided, and what differs."""
+class OrderComparison(NamedTuple):
+    """The result for one case: the values, why orders were enumerated, and the difference."""
 
     name: str
     values: tuple[Worlds, ...]
-    enumerated: str
+    enumeration_reason: str
     limits: tuple[str, ...]
     problem: str | None
 
 
-def compared(stream: str, seed: int, number: int, kernel: bool = False) -> OrderCompared:
+def compare_case(stream: str, seed: int, number: int, kernel: bool = False) -> OrderComparison:
     """Compare one case."""
     case = order_case(stream, seed, number)
     try:
         return _compared(case, kernel)
     except Exception:
-        return OrderCompared(case.name, (), "", (), f"crash\n{traceback.format_exc()}\n{case.shown()}")
+        return OrderComparison(case.name, (), "", (), f"crash\n{traceback.format_exc()}\n{case.describe_case()}")
 
 
-def _compared(case: OrderCase, kernel: bool) -> OrderCompared:
+def _compared(case: OrderCase, kernel: bool) -> OrderComparison:
     checker = case.checker()
     assert checker.ok, checker.diagnostics
-    steps = steps_of(case, checker)
+    steps = resolve_steps(case, checker)
     order = PartialOrder(len(steps), case.pairs)
-    judging = OrderAudit(checker.engine, steps, order)
-    verdict = judging.verdict()
-    expected = values(by_replay(case, checker))
-    found = (verdict.executable, verdict.goal, verdict.safe)
+    audit = OrderAudit(checker.engine, steps, order)
+    verdict = audit.verdict()
+    expected = combine_verdicts(replay_all_orders(case, checker))
+    audit_values = (verdict.executable, verdict.goal, verdict.safe)
     problem = None
-    if found != expected:
-        problem = f"verdict {found} instead of {expected}; {verdict.limits}"
+    if audit_values != expected:
+        problem = f"verdict {audit_values} instead of {expected}; {verdict.limits}"
     elif verdict.limits:
         problem = f"limits {verdict.limits}"
-    elif "confirm" in judging.enumeration_reason:
-        problem = judging.enumeration_reason
+    elif "confirm" in audit.enumeration_reason:
+        problem = audit.enumeration_reason
     problem = problem or _witnesses(case, verdict, order)
     if problem is None and kernel:
         problem = _by_kernel(case, order, expected)
     if problem is not None:
-        problem = f"{problem}\n{case.shown()}"
-    return OrderCompared(case.name, found, judging.enumeration_reason, verdict.limits, problem)
+        problem = f"{problem}\n{case.describe_case()}"
+    return OrderComparison(case.name, audit_values, audit.enumeration_reason, verdict.limits, problem)
 
 
 def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> str | None:
     checker = case.checker()
-    steps = steps_of(case, checker)
+    steps = resolve_steps(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
     for value, world, which in properties:
         assert isinstance(value, Worlds)
@@ -80,18 +80,18 @@ def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> 
 
 def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...]) -> str | None:
     """The replay kernel, on every order of a plan that has few."""
-    if sum(1 for _ in islice(orders(order), MAX_ORDERS + 1)) > MAX_ORDERS:
+    if sum(1 for _ in islice(all_orders(order), MAX_ORDERS + 1)) > MAX_ORDERS:
         return None
     try:
         kernel = Kernel(case.domain, case.problem, [case.safety] if case.safety else [])
-        judgements = set()
-        for p in orders(order):
-            found = kernel.audit("\n".join([case.plan[step - 1] for step in p]))
-            judgements.add(OrderVerdict(found.executable, found.goal, found.safe))
+        verdicts = set()
+        for sequence in all_orders(order):
+            report = kernel.audit("\n".join([case.plan[step - 1] for step in sequence]))
+            verdicts.add(OrderVerdict(report.executable, report.goal, report.safe))
     except (KernelLimit, KernelRejects):
         return None
     if expected[2] is Worlds.UNKNOWN:  # where a number is undefined, the kernel may know more
-        judgements = {judgement._replace(safe=None) for judgement in judgements}
-    if values(judgements) != expected:
-        return f"the kernel says {values(judgements)}, the engine {expected}"
+        verdicts = {verdict._replace(safe=None) for verdict in verdicts}
+    if combine_verdicts(verdicts) != expected:
+        return f"the kernel says {combine_verdicts(verdicts)}, the engine {expected}"
     return None

@@ -3,7 +3,7 @@
 ``kitchen``: a cook switches a stove on and off in rounds, and a host comes and goes; each round is attended.
 ``shifts``: robots relieve each other, and the stove is used at any time while they do. ``crossing``: robots unlock,
 pass and lock one door. ``mutex``: robots share one tool, in an order that the plan leaves open. The rest of each plan
-is work beside it, in chains that are not ordered among each other.
+is independent work, in chains that are not ordered among each other.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Plan:
         return len(self.steps)
 
     def fill(self, size: int, chains: int = 8) -> None:
-        """Work beside: items are prepared and finished, in chains that are not ordered among each other."""
+        """Independent work: items are prepared and finished, in chains that are not ordered among each other."""
         last = [0] * chains
         item = 0
         while len(self.steps) + 2 <= size:

@@ -17,51 +17,55 @@ Row = tuple[tuple[Fraction, ...], Fraction, str]
 """Coefficients, constant, operator: ``coefficients * values + constant operator 0``."""
 
 
-def boolean(seed: int, inputs: int = 6, gates: int = 25) -> tuple[Circuit, list[Literal]]:
+def random_boolean_circuit(seed: int, inputs: int = 6, gates: int = 25) -> tuple[Circuit, list[Literal]]:
     """A circuit over a few inputs, and its literals; constants among them."""
-    choose = random.Random(seed)
+    generator = random.Random(seed)
     circuit = Circuit()
-    made = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
+    literals = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
     for _ in range(gates):
-        parts = [choose.choice(made[-12:]) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 2, 3, 4)))]
-        kind = choose.randrange(4)
+        parts = [
+            generator.choice(literals[-12:]) ^ generator.getrandbits(1) for _ in range(generator.choice((2, 2, 3, 4)))
+        ]
+        kind = generator.randrange(4)
         if kind == 0:
-            made.append(circuit.choose(*(parts + parts)[:3]))
+            literals.append(circuit.choose(*(parts + parts)[:3]))
         elif kind == 1:
-            made.append(circuit.disjunction(parts))
+            literals.append(circuit.disjunction(parts))
         elif kind == 2:
-            made.append(circuit.equal(*parts[:2]))
+            literals.append(circuit.equal(*parts[:2]))
         else:
-            made.append(circuit.conjunction(parts))
-    return circuit, made
+            literals.append(circuit.conjunction(parts))
+    return circuit, literals
 
 
-def numeric(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
+def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Literal]]:
     """A circuit over four Boolean inputs and comparisons of linear sums of two numbers, indicators and choices."""
-    choose = random.Random(seed)
+    generator = random.Random(seed)
     circuit = Circuit()
-    made = [circuit.input(k) for k in range(4)]
+    literals = [circuit.input(k) for k in range(4)]
     small = [Fraction(n, d) for n in range(-4, 5) for d in (1, 1, 2, 3)]
-    sums = [terms.variable(0, k) for k in range(values)] + [terms.constant(terms.normal_number(choose.choice(small)))]
-    for _ in range(choose.randrange(3, 8)):
-        condition = choose.choice(made) ^ choose.getrandbits(1)
-        a, b = choose.choice(sums), choose.choice(sums)
-        number = terms.constant(terms.normal_number(choose.choice(small)))
-        kind = choose.randrange(5)
+    sums = [terms.variable(0, k) for k in range(values)] + [
+        terms.constant(terms.normal_number(generator.choice(small)))
+    ]
+    for _ in range(generator.randrange(3, 8)):
+        condition = generator.choice(literals) ^ generator.getrandbits(1)
+        a, b = generator.choice(sums), generator.choice(sums)
+        number = terms.constant(terms.normal_number(generator.choice(small)))
+        kind = generator.randrange(5)
         if kind == 0:
             sums.append(terms.select(condition, a, b))
         elif kind == 1:
-            sums.append(terms.select(condition, terms.constant(choose.randrange(-2, 3)), number))
+            sums.append(terms.select(condition, terms.constant(generator.randrange(-2, 3)), number))
         elif kind == 2:
-            sums.append(terms.add(a, b, terms.normal_number(choose.choice(small))))
+            sums.append(terms.add(a, b, terms.normal_number(generator.choice(small))))
         elif kind == 3:
             sums.append(terms.multiply(a, number))
         else:
-            made.append(terms.compare(circuit, choose.choice(("<", "<=", "=", ">", ">=")), a, b))
+            literals.append(terms.compare(circuit, generator.choice(("<", "<=", "=", ">", ">=")), a, b))
     for _ in range(8):
-        parts = [choose.choice(made) ^ choose.getrandbits(1) for _ in range(choose.choice((2, 3)))]
-        made.append(circuit.conjunction(parts) if choose.getrandbits(1) else circuit.equal(*parts[:2]))
-    return circuit, made
+        parts = [generator.choice(literals) ^ generator.getrandbits(1) for _ in range(generator.choice((2, 3)))]
+        literals.append(circuit.conjunction(parts) if generator.getrandbits(1) else circuit.equal(*parts[:2]))
+    return circuit, literals
 
 
 def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
@@ -69,37 +73,39 @@ def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
     nodes = [node for node, key in circuit.keys.items() if not isinstance(key, Comparison)]
     comparisons = {node: key for node, key in circuit.keys.items() if isinstance(key, Comparison)}
     for values in product((False, True), repeat=len(nodes)):
-        found = [dict(zip(nodes, values, strict=True))]
+        partial_assignments = [dict(zip(nodes, values, strict=True))]
         for node, key in comparisons.items():
-            fixed = [so for inputs in found for so in options(circuit, key, inputs, node)]
-            found = fixed
-        yield from found
+            extended = [
+                extension for inputs in partial_assignments for extension in options(circuit, key, inputs, node)
+            ]
+            partial_assignments = extended
+        yield from partial_assignments
 
 
 def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
-    coefficients, constant = resolved(circuit, key.sum, inputs)
+    coefficients, constant = resolve_sum(circuit, key.sum, inputs)
     if any(coefficients):
         return [{**inputs, node: value} for value in (False, True)]
     return [{**inputs, node: {"<": constant < 0, "<=": constant <= 0, "=": constant == 0}[key.operator]}]
 
 
-def possible(circuit: Circuit, literals: list[Literal]) -> bool:
+def is_satisfiable(circuit: Circuit, literals: list[Literal]) -> bool:
     """Whether some values of inputs and numbers make all the literals true; by trying."""
     for inputs in assignments(circuit):
         if all(evaluate_literals(circuit, literals, inputs)):
-            rows = [row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
-            wanted = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
-            if any(feasible(list(system)) for system in systems(rows, wanted)):
+            rows = [to_row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
+            truth_values = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
+            if any(feasible(list(system)) for system in systems(rows, truth_values)):
                 return True
     return False
 
 
-def row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool]) -> Row:
-    coefficients, constant = resolved(circuit, comparison.sum, inputs)
+def to_row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool]) -> Row:
+    coefficients, constant = resolve_sum(circuit, comparison.sum, inputs)
     return coefficients, constant, comparison.operator
 
 
-def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
+def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
     """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
     coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
     for atom, factor in total.weighted_atoms:
@@ -110,16 +116,16 @@ def resolved(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[
                 constant += factor * evaluate_literals(circuit, [literal], inputs)[0]
             case ("choice", int(literal), then, otherwise):
                 branch = then if evaluate_literals(circuit, [literal], inputs)[0] else otherwise
-                inner, more = resolved(circuit, branch, inputs)
+                inner, more = resolve_sum(circuit, branch, inputs)
                 constant += factor * more
                 coefficients = [a + factor * b for a, b in zip(coefficients, inner, strict=True)]
     return tuple(coefficients), constant
 
 
-def systems(rows: list[Row], wanted: list[bool]) -> Iterator[tuple[Row, ...]]:
+def systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
     """The conjunctions of rows that say that each is true, or false, as wanted."""
     options = []
-    for (coefficients, constant, operator), value in zip(rows, wanted, strict=True):
+    for (coefficients, constant, operator), value in zip(rows, truth_values, strict=True):
         less = (coefficients, constant)
         more = (tuple(-c for c in coefficients), -constant)
         if value:

@@ -1,8 +1,8 @@
-"""Hold verdicts over durations against the explicit engine, world by world, on random plans; print every difference.
+"""Compare verdicts over durations with the explicit engine, world by world, on random plans; print every difference.
 
 usage: python tests/symbolic/run_durations.py [--count 1000] [--seed 1] [--worlds 120] [--kernel 2]
 
-Exit code 0 if nothing differs, else 1.
+Exit code 0 if there are no differences, else 1.
 """
 
 from __future__ import annotations
@@ -21,27 +21,36 @@ def main() -> int:
     from case import plan_text
     from durations_random import compare, open_case
 
-    parser = argparse.ArgumentParser(description="Hold verdicts over durations against the explicit engine.")
+    parser = argparse.ArgumentParser(description="Compare verdicts over durations with the explicit engine.")
     parser.add_argument("--count", type=int, default=1000, help="plans (default 1000)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
-    parser.add_argument("--worlds", type=int, default=120, help="worlds of each plan, at most (default 120)")
-    parser.add_argument("--kernel", type=int, default=2, help="of these, by the kernel, too (default 2)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default 1)")
+    parser.add_argument("--worlds", type=int, default=120, help="maximum number of worlds of each plan (default 120)")
+    parser.add_argument(
+        "--kernel", type=int, default=2, help="worlds of each plan that the kernel checks also (default 2)"
+    )
     options = parser.parse_args()
     started = time.monotonic()
     plans = worlds = runs = wrong = number = 0
-    seen: Counter[str] = Counter()
+    value_counts: Counter[str] = Counter()
     while plans < options.count:
         case = open_case(options.seed, number)
-        for plan, found in zip(case.plans, compare(case, options.worlds, options.kernel), strict=True):
-            plans, worlds, runs = plans + 1, worlds + found.worlds, runs + found.runs
-            seen.update(f"{value.value}" for value in found.values)
-            if found.problems:
+        for plan, comparison in zip(case.plans, compare(case, options.worlds, options.kernel), strict=True):
+            plans, worlds, runs = plans + 1, worlds + comparison.worlds, runs + comparison.runs
+            value_counts.update(f"{value.value}" for value in comparison.values)
+            if comparison.differences:
                 wrong += 1
                 texts = (case.case.domain_text(), case.case.problem_text(), case.case.safety_text())
-                print(f"task {number}", *texts, plan_text(plan.steps), plan.intervals, *found.problems[:5], sep="\n")
+                print(
+                    f"task {number}",
+                    *texts,
+                    plan_text(plan.steps),
+                    plan.intervals,
+                    *comparison.differences[:5],
+                    sep="\n",
+                )
         number += 1
     took = time.monotonic() - started
-    print(f"{plans} plans, {worlds} worlds, {runs} runs, {wrong} differ; {dict(seen)}; {took:.0f} s")
+    print(f"{plans} plans, {worlds} worlds, {runs} runs, {wrong} differ; {dict(value_counts)}; {took:.0f} s")
     return 1 if wrong else 0
 
 

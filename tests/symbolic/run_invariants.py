@@ -11,14 +11,14 @@ import argparse
 import time
 from random import Random
 
-from invariants_oracle import counterexample, shown, task_of
+from invariants_oracle import describe_invariant, find_counterexample, task_of
 from invariants_random import OBJECTS, domain
 
 from plansafe.verifier.symbolic.invariants.inference import infer_invariants
 
 
 def main() -> int:
-    """Run the search and print what it finds."""
+    """Run the search and print the counterexamples."""
     parser = argparse.ArgumentParser()
     for name, value in (("count", 1000), ("seed", 1), ("states", 60), ("steps", 12)):
         parser.add_argument(f"--{name}", type=int, default=value)
@@ -34,15 +34,15 @@ def main() -> int:
             refused += 1
             continue
         started = time.perf_counter()
-        found = infer_invariants(task)
+        invariants = infer_invariants(task)
         spent += time.perf_counter() - started
-        for invariant in found:
-            trouble = counterexample(task, invariant, random, options.states, options.steps)
+        for invariant in invariants:
+            trouble = find_counterexample(task, invariant, random, options.states, options.steps)
             right += trouble is None
             exact += invariant.exact
             if trouble is not None:
                 wrong += 1
-                print(f"{options.seed} {number}: {shown(task, invariant)}\n  {trouble}\n  {text}")
+                print(f"{options.seed} {number}: {describe_invariant(task, invariant)}\n  {trouble}\n  {text}")
     checked = options.count - refused
     print(f"{checked} domains ({refused} refused), {right} invariants held, {exact} of all exact, {wrong} broken")
     print(f"inference: {1000 * spent / max(checked, 1):.1f} ms a domain")

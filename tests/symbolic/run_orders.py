@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
 from orders_cases import STREAMS  # noqa: E402
-from orders_compare import compared  # noqa: E402
+from orders_compare import compare_case  # noqa: E402
 
 
 def main() -> int:
@@ -26,27 +26,27 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=3)
-    parser.add_argument("--kernel", action="store_true", help="judge every order by the replay kernel, too")
+    parser.add_argument("--kernel", action="store_true", help="also audit every order with the replay kernel")
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS))
     options = parser.parse_args()
-    started, shown, wrong = time.monotonic(), 0, 0
+    started, shown_count, wrong = time.monotonic(), 0, 0
     reasons: Counter[str] = Counter()
     rows: dict[str, Counter[str]] = {stream: Counter() for stream in options.stream}
     for i in range(options.count):
         stream = options.stream[i % len(options.stream)]
-        found = compared(stream, options.seed, i // len(options.stream), options.kernel)
+        comparison = compare_case(stream, options.seed, i // len(options.stream), options.kernel)
         row = rows[stream]
         row["cases"] += 1
-        row["enumerated"] += bool(found.enumerated)
-        reasons[found.enumerated] += 1
-        row["differ"] += found.problem is not None
-        for name, value in zip(("exec", "goal", "safe"), found.values, strict=False):
+        row["enumerated"] += bool(comparison.enumeration_reason)
+        reasons[comparison.enumeration_reason] += 1
+        row["differ"] += comparison.problem is not None
+        for name, value in zip(("exec", "goal", "safe"), comparison.values, strict=False):
             row[f"{name} {value.value}"] += 1
-        if found.problem is not None:
+        if comparison.problem is not None:
             wrong += 1
-            if shown < options.show:
-                shown += 1
-                print(found.problem, file=sys.stderr)
+            if shown_count < options.show:
+                shown_count += 1
+                print(comparison.problem, file=sys.stderr)
     for stream, row in rows.items():
         print(f"{stream:9}", " ".join(f"{name}={count}" for name, count in sorted(row.items())))
     print("\n".join([f"{count:6} enumerated: {reason}" for reason, count in reasons.most_common() if reason]))

@@ -28,9 +28,9 @@ def measured(large: Large, limit: float) -> str:
     started = time.monotonic()
     verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).verdict()
     seconds = time.monotonic() - started
-    found = (verdict.executable.value, verdict.safe.value)
-    said = "" if found == large.expected else f"  expected {large.expected}"
-    return f"executable {found[0]:7} safe {found[1]:7} {seconds:7.2f} s{said}"
+    properties = (verdict.executable.value, verdict.safe.value)
+    difference = "" if properties == large.expected else f"  expected {large.expected}"
+    return f"executable {properties[0]:7} safe {properties[1]:7} {seconds:7.2f} s{difference}"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Certificates: what is proved is so, and what is not so is never accepted, whatever is done to the file."""
+"""Certificates: every verified claim is true, and no false claim is accepted, however the file is changed."""
 
 from __future__ import annotations
 
@@ -37,75 +37,80 @@ TASK: Any = SimpleNamespace(fact_text=lambda predicate, code: f"(fact {code})")
 FILES = [("domain", Source("d.pddl", "(define)")), ("plan", Source('a "b"\n\x1b[1m.plan', "(go)"))]
 
 
-def encoded(clauses: list[list[int]]) -> Encoding:
-    """An encoding of which some world breaks the plan exactly if the clauses can be true."""
+def encode_clauses(clauses: list[list[int]]) -> Encoding:
+    """An encoding in which some world breaks the plan iff the clauses are satisfiable."""
     circuit = Circuit()
     parts = [[circuit.input(FactInput(0, abs(part))) ^ (part < 0) for part in clause] for clause in clauses]
     allowed = circuit.conjunction([circuit.disjunction(literals) for literals in parts])
     return Encoding(circuit, allowed, FALSE, TRUE, FALSE, FALSE, (), True, (), 0, {})
 
 
-def clauses(seed: int, variables: int = 7, count: int = 40) -> list[list[int]]:
+def random_clauses(seed: int, variables: int = 7, count: int = 40) -> list[list[int]]:
     choose = random.Random(seed)
     sizes = [choose.choice((2, 3, 3, 3)) for _ in range(count)]
     return [[v * choose.choice((1, -1)) for v in choose.sample(range(1, variables + 1), size)] for size in sizes]
 
 
-def satisfiable(found: list[list[int]]) -> bool:
-    variables = max((abs(part) for clause in found for part in clause), default=0)
+def are_satisfiable(clauses: list[list[int]]) -> bool:
+    variables = max((abs(part) for clause in clauses for part in clause), default=0)
     for values in product((False, True), repeat=variables):
-        if all(any(values[abs(part) - 1] == (part > 0) for part in clause) for clause in found):
+        if all(any(values[abs(part) - 1] == (part > 0) for part in clause) for clause in clauses):
             return True
     return False
 
 
-def written(found: list[list[int]], steps: list[str], variables: int = 7) -> list[str]:
-    lines = [FIRST_LINE, "c tool a test", "c claim SAFE", f"p cnf {variables} {len(found)}"]
-    return [*lines, *[" ".join([*map(str, clause), "0"]) for clause in found], "c proof", *steps]
+def certificate_lines(clauses: list[list[int]], steps: list[str], variables: int = 7) -> list[str]:
+    lines = [FIRST_LINE, "c tool a test", "c claim SAFE", f"p cnf {variables} {len(clauses)}"]
+    return [*lines, *[" ".join([*map(str, clause), "0"]) for clause in clauses], "c proof", *steps]
 
 
-def read(text: str | list[str]) -> Certificate:
+def read_certificate(text: str | list[str]) -> Certificate:
     return verify(io.BytesIO((text if isinstance(text, str) else seal(text)).encode()))
 
 
-def rejected(text: str | list[str]) -> str:
+def rejection_message(text: str | list[str]) -> str:
     with pytest.raises(Rejected) as caught:
-        read(text)
+        read_certificate(text)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
-    found = clauses(seed, count=30 + seed % 15)
-    encoding = encoded(found)
+    formula = random_clauses(seed, count=30 + seed % 15)
+    encoding = encode_clauses(formula)
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
-    assert (text is None) is satisfiable(found)
+    assert (text is None) is are_satisfiable(formula)
     if text is not None:
-        said = read(text)
-        assert said.claim == "SAFE"
-        assert [(file.kind, file.name) for file in said.files] == [("domain", "d.pddl"), ("plan", FILES[1][1].name)]
-        assert matches(said, encoded(found))
-        assert not matches(said, encoded(found[1:]))
-        assert write_certificate(encoded(found), "SAFE", FILES, TASK, []) == text
+        certificate = read_certificate(text)
+        assert certificate.claim == "SAFE"
+        assert [(file.kind, file.name) for file in certificate.files] == [
+            ("domain", "d.pddl"),
+            ("plan", FILES[1][1].name),
+        ]
+        assert matches(certificate, encode_clauses(formula))
+        assert not matches(certificate, encode_clauses(formula[1:]))
+        assert write_certificate(encode_clauses(formula), "SAFE", FILES, TASK, []) == text
 
 
 def test_a_long_proof() -> None:
     """Six items in five places."""
-    at = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
-    found = at + [[-a[place], -b[place]] for place in range(5) for k, a in enumerate(at) for b in at[:k]]
-    text = write_certificate(encoded(found), "VALID", [], TASK, [])
+    places_of_items = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
+    formula = places_of_items + [
+        [-a[place], -b[place]] for place in range(5) for k, a in enumerate(places_of_items) for b in places_of_items[:k]
+    ]
+    text = write_certificate(encode_clauses(formula), "VALID", [], TASK, [])
     assert text is not None
-    said = read(text)
-    assert said.claim == "VALID"
-    assert said.steps > 100
-    assert not said.is_trivial
+    certificate = read_certificate(text)
+    assert certificate.claim == "VALID"
+    assert certificate.steps > 100
+    assert not certificate.is_trivial
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_counts_have_certificates(seed: int) -> None:
-    """Five or six of eight facts in two groups of which at most two and three are true; and more, at random."""
+    """Five or six of eight facts are true, but at most two and three in two groups; and random comparisons."""
     choose = random.Random(seed)
-    encoding = encoded(clauses(seed, 8, 12))
+    encoding = encode_clauses(random_clauses(seed, 8, 12))
     circuit = encoding.circuit
     facts = [circuit.input(FactInput(0, k)) for k in range(1, 9)]
     choose.shuffle(facts)
@@ -119,7 +124,7 @@ def test_counts_have_certificates(seed: int) -> None:
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
     solver = SatSolver(circuit)
     assert (text is None) is solver.solve([encoding.allowed])
-    assert text is None or matches(read(text), encoding)
+    assert text is None or matches(read_certificate(text), encoding)
 
 
 def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,17 +132,17 @@ def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     always = Encoding(Circuit(), TRUE, TRUE, TRUE, FALSE, FALSE, (), True, (), 0, {})
     text = write_certificate(always, "SAFE", [], TASK, [])
     assert text is not None
-    assert read(text).is_trivial
+    assert read_certificate(text).is_trivial
 
 
 def test_no_certificate_with_limits_or_in_no_time() -> None:
-    found = clauses(0, count=60)
-    assert write_certificate(encoded(found)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
-    assert write_certificate(encoded(found), "SAFE", [], TASK, [], deadline=0.0) is None
+    formula = random_clauses(0, count=60)
+    assert write_certificate(encode_clauses(formula)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
+    assert write_certificate(encode_clauses(formula), "SAFE", [], TASK, [], deadline=0.0) is None
 
 
 def test_changed_files_are_noticed() -> None:
-    text = write_certificate(encoded(clauses(0, count=60)), "SAFE", FILES, TASK, [])
+    text = write_certificate(encode_clauses(random_clauses(0, count=60)), "SAFE", FILES, TASK, [])
     assert text is not None
     choose = random.Random(0)
     for _ in range(300):
@@ -147,38 +152,38 @@ def test_changed_files_are_noticed() -> None:
         for candidate in (changed, text[:place]):
             if candidate != text:
                 with pytest.raises((Rejected, NotACertificate)):
-                    read(candidate)
+                    read_certificate(candidate)
 
 
 def test_a_thousand_corrupted_proofs() -> None:
-    """Each file is sealed again after it was damaged; what is still accepted must be true."""
-    choose = random.Random(1)
+    """Each damaged file is sealed again; if it is still accepted, its claim must be true."""
+    generator = random.Random(1)
     accepted = 0
     for number in range(1_000):
-        found = clauses(number % 40, count=45)
-        steps = find_refutation(found)
+        formula = random_clauses(number % 40, count=45)
+        steps = find_refutation(formula)
         if steps is None:
-            assert satisfiable(found)
-            steps = find_refutation(clauses(0, count=60))
+            assert are_satisfiable(formula)
+            steps = find_refutation(random_clauses(0, count=60))
             assert steps is not None
-        lines = written(found, steps)
-        for _ in range(choose.randrange(1, 4)):
-            lines = corrupted(choose, lines)
+        lines = certificate_lines(formula, steps)
+        for _ in range(generator.randrange(1, 4)):
+            lines = corrupt_line(generator, lines)
         try:
-            read(lines)
+            read_certificate(lines)
         except (Rejected, NotACertificate):
             continue
         accepted += 1
         start = next(k for k, line in enumerate(lines) if line.startswith("p cnf"))
-        given = [[int(word) for word in line.split()[:-1]] for line in lines[start + 1 : lines.index("c proof")]]
-        assert not satisfiable(given)
+        premises = [[int(word) for word in line.split()[:-1]] for line in lines[start + 1 : lines.index("c proof")]]
+        assert not are_satisfiable(premises)
     assert 0 < accepted < 500
 
 
-def corrupted(choose: random.Random, lines: list[str]) -> list[str]:
-    """One line of clauses, steps or counts is changed, lost, said twice, exchanged; or the end is lost."""
-    out, place, other = list(lines), choose.randrange(3, len(lines)), choose.randrange(3, len(lines))
-    words = out[place].split(" ")
+def corrupt_line(choose: random.Random, lines: list[str]) -> list[str]:
+    """Change, delete, repeat or exchange a line of clauses, steps or counts; or delete the end."""
+    damaged, place, second_place = list(lines), choose.randrange(3, len(lines)), choose.randrange(3, len(lines))
+    words = damaged[place].split(" ")
     word = choose.randrange(len(words))
     match choose.randrange(8):
         case 0:
@@ -190,25 +195,28 @@ def corrupted(choose: random.Random, lines: list[str]) -> list[str]:
         case 3:
             words.insert(word, choose.choice(words))
         case 4:
-            del out[place]
-            return out
+            del damaged[place]
+            return damaged
         case 5:
-            out.insert(other, out[place])
-            return out
+            damaged.insert(second_place, damaged[place])
+            return damaged
         case 6:
-            out[place], out[other] = out[other], out[place]
-            return out
+            damaged[place], damaged[second_place] = (
+                damaged[second_place],
+                damaged[place],
+            )
+            return damaged
         case _:
-            return out[: max(place, len(out) - 3)]
-    out[place] = " ".join(words)
-    return out
+            return damaged[: max(place, len(damaged) - 3)]
+    damaged[place] = " ".join(words)
+    return damaged
 
 
 A, B = ["1 2 0", "-1 2 0", "1 -2 0", "-1 -2 0"], ["5 2 0 1 2 0", "6 0 5 3 4 0"]
 
 
-def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[str]:
-    return [FIRST_LINE, "c claim SAFE", head, *given, "c proof", *steps]
+def lines(*steps: str, head: str = "p cnf 2 4", premises: list[str] = A) -> list[str]:
+    return [FIRST_LINE, "c claim SAFE", head, *premises, "c proof", *steps]
 
 
 @pytest.mark.parametrize(
@@ -252,16 +260,16 @@ def lines(*steps: str, head: str = "p cnf 2 4", given: list[str] = A) -> list[st
     ],
 )
 def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:
-    assert rejected(text) == why
+    assert rejection_message(text) == why
 
 
 def test_right_steps_are_accepted() -> None:
-    assert read(lines(*B)).steps == 2
-    assert read(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
+    assert read_certificate(lines(*B)).steps == 2
+    assert read_certificate(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
     tautology = lines("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
-    assert read(tautology).steps == 3
-    assert read(lines("3 0 1 2 0", head="p cnf 1 2", given=["1 0", "-1 0"])).is_trivial
-    assert read(lines("2 0 1 0", head="p cnf 0 1", given=["0"])).steps == 1
+    assert read_certificate(tautology).steps == 3
+    assert read_certificate(lines("3 0 1 2 0", head="p cnf 1 2", premises=["1 0", "-1 0"])).is_trivial
+    assert read_certificate(lines("2 0 1 0", head="p cnf 0 1", premises=["0"])).steps == 1
 
 
 @pytest.mark.parametrize(
@@ -269,16 +277,16 @@ def test_right_steps_are_accepted() -> None:
 )
 def test_what_is_no_certificate(text: str) -> None:
     with pytest.raises(NotACertificate):
-        read(text)
+        read_certificate(text)
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificates, "MAX_LINE", 100)
-    assert rejected(lines("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
+    assert rejection_message(lines("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
     monkeypatch.setattr(proof, "MAX_WORK", 3)
-    assert rejected(lines(*B)) == "line 9: the proof is too long to be checked here"
+    assert rejection_message(lines(*B)) == "line 9: the proof is too long to be checked here"
     monkeypatch.setattr(proof, "MAX_LIVE", 40)
-    assert rejected(lines(*B)) == "line 6: the proof needs more memory than it may take"
+    assert rejection_message(lines(*B)) == "line 6: the proof needs more memory than it may take"
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------

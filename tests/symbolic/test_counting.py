@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from random_circuits import boolean, evaluate_literals, numeric, possible
+from random_circuits import evaluate_literals, is_satisfiable, random_boolean_circuit, random_numeric_circuit
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.symbolic.circuits import cnf, terms
@@ -24,23 +24,25 @@ def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit
     """Each item in one place; and some step is taken after which a place holds too many. (.., allowed, violated, ..)"""
     circuit = Circuit()
     at = [[circuit.input((item, place)) for place in range(places)] for item in range(items)]
-    taken = circuit.input("taken")
+    step_taken = circuit.input("taken")
     violated = []
     for column in zip(*at, strict=True):
         if by == "pairs":
             pairs = [(a, b) for index, a in enumerate(column) for b in column[:index]]
-            violated += [circuit.conjunction([taken, a, b]) for a, b in pairs]
+            violated += [circuit.conjunction([step_taken, a, b]) for a, b in pairs]
         else:
-            violated.append(circuit.both(taken, terms.compare(circuit, ">", total(column), terms.constant(capacity))))
-    allowed = circuit.conjunction([taken, *[circuit.exactly_one(row) for row in at]])
+            violated.append(
+                circuit.both(step_taken, terms.compare(circuit, ">", total(column), terms.constant(capacity)))
+            )
+    allowed = circuit.conjunction([step_taken, *[circuit.exactly_one(row) for row in at]])
     return circuit, allowed, circuit.disjunction(violated), [literal for row in at for literal in row]
 
 
 def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
-    found = terms.constant(0)
+    result_sum = terms.constant(0)
     for literal in literals:
-        found = terms.add(found, terms.select(literal, terms.constant(1), terms.constant(0)))
-    return found
+        result_sum = terms.add(result_sum, terms.select(literal, terms.constant(1), terms.constant(0)))
+    return result_sum
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
@@ -49,13 +51,13 @@ def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: in
     fits = 14 * capacity
     for items in (fits, fits + 1):
         circuit, allowed, violated, inputs = places(items, 14, by, capacity)
-        asked = solver(circuit)
-        asked.require(allowed)
-        assert asked.solve([inputs[0], violated ^ 1]) is (items == fits)
+        query_solver = solver(circuit)
+        query_solver.require(allowed)
+        assert query_solver.solve([inputs[0], violated ^ 1]) is (items == fits)
         if items == fits:
-            assert evaluate_literals(circuit, [circuit.both(allowed, inputs[0])], asked.model().inputs) == [True]
+            assert evaluate_literals(circuit, [circuit.both(allowed, inputs[0])], query_solver.model().inputs) == [True]
         else:
-            assert violated ^ 1 in asked.core()
+            assert violated ^ 1 in query_solver.core()
 
 
 @pytest.mark.parametrize("by", every(2, ["pairs", "counts"]))
@@ -64,13 +66,13 @@ def test_forty_places(by: str) -> None:
     for items in (40, 41):
         circuit, allowed, violated, _ = places(items, 40, by)
         root = circuit.both(allowed, violated ^ 1)
-        asked = create_solver(circuit, [root], work=WorkBudget(1_000_000))
-        asked.require(root)
-        assert asked.solve() is (items == 40)
+        query_solver = create_solver(circuit, [root], work=WorkBudget(1_000_000))
+        query_solver.require(root)
+        assert query_solver.solve() is (items == 40)
 
 
 def test_groups_in_other_words() -> None:
-    """At most one, said by a chain, a tree, or pairs; places that exclude each other step by step."""
+    """At most one, as a chain, a tree, or pairs; places that exclude each other step by step."""
     circuit, allowed, violated, _ = places(7, 6, "pairs")
     for extra in ([], [circuit.disjunction([circuit.input(k) for k in range(3)])]):
         root = circuit.conjunction([allowed, violated ^ 1, *extra])
@@ -92,44 +94,46 @@ def test_nothing_to_count_is_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(120))
 def test_what_is_counted_out_is_impossible(seed: int) -> None:
-    choose = random.Random(seed)
+    random_generator = random.Random(seed)
     kind = seed % 3
     if kind == 0:
-        circuit, literals = boolean(seed, gates=15)
-        asked = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(6)]
+        circuit, literals = random_boolean_circuit(seed, gates=15)
+        literal_set = [random_generator.choice(literals) ^ random_generator.getrandbits(1) for _ in range(6)]
     elif kind == 1:
-        circuit, literals = numeric(seed)
-        asked = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(4)]
+        circuit, literals = random_numeric_circuit(seed)
+        literal_set = [random_generator.choice(literals) ^ random_generator.getrandbits(1) for _ in range(4)]
     else:
-        circuit, asked = crowd(choose)
-    core = find_infeasible_core(circuit, asked)
-    assert core is None or core <= set(asked)
-    assert core is None or not possible(circuit, sorted(core))
+        circuit, literal_set = crowd(random_generator)
+    core = find_infeasible_core(circuit, literal_set)
+    assert core is None or core <= set(literal_set)
+    assert core is None or not is_satisfiable(circuit, sorted(core))
 
 
-def crowd(choose: random.Random) -> tuple[Circuit, list[Literal]]:
+def crowd(random_generator: random.Random) -> tuple[Circuit, list[Literal]]:
     """Groups, conflicts, counts and clauses over ten facts."""
     circuit = Circuit()
-    facts = [circuit.input(k) ^ choose.getrandbits(1) for k in range(10)]
-    asked = []
-    for _ in range(choose.randrange(3, 9)):
-        some = choose.sample(facts, choose.randrange(2, 6))
-        asked.append(
-            choose.choice(
+    facts = [circuit.input(k) ^ random_generator.getrandbits(1) for k in range(10)]
+    constraints = []
+    for _ in range(random_generator.randrange(3, 9)):
+        chosen_facts = random_generator.sample(facts, random_generator.randrange(2, 6))
+        constraints.append(
+            random_generator.choice(
                 [
-                    circuit.at_most_one(some),
-                    circuit.disjunction(some),
-                    circuit.exactly_one(some),
-                    terms.compare(circuit, choose.choice(("<=", "<", "=", ">")), total(some), terms.constant(2)),
+                    circuit.at_most_one(chosen_facts),
+                    circuit.disjunction(chosen_facts),
+                    circuit.exactly_one(chosen_facts),
+                    terms.compare(
+                        circuit, random_generator.choice(("<=", "<", "=", ">")), total(chosen_facts), terms.constant(2)
+                    ),
                 ]
             )
         )
-    return circuit, asked
+    return circuit, constraints
 
 
 def test_crowds_are_counted_out_often() -> None:
-    found = [find_infeasible_core(*crowd(random.Random(seed))) is not None for seed in range(50)]
-    assert sum(found) > 5
+    refuted = [find_infeasible_core(*crowd(random.Random(seed))) is not None for seed in range(50)]
+    assert sum(refuted) > 5
 
 
 @pytest.mark.parametrize("states", [0, 30_000])
@@ -145,8 +149,8 @@ def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.Mo
             literal = encode_pseudo_boolean(circuit, PseudoBoolean(exact, weights, bound))
             for values in product((False, True), repeat=6):
                 chosen = {fact >> 1: value for fact, value in zip(facts, values, strict=True)}
-                true = evaluate_literals(circuit, [part for _, part in weights], chosen)
-                number = sum(weight for (weight, _), so in zip(weights, true, strict=True) if so)
+                truth_values = evaluate_literals(circuit, [part for _, part in weights], chosen)
+                number = sum(weight for (weight, _), is_true in zip(weights, truth_values, strict=True) if is_true)
                 assert evaluate_literals(circuit, [literal], chosen) == [number == bound if exact else number <= bound]
 
 

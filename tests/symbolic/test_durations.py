@@ -1,4 +1,4 @@
-"""The verdict over all durations: by hand on small plans, and against the explicit engine on random ones."""
+"""The verdict over all durations: expected values on small plans, and comparison with the engine on random plans."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def checker(
     problem = f"""(define (problem p) (:domain kitchen) (:objects a b c d e f g h - dish)
       (:init (= (energy) 0) (= (price) 1) {init}) (:goal {goal}) (:constraints (and {constraints})))"""
     specs = [Source("rules.safe", f"(define (safety s) {rules})")] if rules else []
-    found = Checker(Source("domain.pddl", DOMAIN), Source("problem.pddl", problem), specs, options)
-    assert found.ok, found.diagnostics
-    return found
+    task = Checker(Source("domain.pddl", DOMAIN), Source("problem.pddl", problem), specs, options)
+    assert task.ok, task.diagnostics
+    return task
 
 
-def judged(found: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
-    steps = found.read(Source("x.plan", plan)).timed
+def audit(task: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
+    steps = task.read(Source("x.plan", plan)).timed
     assert steps is not None
-    return audit_durations(found.compiled, steps, intervals, deadline)
+    return audit_durations(task.compiled, steps, intervals, deadline)
 
 
 def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
@@ -55,41 +55,40 @@ def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
 
 @pytest.mark.parametrize("number", every(10, range(50)))
 def test_random_plans(number: int) -> None:
-    found = compare(open_case(SEED, number), most=14, kernel=1)
-    assert [problem for one in found for problem in one.problems] == []
+    comparisons = compare(open_case(SEED, number), most=14, kernel=1)
+    assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 
 def test_random_plans_vary() -> None:
-    found = [one for number in range(6) for one in compare(open_case(SEED, number), most=0)]
-    seen = {value for one in found for value in one.values}
-    assert {ALL, SOME, NONE} <= seen
-    assert max(one.runs for one in found) > 3
+    comparisons = [c for number in range(6) for c in compare(open_case(SEED, number), most=0)]
+    assert {ALL, SOME, NONE} <= {value for comparison in comparisons for value in comparison.values}
+    assert max(comparison.runs for comparison in comparisons) > 3
 
 
 def test_a_step_that_waits_for_an_end() -> None:
-    verdict = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
+    verdict = audit(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
     assert values(verdict) == (SOME, SOME, ALL)
     assert verdict.inexecutable_world is not None
     assert verdict.inexecutable_world.durations == ((1, 32),)
-    early = judged(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
+    early = audit(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
     assert values(early) == (ALL, ALL, ALL)
 
 
 def test_separation_counts_to_the_thousandth() -> None:
     plan = "0: (bake a) [30]\n31: (serve a)\n"
     last = Fraction(31) - Fraction(1, 1000)
-    assert judged(checker(), plan, {1: (28, last)}).executable is ALL
-    assert judged(checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
+    assert audit(checker(), plan, {1: (28, last)}).executable is ALL
+    assert audit(checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
 
 
 def test_one_point_makes_a_difference() -> None:
-    # Only if both end at once is there no moment at which one dish alone is hot.
+    # One dish alone is hot at some time, unless both end at once.
     both = "(always (or (and (hot a) (hot b)) (and (not (hot a)) (not (hot b)))))"
-    verdict = judged(checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    verdict = audit(checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
     assert values(verdict) == (ALL, ALL, SOME)
-    apart = judged(checker(constraints=both), "0: (bake a) [30]\n2: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    apart = audit(checker(constraints=both), "0: (bake a) [30]\n2: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
     assert apart.safe is SOME
-    never = judged(checker(constraints=both), "0: (bake a) [30]\n3: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    never = audit(checker(constraints=both), "0: (bake a) [30]\n3: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
     assert never.safe is NONE
 
 
@@ -97,84 +96,84 @@ def test_one_point_makes_a_difference() -> None:
     ("bound", "expected"), [("33", ALL), ("32", ALL), ("31.999", SOME), ("28", SOME), ("27", NONE)]
 )
 def test_bounds_of_rules_are_exact(bound: str, expected: Worlds) -> None:
-    found = checker(constraints=f"(within {bound} (hot a))")
-    assert judged(found, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
+    task = checker(constraints=f"(within {bound} (hot a))")
+    assert audit(task, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
 
 
 def test_a_deadline_between_two_open_ends() -> None:
-    found = checker(constraints="(always-within 3 (hot a) (hot b))")
+    task = checker(constraints="(always-within 3 (hot a) (hot b))")
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
-    assert judged(found, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
-    assert judged(found, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
+    assert audit(task, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
+    assert audit(task, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
 
 
 def test_numbers_that_durations_change() -> None:
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
     both: Intervals = {1: (29, 31), 2: (29, 31)}
-    assert judged(checker("(<= (energy) 124)"), plan, both).goal is ALL
-    assert judged(checker("(< (energy) 124)"), plan, both).goal is SOME
-    assert judged(checker("(= (energy) 119.5)"), plan, both).goal is SOME
-    assert judged(checker("(> (energy) 124)"), plan, both).goal is NONE
+    assert audit(checker("(<= (energy) 124)"), plan, both).goal is ALL
+    assert audit(checker("(< (energy) 124)"), plan, both).goal is SOME
+    assert audit(checker("(= (energy) 119.5)"), plan, both).goal is SOME
+    assert audit(checker("(> (energy) 124)"), plan, both).goal is NONE
 
 
 def test_a_condition_over_all_ends_with_its_action() -> None:
     plan = "0: (rest a) [5]\n6: (open-door)\n"
-    assert judged(checker(), plan, {1: (4, 6)}).executable is ALL
-    assert judged(checker(), plan, {1: (4, Fraction(601, 100))}).executable is SOME
-    assert judged(checker(), plan, {1: (7, 8)}).executable is NONE
+    assert audit(checker(), plan, {1: (4, 6)}).executable is ALL
+    assert audit(checker(), plan, {1: (4, Fraction(601, 100))}).executable is SOME
+    assert audit(checker(), plan, {1: (7, 8)}).executable is NONE
 
 
 def test_a_literal_that_only_a_long_plan_meets() -> None:
-    found = checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
-    assert judged(found, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
-    assert judged(found, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
-    assert judged(found, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
+    task = checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
+    assert audit(task, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
+    assert audit(task, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
+    assert audit(task, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
 
 
-def test_no_duration_and_less() -> None:
+def test_zero_and_negative_durations() -> None:
     plan = "0: (rest a) [0.5]\n"
-    assert judged(checker(), plan, {1: (0, 1)}).executable is ALL
-    assert judged(checker(), plan, {1: (-1, 1)}).executable is SOME
-    assert judged(checker(), plan, {1: (-1, Fraction(-1, 2))}).executable is NONE
-    assert judged(checker(), "0: (open-door)\n", {1: (0, Fraction(1, 1000))}).executable is ALL
-    assert judged(checker(), "0: (open-door)\n", {1: (0, 1)}).executable is SOME
+    assert audit(checker(), plan, {1: (0, 1)}).executable is ALL
+    assert audit(checker(), plan, {1: (-1, 1)}).executable is SOME
+    assert audit(checker(), plan, {1: (-1, Fraction(-1, 2))}).executable is NONE
+    assert audit(checker(), "0: (open-door)\n", {1: (0, Fraction(1, 1000))}).executable is ALL
+    assert audit(checker(), "0: (open-door)\n", {1: (0, 1)}).executable is SOME
 
 
-def test_what_has_nothing_to_do_with_each_other_is_not_ordered() -> None:
-    found = checker(constraints="(within 70 (hot a)) (forall (?d - dish) (always (or (on ?d) (not (served ?d)))))")
+def test_independent_events_are_not_ordered() -> None:
+    task = checker(constraints="(within 70 (hot a)) (forall (?d - dish) (always (or (on ?d) (not (served ?d)))))")
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
-    steps = found.read(Source("x.plan", plan)).timed
+    steps = task.read(Source("x.plan", plan)).timed
     assert steps is not None
-    judgement = DurationAudit(found.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
-    judgement.run()
-    assert judgement.complete == {"executable", "goal", "safe"}
-    assert judgement.runs == 1
+    duration_audit = DurationAudit(task.compiled, steps, dict.fromkeys(range(1, 9), (20, 40)))
+    duration_audit.run()
+    assert duration_audit.complete == {"executable", "goal", "safe"}
+    assert duration_audit.runs == 1
 
 
 def test_products_of_durations_are_given_up() -> None:
     plan = "0: (bake a) [30]\n35: (count b) [5]\n"
-    verdict = judged(checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
+    verdict = audit(checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
     assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
     assert "multiplies durations" in verdict.limits[0]
-    one = judged(checker("(<= (price) 300)"), plan, {1: (29, 31)})  # of one open duration it is linear
-    assert values(one) == (ALL, SOME, ALL)
-    assert one.limits == ()
+    linear = audit(checker("(<= (price) 300)"), plan, {1: (29, 31)})  # a product with one open duration
+    assert values(linear) == (ALL, SOME, ALL)
+    assert linear.limits == ()
 
 
-def test_what_is_known_when_the_time_is_over() -> None:
-    verdict = judged(checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
+def test_unknown_after_the_deadline() -> None:
+    verdict = audit(checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
     assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
     assert "time limit" in verdict.limits[0]
 
 
-def test_what_was_there_before_counts_as_in_a_report() -> None:
+def test_pre_existing_violations_count_as_in_a_report() -> None:
     rules = "(:process cold :parameters (?d - dish) :forbid (hot ?d))"
     plan = "0: (bake a) [30]\n31: (serve a)\n"
     only = Options(judge="introduced")
-    assert judged(checker(rules=rules, options=only), plan, {1: (28, 30)}).safe is NONE
-    hot = "(hot a)"  # from the beginning: nothing is introduced
-    assert judged(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
-    assert judged(checker(rules=rules, init=hot), plan, {1: (28, 30)}).safe is NONE
+    assert audit(checker(rules=rules, options=only), plan, {1: (28, 30)}).safe is NONE
+    hot = "(hot a)"  # in S0: the plan does not introduce a violation
+    assert audit(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
+    assert audit(checker(rules=rules, init=hot), plan, {1: (28, 30)}).safe is NONE
 
 
 WORKSHOP = """(define (domain workshop) (:types item)
@@ -197,15 +196,15 @@ def workshop(rules: str = "", goal: str = "(and)", constraints: str = "") -> Che
     problem = f"""(define (problem p) (:domain workshop) (:objects a b c - item) (:init (= (energy) 0)) (:goal {goal})
       (:constraints (and {constraints})))"""
     specs = [Source("rules.safe", f"(define (safety s) {rules})")] if rules else []
-    found = Checker(Source("domain.pddl", WORKSHOP), Source("problem.pddl", problem), specs)
-    assert found.ok, found.diagnostics
-    return found
+    task = Checker(Source("domain.pddl", WORKSHOP), Source("problem.pddl", problem), specs)
+    assert task.ok, task.diagnostics
+    return task
 
 
 NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
 
 
-# In each, the run with the durations as the plan gives them looks the same to all that is not what the test is about.
+# In each, the run with the written durations is the same for all checks that the test is not about.
 @pytest.mark.parametrize(
     ("rules", "plan", "intervals", "expected"),
     [
@@ -224,7 +223,7 @@ NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
             "0: (work a) [6]\n10: (check b)\n",
             {1: (4, 6)},
             SOME,
-            id="number behind a derived fact",
+            id="number that a derived fact depends on",
         ),
         pytest.param(
             "(:termination enough :require (>= (energy) 5))", "0: (work a) [6]\n", {1: (4, 6)}, SOME, id="number at end"
@@ -270,42 +269,42 @@ NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
         ),
     ],
 )
-def test_what_decides_is_asked(rules: str, plan: str, intervals: Intervals, expected: Worlds) -> None:
-    verdict = judged(workshop(rules), plan, intervals)
-    assert verdict.executable in (ALL, SOME)  # some ends come too close to a step that reads what they change
+def test_all_deciding_events_are_found(rules: str, plan: str, intervals: Intervals, expected: Worlds) -> None:
+    verdict = audit(workshop(rules), plan, intervals)
+    assert verdict.executable in (ALL, SOME)  # some ends are too close to a step that reads their effects
     assert verdict.safe is expected
 
 
-def test_what_breaks_a_condition_over_all() -> None:
+def test_violations_of_a_condition_over_all() -> None:
     plan = "0: (work a) [2]\n1: (prepare)\n3: (watch a) [2]\n"
-    assert judged(workshop(), plan, {1: (2, 4)}).executable is NONE
-    assert judged(workshop(), plan, {1: (4, 6)}).executable is SOME
-    assert judged(workshop(), plan, {1: (6, 7)}).executable is ALL
+    assert audit(workshop(), plan, {1: (2, 4)}).executable is NONE
+    assert audit(workshop(), plan, {1: (4, 6)}).executable is SOME
+    assert audit(workshop(), plan, {1: (6, 7)}).executable is ALL
     at_once = "0: (watch a) [6]\n4: (finish a)\n"
-    assert judged(workshop(), at_once, {1: (4, 6)}).executable is SOME  # it may end just then
-    assert judged(workshop(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
+    assert audit(workshop(), at_once, {1: (4, 6)}).executable is SOME  # it may end just then
+    assert audit(workshop(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
 
 
 def test_a_goal_that_depends_on_numbers_and_orders() -> None:
-    assert judged(workshop(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
-    assert judged(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal is SOME
-    assert judged(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL
+    assert audit(workshop(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
+    assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal is SOME
+    assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL
 
 
-def test_what_happens_at_the_time_of_a_failure_is_not_in_the_trace() -> None:
-    # Item a is finished at 4, at which time something that fails would be taken, too, if the first lasts that long.
+def test_events_at_the_time_of_a_failure_are_not_in_the_trace() -> None:
+    # Item a is finished at 4. If step 1 lasts until then, an event at that time fails.
     plan = "0: (work b) [4]\n4: (finish a)\n4: (watch c) [1]\n4.5: (finish c)\n"
-    verdict = judged(workshop(NEVER_DONE), plan, {1: (3, 5)})
+    verdict = audit(workshop(NEVER_DONE), plan, {1: (3, 5)})
     assert (verdict.executable, verdict.safe) == (NONE, NONE)
     early = "0: (finish c)\n1: (watch b) [3]\n4: (finish a)\n4: (watch c) [1]\n"
     rule = "(:process open :forbid (done a))"
-    assert judged(workshop(rule), early, {2: (2, 4)}).safe is ALL
+    assert audit(workshop(rule), early, {2: (2, 4)}).safe is ALL
 
 
 @pytest.mark.parametrize(("start", "executable"), [("2.00099", Worlds.ALL), ("2.00098", Worlds.SOME)])
-def test_a_last_decimal_is_forgiven(start: str, executable: Worlds) -> None:
+def test_one_unit_of_the_last_decimal_is_accepted(start: str, executable: Worlds) -> None:
     domain = """(define (domain d) (:predicates (p) (q)) (:action use :precondition (p) :effect (q))
       (:durative-action make :duration (and (>= ?duration 1) (<= ?duration 2)) :effect (at end (p))))"""
     problem = "(define (problem p) (:domain d) (:goal (q)))"
-    found = Checker(Source("d", domain), Source("p", problem))
-    assert found.check(Source("x.plan", f"0: (make) [1.5 +- 0.5]\n{start}: (use)")).executable is executable
+    task = Checker(Source("d", domain), Source("p", problem))
+    assert task.check(Source("x.plan", f"0: (make) [1.5 +- 0.5]\n{start}: (use)")).executable is executable

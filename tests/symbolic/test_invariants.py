@@ -8,7 +8,16 @@ from random import Random
 from time import monotonic
 
 import pytest
-from invariants_oracle import Facts, broken, checker, counterexample, counts, shown, task_of, thin
+from invariants_oracle import (
+    Facts,
+    compile_task,
+    describe_break,
+    describe_invariant,
+    find_counterexample,
+    remove_surplus_facts,
+    task_of,
+    true_instances,
+)
 from invariants_random import OBJECTS, domain
 from random_circuits import evaluate_literals
 
@@ -32,17 +41,17 @@ SOME = "a b - thing k l m - place"
 GO = "(:action go :parameters (?x - thing ?p ?q - place)"
 
 
-def found(domain: str, objects: str = SOME, init: str = "", lenient: bool = False) -> list[str]:
+def find_groups(domain: str, objects: str = SOME, init: str = "", lenient: bool = False) -> list[str]:
     """The groups of a domain, each checked along random walks."""
     task = task_of(domain, objects, init, lenient)
     inferred = infer_invariants(task, lenient_types=lenient)
     for invariant in inferred:
-        assert counterexample(task, invariant, Random(1), 60, 10) is None, shown(task, invariant)
-    return [shown(task, invariant) for invariant in inferred]
+        assert find_counterexample(task, invariant, Random(1), 60, 10) is None, describe_invariant(task, invariant)
+    return [describe_invariant(task, invariant) for invariant in inferred]
 
 
 def places(*actions: str) -> list[str]:
-    return found(" ".join([PLACES, *actions]))
+    return find_groups(" ".join([PLACES, *actions]))
 
 
 # ---- what holds -----------------------------------------------------------------------------------------------------
@@ -56,18 +65,20 @@ def test_no_step_breaks_a_group_of_a_random_domain(number: int) -> None:
     except AssertionError:
         return  # a condition with types that do not fit
     for invariant in infer_invariants(task):
-        assert counterexample(task, invariant, random, 15, 8) is None, shown(task, invariant)
+        assert find_counterexample(task, invariant, random, 15, 8) is None, describe_invariant(task, invariant)
 
 
 def household(root: Path, example: str) -> Task:
     text = (root / "domains/plansafe/domains/household/domain.pddl").read_text(encoding="utf-8")
     problem = (root / "examples" / example / "problem.pddl").read_text(encoding="utf-8")
-    engine = checker(text, problem).engine
+    engine = compile_task(text, problem).engine
     return engine.task
 
 
 def test_household_groups_are_found(root: Path) -> None:
-    assert [shown(household(root, "breakfast"), i) for i in infer_invariants(household(root, "breakfast"))] == [
+    assert [
+        describe_invariant(household(root, "breakfast"), i) for i in infer_invariants(household(root, "breakfast"))
+    ] == [
         "x: (present x *) =1",
         "x: (contains * x) (has * x) (holding * x) (inside x *) (on x *) =1",
         "x: (handfree x) (holding x *) =1",
@@ -79,7 +90,7 @@ def test_household_groups_are_found(root: Path) -> None:
 def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
     text = (root / "domains/plansafe/domains/household/domain.pddl").read_text(encoding="utf-8")
     problem = (root / "examples/breakfast/problem.pddl").read_text(encoding="utf-8")
-    engine = checker(text, problem).engine
+    engine = compile_task(text, problem).engine
     task, random = engine.task, Random(2)
     for invariant in infer_invariants(task):
         for _ in range(2):
@@ -89,17 +100,19 @@ def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
                 for objects in product(*[task.domains[d] for d in task.predicates[predicate].domains]):
                     if random.random() < 0.2:
                         facts[predicate].add(task.encode(objects))
-            thin(task, invariant, facts, random)
+            remove_surplus_facts(task, invariant, facts, random)
             for _ in range(15):
                 steps = list(simulation.legal())
                 before: Facts = [set(codes) for codes in facts]
                 if not steps or not simulation.take(random.choice(steps)):
                     continue
-                assert broken(task, invariant, before, facts) is None
-        assert all(len(one) == 1 for one in counts(task, invariant, engine.initial().facts).values())
+                assert describe_break(task, invariant, before, facts) is None
+        assert all(
+            len(instances) == 1 for instances in true_instances(task, invariant, engine.initial().facts).values()
+        )
 
 
-# ---- what is found --------------------------------------------------------------------------------------------------
+# ---- inferred groups ------------------------------------------------------------------------------------------------
 
 
 def test_gripper() -> None:
@@ -112,7 +125,7 @@ def test_gripper() -> None:
         :effect (and (carry ?b ?g) (not (at ?b ?r)) (not (free ?g))))
       (:action drop :parameters (?b - ball ?r - room ?g - gripper) :precondition (and (carry ?b ?g) (at-robby ?r))
         :effect (and (at ?b ?r) (free ?g) (not (carry ?b ?g))))"""
-    assert found(domain, "r s - room a b - ball g h - gripper") == [
+    assert find_groups(domain, "r s - room a b - ball g h - gripper") == [
         ": (at-robby *) =1",
         "x: (at x *) (carry x *) =1",
         "x: (carry * x) (free x) =1",
@@ -129,7 +142,7 @@ def test_blocks_and_depots() -> None:
         :effect (and (not (holding ?x)) (not (clear ?y)) (clear ?x) (handempty) (on ?x ?y)))
       (:action unstack :parameters (?x ?y) :precondition (and (on ?x ?y) (clear ?x) (handempty))
         :effect (and (holding ?x) (clear ?y) (not (clear ?x)) (not (handempty)) (not (on ?x ?y))))"""
-    assert found(blocks, "a b c") == [
+    assert find_groups(blocks, "a b c") == [
         ": (handempty) (holding *) =1",
         "x: (clear x) (holding x) (on * x) =1",
         "x: (holding x) (on x *) (table x) =1",
@@ -153,7 +166,7 @@ def test_blocks_and_depots() -> None:
       (:action unload :parameters (?x - hoist ?y - crate ?z - truck ?p - place)
         :precondition (and (at ?x ?p) (at ?z ?p) (available ?x) (in ?y ?z))
         :effect (and (not (in ?y ?z)) (not (available ?x)) (lifting ?x ?y)))"""
-    assert found(depots, "d - depot e - distributor t - truck h g - hoist p q - pallet c b - crate") == [
+    assert find_groups(depots, "d - depot e - distributor t - truck h g - hoist p q - pallet c b - crate") == [
         "x: (at x *) (in x *) (lifting * x) =1",
         "x: (clear x) (in x *) (lifting * x) (on * x) =1",
         "x: (in x *) (lifting * x) (on x *) =1",
@@ -179,28 +192,31 @@ def test_small_domains_are_tried_object_by_object() -> None:
     go = "(:action to-{0} :precondition (not (at-robot {0})) :effect (and (at-robot {0}) {1}))"
     three = " ".join([go.format(p, " ".join([f"(not (at-robot {q}))" for q in "klm" if q != p])) for p in "klm"])
     head = "(:types place) (:constants k l m - place) (:predicates (at-robot ?p - place))"
-    assert found(f"{head} {three}", "") == [": (at-robot *) =1"]
-    assert found(f"{head} {three}", "n - place") == []
-    # One object is no law: there is nothing that it could exclude.
-    assert found("(:types t) (:predicates (p ?x - t)) (:action a :parameters (?x - t) :effect (p ?x))", "o - t") == []
+    assert find_groups(f"{head} {three}", "") == [": (at-robot *) =1"]
+    assert find_groups(f"{head} {three}", "n - place") == []
+    # A domain of one object implies nothing: there is no other object to exclude.
+    assert (
+        find_groups("(:types t) (:predicates (p ?x - t)) (:action a :parameters (?x - t) :effect (p ?x))", "o - t")
+        == []
+    )
 
 
 # ---- traps ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_variable_bound_in_a_deleting_effect_keeps_its_type() -> None:
-    """kairos 1.0.6 and up-fast-downward 1.0.0 forget it: `(safe)` and what is sliced then exclude each other."""
+    """kairos 1.0.6 and up-fast-downward 1.0.0 drop the type: then `(safe)` and `(sliced ?x)` exclude each other."""
     cutting = """(:types knife cleaner - tool tool food)
       (:predicates (holding ?x - tool) (safe) (sliced ?x - food))
       (:action cut :parameters (?x - food ?k - knife) :precondition (and (holding ?k) (safe))
         :effect (and (sliced ?x) (forall (?c - cleaner) (when (holding ?c) (not (safe))))))"""
     objects = "n - knife c - cleaner f g - food"
-    assert found(cutting, objects) == []
-    # Where the variable does range over what is held, the group is there.
-    assert found(cutting.replace("?c - cleaner", "?c - knife"), objects) == [": (safe) (sliced *) =1"]
-    assert found(cutting.replace("?c - cleaner", "?c - tool"), objects) == [": (safe) (sliced *) =1"]
+    assert find_groups(cutting, objects) == []
+    # If the variable ranges over held objects, the group is inferred.
+    assert find_groups(cutting.replace("?c - cleaner", "?c - knife"), objects) == [": (safe) (sliced *) =1"]
+    assert find_groups(cutting.replace("?c - cleaner", "?c - tool"), objects) == [": (safe) (sliced *) =1"]
     # With lenient types a cleaner may stand where a knife is asked.
-    assert found(cutting.replace("?c - cleaner", "?c - knife"), objects, lenient=True) == []
+    assert find_groups(cutting.replace("?c - cleaner", "?c - knife"), objects, lenient=True) == []
 
 
 def test_an_add_wins_over_a_delete() -> None:
@@ -218,16 +234,16 @@ def test_two_parameters_may_be_one_object() -> None:
       (:action grab :parameters (?g ?h - hand ?x - item) :precondition (and (free ?g) (free ?h) (stored ?x) {})
         :effect (and (not (stored ?x)) (not (free ?g)) (not (free ?h)) (holds ?g ?x) (holds ?h ?x)))"""
     hands = "x: (free x) (holds x *) =1"
-    assert found(give.format(""), "l r - hand a b - item") == [hands]
-    assert found(give.format("(= ?g ?h)"), "l r - hand a b - item") == [hands, "x: (holds * x) (stored x) =1"]
+    assert find_groups(give.format(""), "l r - hand a b - item") == [hands]
+    assert find_groups(give.format("(= ?g ?h)"), "l r - hand a b - item") == [hands, "x: (holds * x) (stored x) =1"]
     meet = "(:action meet :parameters (?x ?y - thing ?p ?q - place) :precondition (and (at ?x ?p) (at ?y ?q) {})"
     meet += " :effect (and (not (at ?x ?p)) (at ?y ?p) {}))"
-    one, alone = "x: (at x *) {}", "x: (at * x) =1"
-    assert places(meet.format("", "")) == [alone]
-    assert places(meet.format("", "(not (at ?y ?q))")) == ["x: (at * x) <=1", one.format("<=1")]
+    group, single_group = "x: (at x *) {}", "x: (at * x) =1"
+    assert places(meet.format("", "")) == [single_group]
+    assert places(meet.format("", "(not (at ?y ?q))")) == ["x: (at * x) <=1", group.format("<=1")]
     assert places(meet.format("(= ?x ?y)", "(not (at ?y ?q))")) == []  # it changes nothing
-    assert places(meet.format("(not (= ?x ?y))", "(at ?x ?q) (not (at ?y ?q))")) == [alone, one.format("=1")]
-    assert places(meet.format("", "(at ?x ?q) (not (at ?y ?q))")) == [alone, one.format("=1")]
+    assert places(meet.format("(not (= ?x ?y))", "(at ?x ?q) (not (at ?y ?q))")) == [single_group, group.format("=1")]
+    assert places(meet.format("", "(at ?x ?q) (not (at ?y ?q))")) == [single_group, group.format("=1")]
 
 
 def test_conditional_effects_need_their_deletion() -> None:
@@ -241,7 +257,7 @@ def test_conditional_effects_need_their_deletion() -> None:
     numeric = PLACES + " (:functions (weight ?x - thing)) " + go
     for condition, expected in (("(> (weight ?x) 2)", []), ("(>= (weight ?x) 2)", ["x: (at x *) =1"])):
         effect = f"(when {condition} (not (at ?x ?p))) (when (not (>= (weight ?x) 2)) (not (at ?x ?p))) (at ?x ?q)"
-        assert found(numeric.format(effect)) == expected
+        assert find_groups(numeric.format(effect)) == expected
 
 
 def test_every_alternative_of_a_choice_must_keep_the_group() -> None:
@@ -263,13 +279,13 @@ def test_every_alternative_of_a_choice_must_keep_the_group() -> None:
 
 def test_timed_literals_and_derived_predicates_are_in_no_group() -> None:
     go = GO + " :precondition (at ?x ?p) :effect (and (not (at ?x ?p)) (at ?x ?q)))"
-    assert found(f"{PLACES} {go}", init="(at 3 (at a k))") == []
+    assert find_groups(f"{PLACES} {go}", init="(at 3 (at a k))") == []
     shut = go.replace("(at ?x", "(shut").replace("(?x", "(?x").replace("(shut ?p)", "(shut ?p)")
-    assert found(f"{PLACES} {go} {shut.replace('action go', 'action turn')}", init="(at 3 (at a k))") == [
+    assert find_groups(f"{PLACES} {go} {shut.replace('action go', 'action turn')}", init="(at 3 (at a k))") == [
         ": (shut *) =1"
     ]
     here = "(:derived (held ?x - thing) (exists (?p - place) (at ?x ?p)))"
-    assert found(f"{PLACES} {here} {go}") == ["x: (at x *) =1"]
+    assert find_groups(f"{PLACES} {here} {go}") == ["x: (at x *) =1"]
 
 
 def test_a_durative_action_is_two_moments() -> None:
@@ -282,13 +298,13 @@ def test_a_durative_action_is_two_moments() -> None:
 def test_groups_that_nothing_speaks_for_are_left_out() -> None:
     cook = "(:types food) (:predicates (raw ?x - food) (cooked ?x - food) (fresh ?x - food) (full))"
     boil = "(:action boil :parameters (?x - food) :precondition (raw ?x) :effect (and (not (raw ?x)) (cooked ?x)))"
-    assert found(f"{cook} {boil}", "a b - food") == ["x: (cooked x) (raw x) =1"]
+    assert find_groups(f"{cook} {boil}", "a b - food") == ["x: (cooked x) (raw x) =1"]
     eat = "(:action eat :parameters (?x - food) :precondition (fresh ?x) :effect (and (not (fresh ?x)) (full)))"
-    assert found(f"{cook} {eat}", "a b - food") == []
+    assert find_groups(f"{cook} {eat}", "a b - food") == []
     seats = """(:types person seat) (:predicates (sits ?p - person ?s - seat) (empty ?s - seat))
       (:action swap :parameters (?p - person ?s ?t - seat) :precondition (and (sits ?p ?s) (empty ?t))
         :effect (and (not (sits ?p ?s)) (not (empty ?t)) (sits ?p ?t) (empty ?s)))"""
-    assert found(seats, "a b - person s t u - seat") == ["x: (empty x) (sits * x) =1", "x: (sits x *) =1"]
+    assert find_groups(seats, "a b - person s t u - seat") == ["x: (empty x) (sits * x) =1", "x: (sits x *) =1"]
 
 
 def test_the_deadline_ends_the_search(root: Path) -> None:
@@ -306,16 +322,16 @@ def test_the_number_of_checks_ends_the_search(root: Path, monkeypatch: pytest.Mo
     everything = infer_invariants(task)
     for checks in (0, 10, 100, 300):
         monkeypatch.setattr(group_proofs, "MAX_CHECKS", checks)
-        found = infer_invariants(task)
-        assert found == infer_invariants(task)
-        assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in found)
-        assert checks or not found
+        find_groups = infer_invariants(task)
+        assert find_groups == infer_invariants(task)
+        assert all(any(set(i.atoms) <= set(j.atoms) for j in everything) for i in find_groups)
+        assert checks or not find_groups
 
 
 def test_seeds_may_be_restricted(root: Path) -> None:
     task = household(root, "breakfast")
     on = next(n for n, p in enumerate(task.predicates) if p.name == "on")
-    assert [shown(task, i) for i in infer_invariants(task, about={on})] == [
+    assert [describe_invariant(task, i) for i in infer_invariants(task, about={on})] == [
         "x: (contains * x) (has * x) (holding * x) (inside x *) (on x *) =1"
     ]
 
@@ -334,14 +350,14 @@ NAMES = "milk egg - item f - fridge g h - cupboard bot - robot"
 def assumptions(init: str, opened: str) -> list[tuple[str, list[set[str]]]]:
     """The texts, and the facts of each group of two open ones, of a problem with two items."""
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
-    made = checker(HOUSE, problem, f"(define (safety s) (:open {opened}))")
-    task = made.engine.task
-    out = []
-    for assumed in ground_inferred(task, made.compiled.openings, infer_invariants(task)):
+    compiled = compile_task(HOUSE, problem, f"(define (safety s) (:open {opened}))")
+    task = compiled.engine.task
+    descriptions = []
+    for assumed in ground_inferred(task, compiled.compiled.openings, infer_invariants(task)):
         facts = [{task.fact_text(*fact) for fact in group.facts} for group in assumed.groups]
         assert all(group.exactly_one == assumed.exactly_one for group in assumed.groups)
-        out.append((describe_assumed(task, assumed), facts))
-    return out
+        descriptions.append((describe_assumed(task, assumed), facts))
+    return descriptions
 
 
 def test_exactly_one_is_assumed_where_it_is_so_elsewhere() -> None:
@@ -349,8 +365,8 @@ def test_exactly_one_is_assumed_where_it_is_so_elsewhere() -> None:
     group = "for each item `?item`, {} of `(inside ?item *)`, `(holding * ?item)` is true ({}; assumed of S0)"
     most = group.format("at most one", "no action can break it")
     exact = group.format("exactly one", "no action can change that, and it is so wherever nothing is open")
-    every = [{f"(inside {x} f)", f"(inside {x} g)"} for x in ("milk", "egg")]
-    assert assumptions("(inside milk g) (inside egg g)", milk) == [(most, every)]
+    inside_either = [{f"(inside {x} f)", f"(inside {x} g)"} for x in ("milk", "egg")]
+    assert assumptions("(inside milk g) (inside egg g)", milk) == [(most, inside_either)]
     denied = "(not (inside egg f)) (not (inside egg g)) (not (inside egg h))"
     inside = "(inside ?x - item ?c)"
     places = [{"(inside milk f)", "(inside milk g)", "(inside milk h)"}]
@@ -416,10 +432,12 @@ DECLARED = [
 @pytest.mark.parametrize("init", ["", "(holding bot milk)", "(inside egg f) (inside egg g)", "(not (inside milk f))"])
 def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
-    made = checker(HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})")
-    task = made.engine.task
-    open_now = list(iterate_open_facts(task, made.compiled.openings))
-    invariant = made.compiled.invariants[0]
+    compiled = compile_task(
+        HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})"
+    )
+    task = compiled.engine.task
+    open_now = list(iterate_open_facts(task, compiled.compiled.openings))
+    invariant = compiled.compiled.invariants[0]
     expected = set()
     for values in product((False, True), repeat=len(open_now)):
         true = {fact for fact, value in zip(open_now, values, strict=True) if value}
@@ -427,29 +445,29 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
         right = True
         for objects in product(*[task.domains[v.domain] for v in invariant.parameters]):
             binding = dict(zip([-1 - v.slot for v in invariant.parameters], objects, strict=True))
-            every = set()
+            instances = set()
             for atom in invariant.atoms:
                 free = [v for v in invariant.counted if -1 - v.slot in atom.arguments]
-                for more in product(*[task.domains[v.domain] for v in free]):
-                    inner = {**binding, **dict(zip([-1 - v.slot for v in free], more, strict=True))}
-                    every.add((atom.predicate, task.encode(tuple([inner.get(a, a) for a in atom.arguments]))))
-            count = len(every & true)
+                for objects_of_counted in product(*[task.domains[v.domain] for v in free]):
+                    inner = {**binding, **dict(zip([-1 - v.slot for v in free], objects_of_counted, strict=True))}
+                    instances.add((atom.predicate, task.encode(tuple([inner.get(a, a) for a in atom.arguments]))))
+            count = len(instances & true)
             right &= count == 1 if invariant.kind == "exactly-one" else count <= 1
         if right:
             expected.add(frozenset(true))
-    groups = ground_declared(task, made.compiled.openings, made.compiled.invariants)
+    groups = ground_declared(task, compiled.compiled.openings, compiled.compiled.invariants)
     assert completions(task, open_now, groups) == expected
 
 
 def test_declared_groups_in_words() -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init) (:goal (and)))"
     rules = f"(define (safety s) (:open (inside ?x ?c)) {DECLARED[1]} (:invariant h :holds (cool milk)))"
-    made = checker(HOUSE, problem, rules)
-    assert [describe_declared(made.engine.task, i) for i in made.compiled.invariants] == [
+    compiled = compile_task(HOUSE, problem, rules)
+    assert [describe_declared(compiled.engine.task, i) for i in compiled.compiled.invariants] == [
         "`i`: exactly one of `(inside ?x ?c)`, `(holding ?a ?x)` is true for each `?x` (declared of S0)",
         "`h` holds (declared of S0)",
     ]
-    task = made.compiled
+    task = compiled.compiled
     both = find_restrictions(task.task, task.openings, task.invariants)
     assert len(both.texts) == 3
     assert find_restrictions(task.task, task.openings, task.invariants, inferring=False).texts == both.texts[:2]
@@ -458,11 +476,11 @@ def test_declared_groups_in_words() -> None:
 def test_derived_facts_may_be_counted() -> None:
     domain = HOUSE[:-1] + "(:derived (cool ?x - item) (exists (?c - fridge) (inside ?x ?c))))"
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init) (:goal (and)))"
-    made = checker(
+    compiled = compile_task(
         domain, problem, "(define (safety s) (:open (inside ?x ?c)) (:invariant i :at-most-one ((cool ?x))))"
     )
-    task = made.engine.task
-    (group,) = ground_declared(task, made.compiled.openings, made.compiled.invariants)
+    task = compiled.engine.task
+    (group,) = ground_declared(task, compiled.compiled.openings, compiled.compiled.invariants)
     assert {task.fact_text(*fact) for fact in group.facts} == {"(cool milk)", "(cool egg)"}
 
 
@@ -471,7 +489,7 @@ def test_a_quarter_of_a_million_open_facts_are_grouped() -> None:
     boxes = " ".join([f"c{n}" for n in range(500)])
     objects = f"{items} - item {boxes} - cupboard r - robot"
     problem = f"(define (problem p) (:domain house) (:objects {objects}) (:init) (:goal (and)))"
-    made = checker(HOUSE, problem, "(define (safety s) (:open (inside ?x - item ?c - cupboard)))")
+    made = compile_task(HOUSE, problem, "(define (safety s) (:open (inside ?x - item ?c - cupboard)))")
     inferred = infer_invariants(made.engine.task)
     (assumed,) = ground_inferred(made.engine.task, made.compiled.openings, inferred)
     assert [len(group.facts) for group in assumed.groups] == [500] * 500

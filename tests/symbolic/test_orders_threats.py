@@ -22,28 +22,33 @@ def some_order(random: Random, size: int) -> PartialOrder:
     density = random.choice((0.1, 0.3, 0.5))
     return PartialOrder(
         size,
-        [(a, b) for i, a in enumerate(shuffled) for b in shuffled[i + 1 :] if random.random() < density],
+        [
+            (first, second)
+            for i, first in enumerate(shuffled)
+            for second in shuffled[i + 1 :]
+            if random.random() < density
+        ],
     )
 
 
 def value(writers: Writers, order: tuple[int, ...], moment: int) -> bool:
-    now = bool(writers.initial)
+    is_true = bool(writers.initial)
     for step in order:
         if step == moment:
             break
-        now = (now or bool(writers.making >> step & 1)) and not writers.breaking >> step & 1
-    return now
+        is_true = (is_true or bool(writers.making >> step & 1)) and not writers.breaking >> step & 1
+    return is_true
 
 
 def test_the_closure_and_the_extensions() -> None:
     random = Random(1)
     for _ in range(100):
         order = some_order(random, random.randint(1, 5))
-        linear = [p for p in permutations(range(1, order.size + 1)) if allows(order, p)]
-        assert order.linear_extension() in linear
+        extensions = [sequence for sequence in permutations(range(1, order.size + 1)) if allows(order, sequence)]
+        assert order.linear_extension() in extensions
         for a in range(1, order.size + 1):
             for b in range(1, order.size + 1):
-                always = a != b and all(p.index(a) < p.index(b) for p in linear)
+                always = a != b and all(sequence.index(a) < sequence.index(b) for sequence in extensions)
                 assert bool(order.after[a] >> b & 1) == always == bool(order.before[b] >> a & 1)
 
 
@@ -56,7 +61,7 @@ def test_a_cycle_is_refused() -> None:
 
 def test_the_criterion_is_exact_where_writes_are_plain() -> None:
     random = Random(2)
-    seen = set()
+    seen_truths = set()
     for _ in range(1500):
         order = some_order(random, random.randint(1, 5))
         kinds = {step: random.choice("-+ ") for step in range(1, order.size + 1)}
@@ -64,20 +69,22 @@ def test_the_criterion_is_exact_where_writes_are_plain() -> None:
         breaks = sum(1 << step for step, kind in kinds.items() if kind == "-")
         writers = Writers(random.random() < 0.5, makes, breaks, makes, breaks)
         moment = random.randint(END, order.size)
-        wanted = random.random() < 0.5
-        linear = [p for p in permutations(range(1, order.size + 1)) if allows(order, p)]
-        truth = all(value(writers, p, moment) is wanted for p in linear)
-        assert holds_in_every_order(order, writers, moment, wanted) is truth
-        found = find_failing_order(order, writers, moment, wanted)
-        assert (found is None) is truth
-        assert found is None or (found in linear and value(writers, found, moment) is not wanted)
-        seen.add(truth)
-    assert seen == {True, False}
+        fact_value = random.random() < 0.5
+        extensions = [sequence for sequence in permutations(range(1, order.size + 1)) if allows(order, sequence)]
+        truth = all(value(writers, sequence, moment) is fact_value for sequence in extensions)
+        assert holds_in_every_order(order, writers, moment, fact_value) is truth
+        failing_order = find_failing_order(order, writers, moment, fact_value)
+        assert (failing_order is None) is truth
+        assert failing_order is None or (
+            failing_order in extensions and value(writers, failing_order, moment) is not fact_value
+        )
+        seen_truths.add(truth)
+    assert seen_truths == {True, False}
 
 
 def test_the_criterion_is_sound_where_writes_are_conditional() -> None:
     random = Random(3)
-    found = 0
+    certain_count = 0
     for _ in range(800):
         order = some_order(random, random.randint(1, 4))
         steps = range(1, order.size + 1)
@@ -90,13 +97,13 @@ def test_the_criterion_is_sound_where_writes_are_conditional() -> None:
         ]
         initial = random.choice((True, False, None))
         writers = Writers(initial, *masks)
-        moment, wanted = random.randint(END, order.size), random.random() < 0.5
-        if not holds_in_every_order(order, writers, moment, wanted):
+        moment, fact_value = random.randint(END, order.size), random.random() < 0.5
+        if not holds_in_every_order(order, writers, moment, fact_value):
             continue
-        found += 1
+        certain_count += 1
         open_steps = [step for step in steps if certainly[step] != perhaps[step]]
-        for p in permutations(steps):
-            if not allows(order, p):
+        for sequence in permutations(steps):
+            if not allows(order, sequence):
                 continue
             for chosen in range(1 << len(open_steps)):
                 fires = {step for i, step in enumerate(open_steps) if chosen >> i & 1}
@@ -104,5 +111,5 @@ def test_the_criterion_is_sound_where_writes_are_conditional() -> None:
                 makes = sum(1 << step for step in fires if perhaps[step] == "+")
                 breaks = sum(1 << step for step in fires if perhaps[step] == "-")
                 for start in (True, False) if initial is None else (initial,):
-                    assert value(Writers(start, makes, breaks, makes, breaks), p, moment) is wanted
-    assert found > 100
+                    assert value(Writers(start, makes, breaks, makes, breaks), sequence, moment) is fact_value
+    assert certain_count > 100

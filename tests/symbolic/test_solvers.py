@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from random_circuits import agrees, boolean, evaluate_literals, numeric, possible
+from random_circuits import agrees, evaluate_literals, is_satisfiable, random_boolean_circuit, random_numeric_circuit
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
@@ -37,18 +37,18 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
     else:
         core = solver.core()
         assert set(core) <= set(assumed)
-        assert not possible(circuit, [*required, *core])
+        assert not is_satisfiable(circuit, [*required, *core])
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_sat_is_z3_is_trying_all(seed: int) -> None:
     choose = random.Random(seed)
-    circuit, literals = boolean(seed)
+    circuit, literals = random_boolean_circuit(seed)
     solvers: list[Solver] = [SatSolver(circuit), SmtSolver(circuit)]
     required: list[Literal] = []
     for _ in range(4):
         assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(4))]
-        expected = possible(circuit, [*required, *assumed])
+        expected = is_satisfiable(circuit, [*required, *assumed])
         for solver in solvers:
             check(solver, circuit, required, assumed, expected)
         literals.append(circuit.conjunction([choose.choice(literals) ^ choose.getrandbits(1) for _ in range(3)]))
@@ -63,12 +63,12 @@ def test_sat_is_z3_is_trying_all(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_z3_computes_with_exact_numbers(seed: int) -> None:
     choose = random.Random(seed)
-    circuit, literals = numeric(seed)
+    circuit, literals = random_numeric_circuit(seed)
     solver = SmtSolver(circuit)
     required: list[Literal] = []
     for _ in range(3):
         assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(1, 4))]
-        check(solver, circuit, required, assumed, possible(circuit, [*required, *assumed]))
+        check(solver, circuit, required, assumed, is_satisfiable(circuit, [*required, *assumed]))
         required.append(choose.choice(literals))
         solver.require(required[-1])
 
@@ -76,16 +76,16 @@ def test_z3_computes_with_exact_numbers(seed: int) -> None:
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
 def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
     circuit = Circuit()
-    asked = solver(circuit)
-    assert asked.solve() is True
-    assert asked.solve([TRUE]) is True
-    assert asked.solve([TRUE, FALSE]) is False
-    assert asked.core() == [FALSE]
-    asked.require(TRUE)
-    assert asked.solve() is True
-    asked.require(FALSE)
-    assert asked.solve() is False
-    assert asked.core() == []
+    query_solver = solver(circuit)
+    assert query_solver.solve() is True
+    assert query_solver.solve([TRUE]) is True
+    assert query_solver.solve([TRUE, FALSE]) is False
+    assert query_solver.core() == [FALSE]
+    query_solver.require(TRUE)
+    assert query_solver.solve() is True
+    query_solver.require(FALSE)
+    assert query_solver.solve() is False
+    assert query_solver.core() == []
 
 
 def test_numbers_decide_the_engine() -> None:
@@ -113,7 +113,7 @@ def test_counting_with_weights(operator: str, bound: Number) -> None:
         total = terms.add(total, terms.select(fact, terms.constant(weight - 2), terms.constant(0)))
     query = terms.compare(circuit, operator, total, terms.constant(bound))
     for literal in (query, query ^ 1):
-        check(SmtSolver(circuit), circuit, [], [literal], possible(circuit, [literal]))
+        check(SmtSolver(circuit), circuit, [], [literal], is_satisfiable(circuit, [literal]))
 
 
 def test_products_and_quotients() -> None:
@@ -207,20 +207,20 @@ def test_little_memory_is_noticed_in_time(solver: Callable[..., Solver], monkeyp
     resource = pytest.importorskip("resource")
     circuit = Circuit()
     literal = hard(circuit)
-    asked = solver(circuit)
-    asked.require(literal)
+    query_solver = solver(circuit)
+    query_solver.require(literal)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (2**20, 2**20))
     with pytest.raises(MemoryError):
-        asked.solve()
+        query_solver.solve()
 
 
 def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
-    def missing(name: str, *rest: Any) -> Any:
+    def missing(name: str, *arguments: Any) -> Any:
         if name.partition(".")[0] in ("pysat", "z3"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, *rest)
+        return real(name, *arguments)
 
     monkeypatch.setattr(builtins, "__import__", missing)
     for solver, package in ((SatSolver, "pysat"), (SmtSolver, "z3")):

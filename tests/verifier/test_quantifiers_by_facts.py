@@ -59,7 +59,7 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
         formula = model.And(checked.engine.task.goal)
         answers = []
         for few in (10**9, 0):
-            monkeypatch.setattr(evaluate, "FEW", few)
+            monkeypatch.setattr(evaluate, "MAX_TRIED", few)
             evaluator = Evaluator(checked.engine.task, state.facts, state.fluents)
             value = evaluator.holds(formula, {})
             answers.append(

@@ -1,9 +1,9 @@
-"""Generated Python: conditions as expressions, joins as nested loops.
+"""Generated Python for conditions and numeric expressions; joins are in :mod:`plansafe.verifier.compile.joins`.
 
-Generated text holds numbers alone: indices of predicates, objects, domains and slots. No name and no text of the input
-ever reaches it (a test reads what is generated). Facts are sets of codes ``S[predicate]``, fluents are maps
-``F[function]``, ``I[k]`` are indexes kept by whoever runs the code. A function raises ``KeyError`` for an undefined
-fluent and ``ZeroDivisionError``; callers then decide by :mod:`plansafe.verifier.model.evaluation`, in three values.
+Generated text has only numbers: indices of predicates, objects, domains and slots. It never has a name or another text
+of the input (a test reads the generated text). Facts are sets of codes ``S[predicate]``, fluents are maps
+``F[function]``, ``I[k]`` are indexes that the caller maintains. A function raises ``KeyError`` for an undefined fluent,
+and ``ZeroDivisionError``; callers then evaluate in three values by :mod:`plansafe.verifier.model.evaluation`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, assert_never
 
-from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf
+from plansafe.verifier.compile.joins import Join, state_parameters
+from plansafe.verifier.compile.normal_forms import dnf_or_literal
 from plansafe.verifier.model import nodes as model
+from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -34,162 +35,165 @@ from plansafe.verifier.model.nodes import (
     Truth,
     divide,
 )
-from plansafe.verifier.model.operations import expression_fluents, free_slots
+from plansafe.verifier.model.operations import children, expression_fluents, free_slots
 
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
 
-_TEXTS = 8192
-"""Different texts whose code is kept: those of a domain with a large library are some two thousand."""
+_CACHED_TEXTS = 8192
+"""The number of texts whose code is cached; a domain with a large library has about two thousand."""
+
+IndexKey = tuple[int, tuple[int, ...]]
+"""A predicate, and the positions of the arguments by which its facts are indexed."""
 
 
-@lru_cache(maxsize=_TEXTS)
-def _compiled(source: str) -> tuple[CodeType, frozenset[str]]:
-    """The code of a text, and the names that it and its functions read from outside."""
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _compile_text(source: str) -> tuple[CodeType, frozenset[str]]:
+    """The code of a text, and the global names that it and its functions read."""
     code = compile(source, "<generated>", "exec")
-    used: set[str] = set()
-    waiting = [code]
-    while waiting:
-        one = waiting.pop()
-        used.update(one.co_names)
-        waiting += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
-    return code, frozenset(used)
+    global_names: set[str] = set()
+    stack = [code]
+    while stack:
+        block = stack.pop()
+        global_names.update(block.co_names)
+        stack += [constant for constant in block.co_consts if isinstance(constant, CodeType)]
+    return code, frozenset(global_names)
 
 
 class Emitter:
-    """Collects generated functions for one task and compiles them. ``functions`` grows as code is asked for."""
+    """Collects generated functions for one task, and compiles them on demand."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.object_count = max(len(task.objects), 1)
         self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
-        self.indexes: dict[tuple[int, tuple[int, ...]], int] = {}
-        """(predicate, bound positions) -> number of the index ``I[k]``: key code -> set of full codes."""
-        self.requested_indexes: set[tuple[int, tuple[int, ...]]] = set()
-        """The indexes asked for since this set was emptied: who compiles joins keeps those up to date, no others."""
-        self._specs: list[tuple[int, tuple[int, ...]]] = []
-        self._pending: list[str] = []
-        self._free: dict[int, tuple[Formula, frozenset[int]]] = {}
-        self._count = 0
+        self.indexes: dict[IndexKey, int] = {}
+        """The number ``k`` of each index ``I[k]``, which maps the code of the key arguments to a set of full codes."""
+        self.requested_indexes: set[IndexKey] = set()
+        """The indexes that joins use since the caller set this to an empty set; the caller maintains these."""
         self.sources: list[str] = []
-        self._texts: dict[tuple[str, ...], str] = {}
+        self._index_keys: list[IndexKey] = []
+        self._queued_definitions: list[str] = []
+        self._free_slots: dict[int, tuple[Formula, frozenset[int]]] = {}
+        self._function_count = 0
+        self._names_of_texts: dict[tuple[str, ...], str] = {}
 
     def free_slots(self, formula: Formula) -> frozenset[int]:
-        """The free slots of a formula, remembered for each of its parts: deep formulas ask for them at every level."""
-        known = self._free.get(id(formula))
-        if known is not None:
-            return known[1]
+        """The free slots of a formula, cached for each subformula: the code of a formula needs them at every level."""
+        cached = self._free_slots.get(id(formula))
+        if cached is not None:
+            return cached[1]
         match formula:
-            case Not():
-                found = self.free_slots(formula.body)
-            case And() | Or():
-                found = frozenset().union(*[self.free_slots(part) for part in formula.parts])
+            case Not() | And() | Or():
+                slots = frozenset[int]().union(*[self.free_slots(part) for part in children(formula)])
             case Quantified():
-                found = self.free_slots(formula.body) - {v.slot for v in formula.variables}
+                slots = self.free_slots(formula.body) - {v.slot for v in formula.variables}
             case Truth() | Atom() | Equal() | Compare() | Temporal():
-                found = free_slots(formula)
+                slots = free_slots(formula)
             case _:
                 assert_never(formula)
-        self._free[id(formula)] = (formula, found)
-        return found
+        self._free_slots[id(formula)] = (formula, slots)
+        return slots
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
     def fresh_name(self) -> str:
         """A new function name."""
-        self._count += 1
-        return f"f{self._count}"
+        self._function_count += 1
+        return f"f{self._function_count}"
 
     def define(self, name: str, parameters: str, body: list[str]) -> None:
         """Queue a function definition."""
-        self._pending.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
+        self._queued_definitions.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
 
     def define_once(self, parameters: str, body: list[str]) -> str:
-        """The name of a function with this text, defined once however often a formula says the same."""
+        """The name of a function with this text; equal texts share a function."""
         text = (parameters, *body)
-        name = self._texts.get(text)
+        name = self._names_of_texts.get(text)
         if name is None:
-            name = self._texts[text] = self.fresh_name()
+            name = self._names_of_texts[text] = self.fresh_name()
             self.define(name, parameters, body)
         return name
 
     def compile_function(self, name: str) -> Callable[..., Any]:
-        """Compile what is queued and return one of the functions."""
-        if self._pending:
-            source = "\n".join(self._pending)
-            self._pending = []
+        """Compile the queued definitions and return one of the functions."""
+        if self._queued_definitions:
+            source = "\n".join(self._queued_definitions)
+            self._queued_definitions = []
             self.sources.append(source)
             self._execute(source)
         function: Callable[..., Any] = self.namespace[name]
         return function
 
-    def _execute(self, source: str) -> None:
-        """Define the functions of a text, by code that tasks of one domain share.
+    def compile_lines(self, parameters: str, body: list[str]) -> Callable[..., Any]:
+        """Define and compile a new function."""
+        name = self.fresh_name()
+        self.define(name, parameters, body)
+        return self.compile_function(name)
 
-        What differs from task to task without a difference in meaning, the numbers of functions, indexes and constants
-        and the number of objects, becomes a name, so that a domain and its rules are compiled by Python once for many
-        scenes. The names are bound in a namespace of the text's own.
+    def _execute(self, source: str) -> None:
+        """Define the functions of a text, by code that the tasks of a domain share.
+
+        The numbers of functions, indexes and constants and the number of objects differ between tasks without a
+        difference in meaning. They are replaced by names, so that Python compiles a domain and its rules once for many
+        problems. Each text has a namespace of its own for these names.
         """
         values: dict[str, Any] = {}
-        names: dict[str, str] = {}
+        shared_names: dict[str, str] = {}
 
-        def renamed(found: re.Match[str]) -> str:
-            text = found[0]
-            known = names.get(text)
-            if known is not None:
-                return known
-            if text[0] == "I":
-                new = f"i{len(names)}"
-                values[new] = int(text[2:-1])
-                new = f"I[{new}]"
-            elif text[0] in "fK":
-                new = f"{text[0]}_{len(names)}"
-                if text in self.namespace:
-                    values[new] = self.namespace[text]
+        def share(match: re.Match[str]) -> str:
+            name = match[0]
+            if name in shared_names:
+                return shared_names[name]
+            if name[0] == "I":
+                index_name = f"i{len(shared_names)}"
+                values[index_name] = int(name[2:-1])
+                shared = f"I[{index_name}]"
+            elif name[0] in "fK":
+                shared = f"{name[0]}_{len(shared_names)}"
+                if name in self.namespace:
+                    values[shared] = self.namespace[name]
             else:
-                new = "N"
-                values[new] = self.object_count
-            names[text] = new
-            return new
+                shared = "N"
+                values[shared] = self.object_count
+            shared_names[name] = shared
+            return shared
 
-        code, used = _compiled(re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.object_count}\b(?!\.))", renamed, source))
-        values.update({name: self.namespace[name] for name in used if name not in values and name in self.namespace})
+        code, global_names = _compile_text(
+            re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.object_count}\b(?!\.))", share, source)
+        )
+        values.update({n: self.namespace[n] for n in global_names if n not in values and n in self.namespace})
         exec(code, values)
-        self.namespace.update({old: values[new] for old, new in names.items() if old[0] == "f" and new in values})
+        self.namespace.update({n: values[new] for n, new in shared_names.items() if n[0] == "f" and new in values})
 
     def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
         name = self.fresh_name()
-        self.define(
-            name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), [f"return {self.condition_text(formula)}"]
-        )
+        self.define(name, state_parameters(parameters), [f"return {self.condition_text(formula)}"])
         return self.compile_function(name)
 
     def compile_bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
         """``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
         name = self.fresh_name()
         terms = [f"({1 << number} if {self.condition_text(formula)} else 0)" for number, formula in formulas]
-        lines = [f"return {' + '.join(terms) or 0}"]
-        self.define(name, ", ".join(["S", "F", *[f"x{p}" for p in parameters]]), lines)
+        self.define(name, state_parameters(parameters), [f"return {' + '.join(terms) or 0}"])
         return self.compile_function(name)
 
     def define_guarded(self, formula: Formula) -> str:
-        """The name of a function that says whether a formula is true, also where numbers in it are undefined."""
+        """The name of a function that evaluates a formula in three values if numbers in it are undefined."""
         slots = sorted(self.free_slots(formula))
         fast = self.compile_condition(formula, slots)
         name = self.fresh_name()
 
-        def true(facts: list[set[int]], fluents: list[dict[int, Number]], *objects: int) -> bool:
+        def is_true(facts: list[set[int]], fluents: list[dict[int, Number]], *objects: int) -> bool:
             try:
                 return fast(facts, fluents, *objects)
             except (KeyError, ZeroDivisionError):
-                from plansafe.verifier.model.evaluation import Evaluator  # noqa: PLC0415 - it imports this module
-
                 evaluator = Evaluator(self.task, facts, fluents)
                 return evaluator.holds(formula, dict(zip(slots, objects, strict=True))) is True
 
-        self.namespace[name] = true
+        self.namespace[name] = is_true
         return name
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -207,10 +211,10 @@ class Emitter:
         return name
 
     def contains_all_objects(self, domain: int) -> bool:
-        """Whether a domain holds all objects, so that membership needs no test.
+        """Whether a domain has all objects, so that membership needs no test.
 
-        Facts may break the declared types of their predicates (an effect on a variable of a wider type is legal), so a
-        predicate's declaration proves nothing.
+        The declared types of a predicate do not imply membership: facts may have other types, since an effect on a
+        variable of a wider type is legal.
         """
         return len(self.task.domains[domain]) == len(self.task.objects)
 
@@ -229,8 +233,7 @@ class Emitter:
         for argument in arguments:
             if text:
                 text = f"({text})*{self.object_count}"
-                term = str(argument) if argument >= 0 else f"x{-1 - argument}"
-                text = text if term == "0" else f"{text}+{term}"
+                text = text if argument == 0 else f"{text}+{self.argument_text(argument)}"
             elif argument >= 0:
                 constant = constant * self.object_count + argument
             else:
@@ -245,7 +248,7 @@ class Emitter:
         Deep parts become functions of their own.
         """
         if depth > MAX_DEPTH:
-            return self._outlined(formula)
+            return self._outline(formula, [f"return {self.condition_text(formula)}"])
         match formula:
             case Atom():
                 return f"({self.code_text(formula.arguments)} in S[{formula.predicate}])"
@@ -259,7 +262,8 @@ class Emitter:
                 word = " and " if isinstance(formula, And) else " or "
                 parts = [self.condition_text(part, depth + 1) for part in formula.parts]
                 if len(parts) > 500:
-                    parts = [self._function_of(parts[i : i + 400], word, formula) for i in range(0, len(parts), 400)]
+                    chunks = [parts[i : i + 400] for i in range(0, len(parts), 400)]
+                    parts = [self._outline(formula, ["return " + word.join(chunk)]) for chunk in chunks]
                 return "(" + word.join(parts) + ")"
             case Equal():
                 return f"({self.argument_text(formula.left)} == {self.argument_text(formula.right)})"
@@ -280,39 +284,26 @@ class Emitter:
         """The code for an argument: a variable's name, or a constant's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
-    def _call(self, name: str, formula: Formula) -> str:
-        return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in sorted(self.free_slots(formula))]])})"
-
-    def _parameters(self, formula: Formula) -> str:
-        return ", ".join(["S", "F", *[f"x{s}" for s in sorted(self.free_slots(formula))]])
-
-    def _outlined(self, formula: Formula) -> str:
-        text = self.condition_text(formula)
-        return self._call(self.define_once(self._parameters(formula), [f"return {text}"]), formula)
-
-    def _function_of(self, parts: list[str], word: str, formula: Formula) -> str:
-        return self._call(self.define_once(self._parameters(formula), ["return " + word.join(parts)]), formula)
+    def _outline(self, formula: Formula, body: list[str]) -> str:
+        """A call of a function with this body, whose parameters are the free variables of ``formula``."""
+        parameters = state_parameters(sorted(self.free_slots(formula)))
+        return f"{self.define_once(parameters, body)}({parameters})"
 
     def _quantified(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
-        parameters = self.free_slots(formula)
+        free_slots = self.free_slots(formula)
         body: list[str] = []
-        disjuncts = dnf(formula.body, not formula.universal)
-        if disjuncts is None:
-            disjuncts = [Disjunct((), (FormulaLiteral(not formula.universal, formula.body),))]
-        for disjunct in disjuncts:
-            join = Join(
-                self, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}, "S, F", indexed=False
-            )
-            body += join.emit(disjunct.literals, parameters, [], ["return True"])
-        body.append("return False")
-        call = self._call(self.define_once(self._parameters(formula), body), formula)
+        for disjunct in dnf_or_literal(formula.body, not formula.universal):
+            domains = {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}
+            join = Join(self, domains, "S, F", indexed=False)
+            body += join.emit(disjunct.literals, free_slots, [], ["return True"])
+        call = self._outline(formula, [*body, "return False"])
         return f"(not {call})" if formula.universal else call
 
     def number_text(self, expression: Expression, depth: int = 0) -> str:
         """A numeric expression; deep operands become functions of their own."""
         if depth > MAX_DEPTH:
-            return self._outlined_number(expression)
+            return self._outline_number(expression)
         match expression:
             case model.Constant():
                 return self.constant_text(expression.value)
@@ -335,14 +326,15 @@ class Emitter:
             case _:
                 assert_never(expression)
 
-    def _outlined_number(self, expression: Expression) -> str:
+    def _outline_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
-        names = ["S", "F", *[f"x{s}" for s in sorted({-1 - a for a in arguments if a < 0})]]
+        parameters = state_parameters(sorted({-1 - a for a in arguments if a < 0}))
         text = self.number_text(expression)
         if "duration" in text:
-            names.append("duration")
-        parameters = ", ".join(names)
+            parameters += ", duration"
         return f"{self.define_once(parameters, [f'return {text}'])}({parameters})"
+
+    # -- indexes ------------------------------------------------------------------------------------------------------
 
     def index_number(self, predicate: int, positions: tuple[int, ...]) -> int:
         """The number of the index of a predicate by some of its arguments."""
@@ -351,30 +343,28 @@ class Emitter:
         number = self.indexes.get(key)
         if number is None:
             number = self.indexes[key] = len(self.indexes)
-            self._specs.append(key)
+            self._index_keys.append(key)
         return number
 
-    def index_key(self, number: int) -> tuple[int, tuple[int, ...]]:
-        """The predicate and the bound positions of an index."""
-        return self._specs[number]
+    def index_key(self, number: int) -> IndexKey:
+        """The predicate and the key positions of an index."""
+        return self._index_keys[number]
 
     @contextmanager
     def private_indexes(self) -> Iterator[None]:
-        """Joins that are compiled inside make the indexes they ask for themselves: nobody else is to keep those."""
-        before, self.requested_indexes = self.requested_indexes, set()
+        """Joins that are compiled in the block do not add to the requested indexes; they build their own."""
+        requested, self.requested_indexes = self.requested_indexes, set()
         try:
             yield
         finally:
-            self.requested_indexes = before
+            self.requested_indexes = requested
 
     def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
-        """The argument at ``place`` of a code."""
-        declared = (
-            self.task.predicates[predicate]
-            if predicate < len(self.task.predicates)
-            else self.task.functions[predicate - len(self.task.predicates)]
-        )
-        power = self.object_count ** (len(declared.types) - 1 - place)
+        """The expression for the argument at position ``place`` of a code."""
+        predicates, functions = self.task.predicates, self.task.functions
+        is_predicate = predicate < len(predicates)
+        arity = len((predicates[predicate] if is_predicate else functions[predicate - len(predicates)]).types)
+        power = self.object_count ** (arity - 1 - place)
         if power == 1:
-            return code if len(declared.types) == 1 else f"{code}%{self.object_count}"
+            return code if arity == 1 else f"{code}%{self.object_count}"
         return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from plansafe.verifier.compile.normal_forms import FormulaLiteral
@@ -29,8 +29,8 @@ class Join:
     """Emits the loops that find all values of variables for which literals hold.
 
     ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
-    indexes ``I``, else they choose at run time between the facts of a predicate and the objects of a type, whichever
-    are fewer.
+    indexes ``I``; otherwise they choose at run time between the facts of a predicate and the objects of a type,
+    whichever are fewer. ``guarded``: literals about numbers are evaluated in three values.
     """
 
     def __init__(
@@ -60,124 +60,140 @@ class Join:
         return self._emit(list(literals), set(bound), list(outputs), inner, 0)
 
     def _emit(
-        self, rest: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str], loops: int
+        self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str], loops: int
     ) -> list[str]:
+        """The lines for the remaining literals, inside ``loops`` loops."""
         emitter = self.emitter
-        ready = [literal for literal in rest if emitter.free_slots(literal.formula) <= bound]
+        ready = [literal for literal in literals if emitter.free_slots(literal.formula) <= bound]
         if ready:
-            rest = [literal for literal in rest if not emitter.free_slots(literal.formula) <= bound]
-            ready.sort(key=_cost)
-            tests = [self._test(literal) for literal in ready]
-            return [f"if {' and '.join(tests)}:", *_indent(self._emit(rest, bound, outputs, inner, loops))]
-        for literal in rest:
+            literals = [literal for literal in literals if not emitter.free_slots(literal.formula) <= bound]
+            tests = [self._test(literal) for literal in sorted(ready, key=_cost)]
+            return [f"if {' and '.join(tests)}:", *_indent(self._emit(literals, bound, outputs, inner, loops))]
+        for literal in literals:
             if literal.positive and isinstance(literal.formula, Equal):
                 left, right = literal.formula
                 target, value = (left, right) if left < 0 and -1 - left not in bound else (right, left)
                 if value >= 0 or -1 - value in bound:
-                    slot = -1 - target
-                    others = [other for other in rest if other is not literal]
-                    value_text = str(value) if value >= 0 else f"x{-1 - value}"
-                    body = self._emit(others, bound | {slot}, outputs, inner, loops)
-                    return [  # the assignment is inside: blocks with one head may be merged (`_merge_blocks`)
+                    slot, value_text = -1 - target, emitter.argument_text(value)
+                    remaining = [other for other in literals if other is not literal]
+                    body = self._emit(remaining, bound | {slot}, outputs, inner, loops)
+                    return [  # the assignment is inside: blocks with the same head may be merged (`_gathered`)
                         f"if {value_text} in {emitter.member_set_name(self.domains[slot])}:",
                         f" x{slot} = {value_text}",
                         *_indent(body),
                     ]
         if loops >= MAX_LOOPS:
-            return self._continued(rest, bound, outputs, inner)
-        atoms = [literal for literal in rest if literal.positive and isinstance(literal.formula, Atom)]
+            return self._continue_in_function(literals, bound, outputs, inner)
+        atoms = [literal for literal in literals if literal.positive and isinstance(literal.formula, Atom)]
         if atoms:
-            chosen = min(atoms, key=lambda literal: self._rank(literal, bound))
-            return self._scan(chosen, [other for other in rest if other is not chosen], bound, outputs, inner, loops)
-        open_slots = [s for s in outputs if s not in bound]
-        for literal in rest:
-            open_slots += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
-        if open_slots:
-            slot = min(open_slots, key=lambda s: len(emitter.task.domains[self.domains[s]]))
-            body = self._emit(rest, bound | {slot}, outputs, inner, loops + 1)
+            first = min(atoms, key=lambda literal: self._rank(literal, bound))
+            remaining = [other for other in literals if other is not first]
+            return self._scan(first, remaining, bound, outputs, inner, loops)
+        unbound = [s for s in outputs if s not in bound]
+        for literal in literals:
+            unbound += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
+        if unbound:
+            slot = min(unbound, key=lambda s: len(emitter.task.domains[self.domains[s]]))
+            body = self._emit(literals, bound | {slot}, outputs, inner, loops + 1)
             return [f"for x{slot} in {emitter.domain_name(self.domains[slot])}:", *_indent(body)]
-        idle = [s for s in self.domains if s not in bound and not self.emitter.task.domains[self.domains[s]]]
-        return ["pass"] if idle else inner
+        has_empty_domain = any([s not in bound and not emitter.task.domains[d] for s, d in self.domains.items()])
+        return ["pass"] if has_empty_domain else inner
 
     def _test(self, literal: FormulaLiteral) -> str:
         if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.define_guarded(formula), sorted(self.emitter.free_slots(formula))
-            return f"{name}({', '.join(['S', 'F', *[f'x{s}' for s in slots]])})"
+            return f"{name}({state_parameters(slots)})"
         text = self.emitter.condition_text(literal.formula)
         return text if literal.positive else f"not {text}"
 
     def _rank(self, literal: FormulaLiteral, bound: set[int]) -> tuple[int, int, int]:
+        """The smaller, the earlier an atom should be scanned."""
         assert isinstance(literal.formula, Atom)
-        arguments = literal.formula.arguments
+        predicate, arguments = literal.formula.predicate, literal.formula.arguments
         unbound = {a for a in arguments if a < 0 and -1 - a not in bound}
-        known = len(arguments) - len([a for a in arguments if a in unbound])
+        has_bound = any([a not in unbound for a in arguments])
         facts = self.emitter.task.initial_facts
-        size = len(facts[literal.formula.predicate]) if literal.formula.predicate < len(facts) else 0
-        return (0 if known else 1, len(unbound), size)
+        return (0 if has_bound else 1, len(unbound), len(facts[predicate]) if predicate < len(facts) else 0)
 
     def _scan(
         self,
         literal: FormulaLiteral,
-        rest: list[FormulaLiteral],
+        remaining: list[FormulaLiteral],
         bound: set[int],
         outputs: list[int],
         inner: list[str],
         loops: int,
     ) -> list[str]:
+        """A loop over the facts or objects that match an atom, and the lines for the remaining literals in it."""
         atom = literal.formula
         assert isinstance(atom, Atom)
-        emitter, predicate = self.emitter, atom.predicate
-        indexed = self.indexed and predicate not in self.unindexed
         unbound = [a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in bound]
-        known = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
-        c = f"c{loops}"
-        tests: list[str] = []
-        assigned: list[str] = []
-        if len(unbound) == 1 and not indexed:
-            slot = -1 - unbound[0]
-            place = atom.arguments.index(unbound[0])
-            domain = self.domains[slot]
-            fewer = len(emitter.task.domains[domain])
-            there = [
-                f"{emitter.argument_of_code(predicate, i)} == {emitter.argument_text(atom.arguments[i])}" for i in known
-            ]
-            only = f" if {' and '.join(there)}" if there else ""
-            scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{only}]"
-            lines = [f"for x{slot} in ({emitter.domain_name(domain)} if len(S[{predicate}]) >= {fewer} else {scan}):"]
-            tests = [f"{emitter.code_text(atom.arguments)} in S[{predicate}]"]
-            if not emitter.contains_all_objects(domain):
-                tests.append(f"x{slot} in {emitter.member_set_name(domain)}")
+        if len(unbound) == 1 and not self._is_indexed(atom.predicate):
+            head, tests, assignments = self._scan_one_variable(atom, unbound[0])
         else:
-            if known and indexed:
-                key = emitter.code_text([atom.arguments[i] for i in known])
-                lines = [f"for {c} in I[{emitter.index_number(predicate, known)}].get({key}, E):"]
-            else:
-                lines = [f"for {c} in S[{predicate}]:"]
-                tests = [
-                    f"{emitter.argument_of_code(predicate, i, c)} == {emitter.argument_text(atom.arguments[i])}"
-                    for i in known
-                ]
-            for argument in unbound:
-                places = [i for i, a in enumerate(atom.arguments) if a == argument]
-                slot = -1 - argument
-                assigned.append(f"x{slot} = {emitter.argument_of_code(predicate, places[0], c)}")
-                tests += [f"{emitter.argument_of_code(predicate, i, c)} == x{slot}" for i in places[1:]]
-                if not emitter.contains_all_objects(self.domains[slot]):
-                    tests.append(f"x{slot} in {emitter.member_set_name(self.domains[slot])}")
-        body = self._emit(rest, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
+            head, tests, assignments = self._scan_facts(atom, unbound, f"c{loops}")
+        body = self._emit(remaining, bound | {-1 - a for a in unbound}, outputs, inner, loops + 1)
         if tests:
             body = [f"if {' and '.join(tests)}:", *_indent(body)]
-        return lines + _indent(assigned + body)
+        return [head, *_indent(assignments + body)]
 
-    def _continued(
-        self, rest: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
+    def _is_indexed(self, predicate: int) -> bool:
+        return self.indexed and predicate not in self.unindexed
+
+    def _argument_tests(self, atom: Atom, positions: Iterable[int], code: str) -> list[str]:
+        """Tests that a code has the bound arguments of an atom."""
+        emitter, predicate = self.emitter, atom.predicate
+        arguments = [(emitter.argument_of_code(predicate, i, code), atom.arguments[i]) for i in positions]
+        return [f"{text} == {emitter.argument_text(argument)}" for text, argument in arguments]
+
+    def _scan_one_variable(self, atom: Atom, unbound: int) -> tuple[str, list[str], list[str]]:
+        """The head of a loop over the facts or, if fewer, the objects for one variable; its tests and assignments."""
+        emitter, predicate, slot = self.emitter, atom.predicate, -1 - unbound
+        domain = self.domains[slot]
+        place = atom.arguments.index(unbound)
+        objects = emitter.domain_name(domain)
+        tests = self._argument_tests(atom, [i for i, a in enumerate(atom.arguments) if a != unbound], "c")
+        condition = f" if {' and '.join(tests)}" if tests else ""
+        scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}]"
+        count = len(emitter.task.domains[domain])
+        head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
+        return head, [f"{emitter.code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
+
+    def _scan_facts(self, atom: Atom, unbound: list[int], code: str) -> tuple[str, list[str], list[str]]:
+        """The head of a loop over the facts of an atom, in variable ``code``; its tests and assignments."""
+        emitter, predicate = self.emitter, atom.predicate
+        bound_positions = tuple([i for i, a in enumerate(atom.arguments) if a not in unbound])
+        tests: list[str] = []
+        assignments: list[str] = []
+        if bound_positions and self._is_indexed(predicate):
+            key = emitter.code_text([atom.arguments[i] for i in bound_positions])
+            head = f"for {code} in I[{emitter.index_number(predicate, bound_positions)}].get({key}, E):"
+        else:
+            head = f"for {code} in S[{predicate}]:"
+            tests = self._argument_tests(atom, bound_positions, code)
+        for argument in unbound:
+            first, *repeated = [i for i, a in enumerate(atom.arguments) if a == argument]
+            slot = -1 - argument
+            assignments.append(f"x{slot} = {emitter.argument_of_code(predicate, first, code)}")
+            tests += self._argument_tests(atom, repeated, code)
+            tests += self._domain_test(slot)
+        return head, tests, assignments
+
+    def _domain_test(self, slot: int) -> list[str]:
+        """A test that a variable has an object of its domain; empty if the domain has all objects."""
+        domain = self.domains[slot]
+        if self.emitter.contains_all_objects(domain):
+            return []
+        return [f"x{slot} in {self.emitter.member_set_name(domain)}"]
+
+    def _continue_in_function(
+        self, literals: list[FormulaLiteral], bound: set[int], outputs: list[int], inner: list[str]
     ) -> list[str]:
-        """Python allows twenty nested loops: the rest becomes a function of its own."""
-        variables = "".join([f", x{s}" for s in sorted(bound)])
-        body = [*self._emit(rest, bound, outputs, inner, 0), "return False"]
-        name = self.emitter.define_once(self.context + variables, body)
-        call = f"{name}({self.context}{variables})"
+        """A call of a function with the remaining loops: Python allows twenty nested loops."""
+        parameters = self.context + "".join([f", x{s}" for s in sorted(bound)])
+        body = [*self._emit(literals, bound, outputs, inner, 0), "return False"]
+        call = f"{self.emitter.define_once(parameters, body)}({parameters})"
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 
 
@@ -197,3 +213,8 @@ def _cost(literal: FormulaLiteral) -> int:
 
 def _indent(lines: list[str]) -> list[str]:
     return [" " + line for line in lines]
+
+
+def state_parameters(slots: Iterable[int]) -> str:
+    """The parameters of a function of a state and of variables."""
+    return ", ".join(["S", "F", *[f"x{slot}" for slot in slots]])

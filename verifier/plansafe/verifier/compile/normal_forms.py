@@ -1,4 +1,4 @@
-"""Formulas in normal forms: without what cannot be, and as disjunctions of literals."""
+"""Normal forms of formulas: without impossible equations, and as disjunctions of literals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from plansafe.verifier.model.operations import negate
 
 
 class FormulaLiteral(NamedTuple):
-    """A formula or its negation. ``formula`` is an atom, an equality, a comparison or something quantified."""
+    """A formula or its negation. ``formula`` is an atom, an equality, a comparison or a quantifier."""
 
     positive: bool
     formula: Formula
@@ -38,26 +38,26 @@ class Disjunct(NamedTuple):
 
 
 def drop_impossible_equations(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
-    """The formula with false for each equation of things that have no object in common, and what follows from that.
+    """Simplify a formula by replacing equations between terms without a common object by false.
 
-    ``domains`` are those of the free variables. A mapping says of a word what it means for things of each kind, by such
-    equations; for the variables of one rule, most of these cases cannot be.
+    ``domains`` are those of the free variables. A mapping defines a word by cases on the kinds of its arguments, with
+    such equations; for the variables of one rule, most of these cases are impossible.
     """
     match formula:
         case Equal():
-            known = [{a} if a >= 0 else set(members[domains[-1 - a]]) for a in formula if a >= 0 or -1 - a in domains]
-            return FALSE if len(known) == 2 and known[0].isdisjoint(known[1]) else formula
+            objects = [{a} if a >= 0 else set(members[domains[-1 - a]]) for a in formula if a >= 0 or -1 - a in domains]
+            return FALSE if len(objects) == 2 and objects[0].isdisjoint(objects[1]) else formula
         case Not():
             return negate(drop_impossible_equations(formula.body, domains, members))
         case And() | Or():
-            decided = FALSE if isinstance(formula, And) else TRUE
+            deciding = FALSE if isinstance(formula, And) else TRUE
             parts = [drop_impossible_equations(part, domains, members) for part in formula.parts]
-            if decided in parts:
-                return decided
-            return type(formula)(tuple([part for part in parts if not isinstance(part, Truth)]))
+            if deciding in parts:
+                return deciding
+            return formula._replace(parts=tuple([part for part in parts if not isinstance(part, Truth)]))
         case Quantified():
-            inner = {**domains, **{v.slot: v.domain for v in formula.variables}}
-            body = drop_impossible_equations(formula.body, inner, members)
+            inner_domains = {**domains, **{v.slot: v.domain for v in formula.variables}}
+            body = drop_impossible_equations(formula.body, inner_domains, members)
             if isinstance(body, Truth) and body.value == formula.universal:
                 return body
             return formula._replace(body=body)
@@ -65,6 +65,12 @@ def drop_impossible_equations(formula: Formula, domains: dict[int, int], members
             return formula
         case _:
             assert_never(formula)
+
+
+def dnf_or_literal(formula: Formula, positive: bool = True) -> list[Disjunct]:
+    """The disjunctive normal form of a formula (or of its negation); one literal if it has too many disjuncts."""
+    disjuncts = dnf(formula, positive)
+    return [Disjunct((), (FormulaLiteral(positive, formula),))] if disjuncts is None else disjuncts
 
 
 def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:
@@ -78,47 +84,46 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
         case Not():
             return dnf(formula.body, not positive, cap)
         case And() | Or():
-            if isinstance(formula, Or) == positive:
-                out: list[Disjunct] = []
-                for part in formula.parts:
-                    inner = dnf(part, positive, cap)
-                    if inner is None or len(out) + len(inner) > cap:
-                        return None
-                    out += inner
-                return out
-            product = [Disjunct((), ())]
+            is_disjunction = isinstance(formula, Or) == positive
+            disjuncts = [] if is_disjunction else [Disjunct((), ())]
             for part in formula.parts:
                 inner = dnf(part, positive, cap)
-                if inner is None or len(product) * len(inner) > cap:
+                if inner is None:
                     return None
-                product = [Disjunct(a.variables + b.variables, a.literals + b.literals) for a in product for b in inner]
-            return product
-        case Quantified():
-            if formula.universal == positive:
-                return [Disjunct((), (FormulaLiteral(positive, formula),))]
+                size = len(disjuncts) + len(inner) if is_disjunction else len(disjuncts) * len(inner)
+                if size > cap:
+                    return None
+                if is_disjunction:
+                    disjuncts += inner
+                else:
+                    disjuncts = [
+                        Disjunct(a.variables + b.variables, a.literals + b.literals) for a in disjuncts for b in inner
+                    ]
+            return disjuncts
+        case Quantified() if formula.universal != positive:
             inner = dnf(formula.body, positive, cap)
-            if inner is None:
-                return [Disjunct((), (FormulaLiteral(positive, formula),))]
-            return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
-        case Atom() | Equal() | Compare() | Temporal():
+            if inner is not None:
+                return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
+            return [Disjunct((), (FormulaLiteral(positive, formula),))]
+        case Quantified() | Atom() | Equal() | Compare() | Temporal():
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
         case _:
             assert_never(formula)
 
 
-def slots_bound_by_literals(disjunct: Disjunct, known: Iterable[int] = ()) -> frozenset[int]:
-    """The slots that positive atoms (and equalities with what they bind) give values to, and those ``known``."""
-    out = set(known)
+def slots_bound_by_literals(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset[int]:
+    """The slots in ``bound`` and those that positive atoms, and equalities with bound terms, give values to."""
+    slots = set(bound)
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):
-            out.update([-1 - a for a in literal.formula.arguments if a < 0])
+            slots.update([-1 - a for a in literal.formula.arguments if a < 0])
     changed = True
     while changed:
         changed = False
         for literal in disjunct.literals:
             if literal.positive and isinstance(literal.formula, Equal):
-                sides = [a for a in literal.formula if a < 0 and -1 - a not in out]
-                if len(sides) == 1:
-                    out.add(-1 - sides[0])
+                unbound = [a for a in literal.formula if a < 0 and -1 - a not in slots]
+                if len(unbound) == 1:
+                    slots.add(-1 - unbound[0])
                     changed = True
-    return frozenset(out)
+    return frozenset(slots)

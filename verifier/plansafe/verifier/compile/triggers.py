@@ -2,53 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import (
-    Disjunct,
-    FormulaLiteral,
     dnf,
+    dnf_or_literal,
     drop_impossible_equations,
     slots_bound_by_literals,
 )
-from plansafe.verifier.model.nodes import Atom, Formula, Variable
+from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
 
 
 def emit_argument_match(
     emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]
 ) -> tuple[list[str], frozenset[int]]:
-    """Lines that match ``code`` against an argument pattern (returning on a mismatch), and the slots they bind.
+    """Lines that match ``code`` against arguments (returning on a mismatch), and the slots that they bind.
 
-    Slots without an entry in ``domains`` are quantified further inside and match anything.
+    Slots without an entry in ``domains`` belong to inner quantifiers and match anything.
     """
     lines: list[str] = []
     bound: set[int] = set()
     for place, argument in enumerate(arguments):
         value = emitter.argument_of_code(predicate, place, "code")
-        if argument >= 0:
-            lines.append(f"if {value} != {argument}: return")
-            continue
         slot = -1 - argument
-        if slot not in domains:
-            continue
-        if slot in bound:
-            lines.append(f"if {value} != x{slot}: return")
-            continue
-        bound.add(slot)
-        lines.append(f"x{slot} = {value}")
-        if not emitter.contains_all_objects(domains[slot]):
-            lines.append(f"if x{slot} not in {emitter.member_set_name(domains[slot])}: return")
+        if argument >= 0 or slot in bound:
+            lines.append(f"if {value} != {emitter.argument_text(argument)}: return")
+        elif slot in domains:
+            bound.add(slot)
+            lines.append(f"x{slot} = {value}")
+            if not emitter.contains_all_objects(domains[slot]):
+                lines.append(f"if x{slot} not in {emitter.member_set_name(domains[slot])}: return")
     return lines, frozenset(bound)
 
 
 class Trigger(NamedTuple):
     """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` may have made true.
 
-    ``added`` is ``None`` for fluents and for facts read below a quantifier: any change counts.
+    ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
     """
 
     predicate: int
@@ -57,14 +51,14 @@ class Trigger(NamedTuple):
 
 
 class Extension(NamedTuple):
-    """The bindings of ``parameters`` for which a condition holds: found in full, or from changes.
+    """The bindings of ``parameters`` for which a condition holds: all of them, or those due to a change.
 
-    ``all(S, F, I, 0, out)`` appends every candidate binding; candidates may be duplicates, and where the condition
-    reads numbers they are to be confirmed.
+    ``find_all(S, F, I, 0, out)`` appends every candidate binding. Candidates may be duplicates; if the condition reads
+    numbers, the caller must confirm them.
     """
 
     parameters: tuple[Variable, ...]
-    all: Callable[..., None]
+    find_all: Callable[..., None]
     triggers: tuple[Trigger, ...]
 
 
@@ -73,43 +67,38 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
-    disjuncts = dnf(condition, positive)
-    if disjuncts is None:
-        disjuncts = [Disjunct((), (FormulaLiteral(positive, condition),))]
     slots = [v.slot for v in parameters]
-    everything: list[str] = []
+    context = "S, F, I, code, out"
+    append_binding = [f"out.append(({_tuple_items(slots)}))"]
+    all_lines: list[str] = []
     triggers: list[Trigger] = []
-    inner = [f"out.append(({''.join([f'x{s},' for s in slots])}))"]
-    seen: set[tuple[Any, ...]] = set()
-    for disjunct in disjuncts:
+    compiled: set[tuple[Any, ...]] = set()
+    for disjunct in dnf_or_literal(condition, positive):
         domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
-        # Comparisons of numbers are left to the confirmation of each candidate.
+        # The caller confirms each candidate, and evaluates comparisons of numbers only there.
         literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
-        join = Join(emitter, domains, "S, F, I, code, out", indexed=True)
-        everything += join.emit(literals, frozenset(), slots, inner)
+        join = Join(emitter, domains, context, indexed=True)
+        all_lines += join.emit(literals, frozenset(), slots, append_binding)
         for literal in disjunct.literals:
-            exact = isinstance(literal.formula, Atom)
+            added = literal.positive if isinstance(literal.formula, Atom) else None
             for read in atoms_and_fluents(literal.formula):
-                predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
-                added = literal.positive if exact else None
+                predicate = _changed_predicate(emitter, read)
                 key = (id(disjunct), predicate, read.arguments, added)
-                if key in seen:
+                if key in compiled:
                     continue
-                seen.add(key)
-                lines, bound = emit_argument_match(emitter, predicate, read.arguments, domains)
+                compiled.add(key)
+                match_lines, bound = emit_argument_match(emitter, predicate, read.arguments, domains)
                 name = emitter.fresh_name()
-                emitter.define(name, "S, F, I, code, out", lines + join.emit(literals, bound, slots, inner))
+                emitter.define(name, context, match_lines + join.emit(literals, bound, slots, append_binding))
                 triggers.append(Trigger(predicate, added, emitter.compile_function(name)))
-    name = emitter.fresh_name()
-    emitter.define(name, "S, F, I, code, out", everything or ["pass"])
-    return Extension(parameters, emitter.compile_function(name), tuple(triggers))
+    return Extension(parameters, emitter.compile_lines(context, all_lines or ["pass"]), tuple(triggers))
 
 
 class ReadPattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
-    ``key(code)`` gives the objects at ``places`` of a changed fact's code; ``parameters`` are the positions in the
-    binding that must equal them. ``match`` tests constants, repeated variables and the types of inner variables.
+    ``key(code)`` gives the objects of a changed fact that the binding must have at the positions ``parameters``;
+    ``None`` if the fact does not match (constants, repeated variables, the types of inner variables).
     """
 
     predicate: int
@@ -118,30 +107,36 @@ class ReadPattern(NamedTuple):
 
 
 def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
-    """All patterns of a condition. ``key`` returns ``None`` for facts that the condition cannot read."""
-    index = {v.slot: i for i, v in enumerate(parameters)}
-    inner = bound_slot_domains(condition)
-    out: list[ReadPattern] = []
-    seen: set[tuple[int, tuple[int, ...]]] = set()
-    nothing = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
-    for read in atoms_and_fluents(condition, nothing):
-        predicate = read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
-        if (predicate, read.arguments) in seen:
+    """All patterns of a condition."""
+    positions = {v.slot: position for position, v in enumerate(parameters)}
+    domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
+    patterns: list[ReadPattern] = []
+    compiled: set[tuple[int, tuple[int, ...]]] = set()
+    empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
+    for read in atoms_and_fluents(condition, empty_domains):
+        predicate = _changed_predicate(emitter, read)
+        if (predicate, read.arguments) in compiled:
             continue
-        seen.add((predicate, read.arguments))
-        domains = {**{v.slot: v.domain for v in parameters}, **inner}
+        compiled.add((predicate, read.arguments))
         lines, _ = emit_argument_match(emitter, predicate, read.arguments, domains)
-        bound = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in index]))
         lines = [line.replace("return", "return None") for line in lines]
-        lines.append(f"return ({''.join([f'x{s},' for s in bound])})")
-        name = emitter.fresh_name()
-        emitter.define(name, "code", lines)
-        out.append(ReadPattern(predicate, tuple([index[s] for s in bound]), emitter.compile_function(name)))
-    return out
+        slots = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in positions]))
+        key = emitter.compile_lines("code", [*lines, f"return ({_tuple_items(slots)})"])
+        patterns.append(ReadPattern(predicate, tuple([positions[slot] for slot in slots]), key))
+    return patterns
 
 
 def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
-    wanted = free_slots(condition) & {v.slot for v in parameters}
+    slots = free_slots(condition) & {v.slot for v in parameters}
     disjuncts = dnf(condition, positive)
-    return disjuncts is not None and all([wanted <= slots_bound_by_literals(d) for d in disjuncts])
+    return disjuncts is not None and all([slots <= slots_bound_by_literals(d) for d in disjuncts])
+
+
+def _changed_predicate(emitter: Emitter, read: Atom | Fluent) -> int:
+    """The predicate of an atom, or the function of a fluent, numbered after the predicates as in a log of changes."""
+    return read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
+
+
+def _tuple_items(slots: Iterable[int]) -> str:
+    return "".join([f"x{slot}," for slot in slots])

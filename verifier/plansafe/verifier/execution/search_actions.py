@@ -53,7 +53,7 @@ class LegalActions:
         facts, fluents, tables = state.facts, state.fluents, indexes.tables
         for action, search in searches:
             bindings: list[tuple[int, ...]] = []
-            search.all(facts, fluents, tables, 0, bindings)
+            search.find_all(facts, fluents, tables, 0, bindings)
             if not self._numeric:
                 for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)

@@ -163,7 +163,7 @@ class LiftedRelaxation:
             changed = False
             for number, schema in enumerate(self.schemas):
                 bindings: list[tuple[int, ...]] = []
-                schema.search.all(facts, state.fluents, indexes.tables, 0, bindings)
+                schema.search.find_all(facts, state.fluents, indexes.tables, 0, bindings)
                 for objects in bindings:
                     if objects in yielded[number]:
                         continue

@@ -228,7 +228,7 @@ class ChangeDispatch:
         """Find the instances that S0 may violate."""
         self.indexes.build(state.facts)
         for rule in self.rules:
-            rule.search.all(state.facts, (), self.indexes.tables, 0, rule.candidates)
+            rule.search.find_all(state.facts, (), self.indexes.tables, 0, rule.candidates)
 
     def list_index_changes(self, state: SymbolicState, changes: StateChanges) -> list[tuple[int, int, bool]]:
         """The possible and the certain facts that change (predicate, code, new value), before the state is changed."""
