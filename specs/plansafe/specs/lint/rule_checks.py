@@ -95,7 +95,9 @@ class RuleCheck:
         self.run.useless.add(linted.key)
         message = f"rule `{linted.rule.name}` can never be violated{where}"
         label_text = "never violated"
-        self.run.add(SC.NEVER_BROKEN, Severity.WARNING, message, [linted], reason, proof, scope, label_text=label_text)
+        self.run.add(
+            SC.RULE_NEVER_VIOLATED, Severity.WARNING, message, [linted], reason, proof, scope, label_text=label_text
+        )
 
     def _decide_violable(self, linted: LintedRule, problems: list[int]) -> list[Decision]:
         """The decision for each problem; planners are used only if nothing else finds an example in any problem."""
@@ -170,7 +172,7 @@ class RuleCheck:
     ) -> None:
         self.run.useless.add(linted.key)
         self.run.add(
-            SC.NEVER_KEPT,
+            SC.RULE_NEVER_SATISFIED,
             Severity.ERROR,
             message,
             [linted],
