@@ -178,7 +178,7 @@ LAX = (
     LaxRow(
         "tokens of plans",
         "strings and brackets inside steps are read as names, for the resolver to report",
-        lambda kind, text, lists, r: kind == "plan" and r.found[:1] in ('"', "[", "]"),
+        lambda kind, text, lists, r: kind == "plan" and r.token[:1] in ('"', "[", "]"),
     ),
     LaxRow(
         "types of functions",

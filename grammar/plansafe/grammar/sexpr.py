@@ -51,7 +51,7 @@ def has_invalid_utf8(text: str) -> bool:
 
 def parse_number(token: object) -> int | Fraction | None:
     """The exact value of a decimal token, or ``None``. PDDL has no exponents."""
-    if not isinstance(token, str):
+    if not isinstance(token, str) or not token:
         return None
     digits = token[1:] if token[0] in "+-" else token
     integer, dot, decimals = digits.partition(".")
