@@ -22,7 +22,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, build_decision_problem
+from plansafe.verifier.symbolic.worlds.completions import CompletionSearch
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries
 from plansafe.verifier.symbolic.worlds.explanation import MAX_WORK, find_minimal_cause
@@ -70,7 +70,7 @@ def measure(name: str, task: Task) -> Row:
     verdict = judge.decide()
     judged = time.process_time()
     assert verdict.safe is not Worlds.ALL, name
-    search = CompletionSearch(build_decision_problem(encoding), work=WorkBudget(MAX_WORK))
+    search = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), work=WorkBudget(MAX_WORK))
     cause = find_minimal_cause(search, verdict.failures[0][1] if verdict.failures else None)
     caused = time.process_time()
     asked = find_question(search)
@@ -85,8 +85,8 @@ def measure(name: str, task: Task) -> Row:
         judged - started,
         caused - judged,
         ended - caused,
-        len(found.facts) + len(found.numbers) if found is not None else -1,
-        len(asked.asked.facts) + len(asked.asked.numbers) if asked.asked is not None else -1,
+        len(found) if found is not None else -1,
+        len(asked.variables) if asked.variables is not None else -1,
         tuple([note for note in (cause.note, asked.note) if note]),
     )
 

@@ -96,19 +96,19 @@ def test_supports_equal_the_losses_of_the_kernel_without_the_step(stream: str) -
 def test_links_openings_and_threats_of_a_broken_plan() -> None:
     checker = kitchen(goal="(and (robot-in hall) (warm hob))")
     text = "(switch-on hob kitchen) (go kitchen hall) (cook hob) (switch-off hob kitchen) (light hall)"
-    causal = find_causal_structure(checker, checker.read(Source("p", text)).steps)
-    assert Link(0, "(robot-in kitchen)", 1, "step") in causal.links
-    assert Link(1, "(on hob)", 4, "step") in causal.links
-    assert Link(1, "(on hob)", 3, "effect") in causal.links  # the condition of `cook`, whose effect is used
-    assert Link(3, "(warm hob)", 6, "goal") in causal.links
-    assert Link(2, "(robot-in hall)", 5, "step") in causal.links
-    assert causal.open_preconditions == (OpenPrecondition(4, "(robot-in kitchen)", True),)
-    assert causal.threats == (Threat(2, "(robot-in kitchen)", 4),)
+    causal_structure = find_causal_structure(checker, checker.read(Source("p", text)).steps)
+    assert Link(0, "(robot-in kitchen)", 1, "step") in causal_structure.links
+    assert Link(1, "(on hob)", 4, "step") in causal_structure.links
+    assert Link(1, "(on hob)", 3, "effect") in causal_structure.links  # the condition of `cook`, whose effect is used
+    assert Link(3, "(warm hob)", 6, "goal") in causal_structure.links
+    assert Link(2, "(robot-in hall)", 5, "step") in causal_structure.links
+    assert causal_structure.open_preconditions == (OpenPrecondition(4, "(robot-in kitchen)", True),)
+    assert causal_structure.threats == (Threat(2, "(robot-in kitchen)", 4),)
     rule = "off-before-leaving for kitchen, hall, hob"
-    assert [link for link in causal.links if link.kind == "rule" and link.producer] == [
+    assert [link for link in causal_structure.links if link.kind == "rule" and link.producer] == [
         Link(1, "(on hob)", 2, "rule", True, rule),
     ]
-    assert causal.redundant == (4, 5)
+    assert causal_structure.redundant == (4, 5)
 
 
 def test_a_step_that_only_keeps_a_rule_is_not_redundant() -> None:
@@ -132,17 +132,17 @@ def test_derived_predicates_are_traced_to_the_facts_they_come_from() -> None:
     def structure(text: str) -> CausalStructure:
         return find_causal_structure(checker, checker.read(Source("plan", text)).steps)
 
-    causal = structure("(open b c) (open a b) (go a c)")
-    assert {link for link in causal.links if link.consumer == 3 and link.producer} == {
+    causal_structure = structure("(open b c) (open a b) (go a c)")
+    assert {link for link in causal_structure.links if link.consumer == 3 and link.producer} == {
         Link(1, "(door b c)", 3, "step"),
         Link(2, "(door a b)", 3, "step"),
     }
-    causal = structure("(open b c) (open a b) (open a c) (go a c)")  # two ways, neither needed
-    doors = {link for link in causal.links if link.consumer == 4 and "door" in link.literal}
+    causal_structure = structure("(open b c) (open a b) (open a c) (go a c)")  # two ways, neither needed
+    doors = {link for link in causal_structure.links if link.consumer == 4 and "door" in link.literal}
     assert {(link.producer, link.needed) for link in doors} == {(3, False)}
-    causal = structure("(open b c) (open a b) (shut b c) (go a c)")
-    assert causal.open_preconditions == (OpenPrecondition(4, "(path a c)", True),)
-    assert Threat(3, "(door b c)", 4) in causal.threats
+    causal_structure = structure("(open b c) (open a b) (shut b c) (go a c)")
+    assert causal_structure.open_preconditions == (OpenPrecondition(4, "(path a c)", True),)
+    assert Threat(3, "(door b c)", 4) in causal_structure.threats
 
 
 def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
@@ -153,8 +153,8 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (price) 0)) (:goal (done)))"
     checker = Checker(Source("d", domain), Source("p", problem))
     steps = checker.read(Source("plan", "(set) (fill) (fill) (use) (fill)")).steps
-    causal = find_causal_structure(checker, steps)
-    assert {(x.producer, x.literal, x.consumer) for x in causal.links} == {
+    causal_structure = find_causal_structure(checker, steps)
+    assert {(x.producer, x.literal, x.consumer) for x in causal_structure.links} == {
         (1, "(level) has a value", 2),
         (1, "(level) has a value", 3),
         (1, "(level) has a value", 5),
@@ -163,7 +163,7 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
         (3, "(>= (level) 4)", 4),
         (4, "(done)", 6),
     }
-    assert causal.redundant == (5,)
+    assert causal_structure.redundant == (5,)
 
 
 def test_a_conditional_effect_that_must_not_happen_is_a_need() -> None:
@@ -194,8 +194,8 @@ def test_either_of_two_ways_is_not_needed_but_both_together_from_one_step_are() 
 
     def needed(text: str) -> set[tuple[int, bool]]:
         steps = checker.read(Source("plan", text)).steps
-        causal = find_causal_structure(checker, steps)
-        return {(link.producer, link.needed) for link in causal.links if link.consumer == len(steps)}
+        causal_structure = find_causal_structure(checker, steps)
+        return {(link.producer, link.needed) for link in causal_structure.links if link.consumer == len(steps)}
 
     assert needed("(one) (two) (use)") == {(1, False), (2, False)}
     assert needed("(both) (use)") == {(1, True)}
@@ -214,22 +214,26 @@ def test_links_and_threats_agree_with_the_states_of_the_kernel() -> None:
             continue
         for plan in case.plans:
             states = case.free.states("\n".join(plan))
-            causal = find_causal_structure(case.checker, case.checker.read(Source("p", "\n".join(plan))).steps)
+            causal_structure = find_causal_structure(
+                case.checker, case.checker.read(Source("p", "\n".join(plan))).steps
+            )
             failed = set(case.kernel.audit("\n".join(plan)).failed_steps["force"])
-            assert {opening.consumer for opening in causal.open_preconditions} - {causal.goal} == failed
-            for link in causal.links:
+            assert {opening.consumer for opening in causal_structure.open_preconditions} - {
+                causal_structure.goal
+            } == failed
+            for link in causal_structure.links:
                 if link.kind == "rule":
                     continue
                 held_at = [holds(state, link.literal) for state in states]
                 assert all(held_at[link.producer : link.consumer])
                 assert link.producer == 0 or not held_at[link.producer - 1]
                 linked += 1
-            for threat in causal.threats:
+            for threat in causal_structure.threats:
                 held_at = [holds(state, threat.literal) for state in states]
                 assert held_at[threat.step - 1]
                 assert not any(held_at[threat.step : threat.consumer])
                 threatened += 1
-            for opening in causal.open_preconditions:
+            for opening in causal_structure.open_preconditions:
                 if opening.literal[:2] != "(=" and opening.literal[:7] != "(not (=":
                     assert not holds(states[opening.consumer - 1], opening.literal)
     assert linked > 500

@@ -23,8 +23,8 @@ def causes_of(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
 
 
 def test_a_violated_step_rule() -> None:
-    by_finding = causes_of(kitchen(), "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
-    assert by_finding == {
+    causes = causes_of(kitchen(), "(light kitchen) (switch-on hob kitchen) (go kitchen hall)")
+    assert causes == {
         ("off-before-leaving", 3): Cause(
             (2, 3),
             ("(in hob kitchen)",),
@@ -36,29 +36,27 @@ def test_a_violated_step_rule() -> None:
 
 
 def test_the_step_that_deleted_a_fact_is_the_cause() -> None:
-    by_finding = causes_of(
+    causes = causes_of(
         kitchen(goal="(lit kitchen)"), "(go kitchen hall) (go hall kitchen) (go kitchen hall) (go hall kitchen)"
     )
-    assert by_finding["home", 4].steps == (4,)
-    by_finding = causes_of(kitchen(), "(go kitchen hall) (switch-on hob kitchen)")
-    assert by_finding["SC301", 2][:3] == ((1,), (), True)
+    assert causes["home", 4].steps == (4,)
+    causes = causes_of(kitchen(), "(go kitchen hall) (switch-on hob kitchen)")
+    assert causes["SC301", 2][:3] == ((1,), (), True)
 
 
 def test_a_fact_that_was_never_true_has_no_cause() -> None:
-    by_finding = causes_of(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
-    assert by_finding["SC301", 1][:3] == ((), (), True)
-    assert by_finding["SC301", 1].text == (
+    causes = causes_of(kitchen(), "(switch-off hob kitchen) (go kitchen hall)")
+    assert causes["SC301", 1][:3] == ((), (), True)
+    assert causes["SC301", 1].text == (
         "step 1 cannot be taken: no earlier step and no initial fact makes its condition true"
     )
-    assert by_finding["home", 0].text == "rule `home` is violated: no step and no initial fact prevents it"
+    assert causes["home", 0].text == "rule `home` is violated: no step and no initial fact prevents it"
 
 
 def test_the_condition_of_an_effect_is_part_of_the_cause() -> None:
     rules = "(define (safety s) (:process cold :parameters (?s - stove) :forbid (warm ?s)))"
-    by_finding = causes_of(
-        kitchen(rules=rules, goal="(warm hob)"), "(light kitchen) (switch-on hob kitchen) (cook hob)"
-    )
-    assert by_finding["cold", 3][:3] == ((2, 3), (), True)
+    causes = causes_of(kitchen(rules=rules, goal="(warm hob)"), "(light kitchen) (switch-on hob kitchen) (cook hob)")
+    assert causes["cold", 3][:3] == ((2, 3), (), True)
 
 
 def test_a_rule_over_time_needs_only_the_relevant_steps() -> None:
@@ -66,10 +64,10 @@ def test_a_rule_over_time_needs_only_the_relevant_steps() -> None:
       (:trajectory once-on :parameters (?s - stove) :formula (at-most-once (on ?s)))
       (:process lit-first :parameters (?r - room) :on (cook ?s) :require (once (and (robot-in ?r) (lit ?r)))))"""
     text = "(switch-on hob kitchen) (light kitchen) (switch-off hob kitchen) (light kitchen) (switch-on hob kitchen)"
-    by_finding = causes_of(kitchen(rules=rules, goal="(on hob)"), text)
-    assert by_finding["once-on", 5][:3] == ((1, 3, 5), (), True)
-    by_finding = causes_of(kitchen(rules=rules, goal="()"), "(light kitchen) (cook hob)")
-    assert by_finding["lit-first", 2][:3] == ((2,), (), True)
+    causes = causes_of(kitchen(rules=rules, goal="(on hob)"), text)
+    assert causes["once-on", 5][:3] == ((1, 3, 5), (), True)
+    causes = causes_of(kitchen(rules=rules, goal="()"), "(light kitchen) (cook hob)")
+    assert causes["lit-first", 2][:3] == ((2,), (), True)
 
 
 def test_numbers_keep_their_initial_values() -> None:
@@ -80,8 +78,8 @@ def test_numbers_keep_their_initial_values() -> None:
     problem = "(define (problem p) (:domain d) (:init (= (level) 1) (open)) (:goal ()))"
     rules = "(define (safety s) (:process full :forbid (>= (level) 5)) (:process low :forbid (< (level) 1)))"
     checker = Checker(Source("d", domain), Source("p", problem), [Source("s", rules)])
-    by_finding = causes_of(checker, "(fill) (wait) (leak) (fill) (fill)")
-    assert by_finding["full", 5][:3] == ((1, 4, 5), (), True)
+    causes = causes_of(checker, "(fill) (wait) (leak) (fill) (fill)")
+    assert causes["full", 5][:3] == ((1, 4, 5), (), True)
     assert causes_of(checker, "(wait) (leak)")["low", 2][:3] == ((2,), ("(open)",), True)
 
 
@@ -89,8 +87,8 @@ def test_a_long_plan_is_proved_by_the_conjunct_that_fails() -> None:
     """Many steps may touch the precondition of the last one; one conjunct of it never holds."""
     checker = kitchen(rules="")
     laps = "(light kitchen) (switch-on hob kitchen) (switch-off hob kitchen) (go kitchen hall) (go hall kitchen) " * 8
-    by_finding = causes_of(checker, laps + "(go kitchen hall) (switch-on hob kitchen)")
-    assert by_finding["SC301", 42][:3] == ((41,), (), True)
+    causes = causes_of(checker, laps + "(go kitchen hall) (switch-on hob kitchen)")
+    assert causes["SC301", 42][:3] == ((41,), (), True)
 
 
 def test_ill_formed_and_timed_and_foreign() -> None:

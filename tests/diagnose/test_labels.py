@@ -376,14 +376,14 @@ def test_gold_plans_of_virtualhome_succeed(data: Path) -> None:
     domain = Source("domain", (folder / "domain" / "virtualhome.pddl").read_text(encoding="utf-8"))
     plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
     paths = {path.stem: path for path in folder.glob("problem_pddl/*/*.pddl")}
-    labelled = 0
+    labelled_plans = 0
     for name in sorted(plans)[::8]:
         checker = Checker(domain, Source("problem", paths[name].read_text(encoding="utf-8")))
         if checker.ok:
             steps = [f"({step})" for step in plans[name]]
             assert {label.name for label in all_labels(checker, steps)} == {"success"}
-            labelled += 1
-    assert labelled >= 10
+            labelled_plans += 1
+    assert labelled_plans >= 10
 
 
 @pytest.mark.parametrize(

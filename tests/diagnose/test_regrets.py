@@ -164,9 +164,11 @@ def test_household_tasks_equal_localise_where_proved(family: str, number: int) -
     sources = [Source("plan", "".join([f"{step}\n" for step in steps_of_plan])) for steps_of_plan in plans]
     exact = RegretCalculator(checker).compute(sources, PROVED)
     rough = RegretCalculator(checker).compute(sources, FOUND)
-    for source, proved, unproved in zip(sources, exact, rough, strict=True):
+    for source, proved, found_regrets in zip(sources, exact, rough, strict=True):
         where = localise(checker, source, planner=ForwardSearch(), regret=True)
         assert where.regret == proved.regret
         assert where.point_of_no_return == proved.point_of_no_return
-        for exact_regret, regret, step_grade in zip(proved.regret, unproved.regret, unproved.grade, strict=True):
+        for exact_regret, regret, step_grade in zip(
+            proved.regret, found_regrets.regret, found_regrets.grade, strict=True
+        ):
             assert step_grade is not PROVED or exact_regret == regret

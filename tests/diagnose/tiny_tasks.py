@@ -314,21 +314,18 @@ def calls_allowed(steps: int) -> int:
 def differences(case: Case, planner: Planner) -> list[str]:
     """Describe the differences between the localisation of a case and the expected indices."""
     location = localise(case.checker, Source("plan", "\n".join(case.plan)), planner=planner, regret=True)
-    correct = expected(case)
-    out = []
-    if location.last_safe != correct.point_of_no_return:
-        out.append(
-            f"point of no return {location.point_of_no_return}, not {correct.point_of_no_return}; {location.detail}"
-        )
-    elif location.regret != correct.regret:
-        out.append(f"regret {location.regret}, not {correct.regret}")
+    expected_point, expected_regret = expected(case)
+    problems = []
+    if location.last_safe != expected_point:
+        problems.append(f"point of no return {location.point_of_no_return}, not {expected_point}; {location.detail}")
+    elif location.regret != expected_regret:
+        problems.append(f"regret {location.regret}, not {expected_regret}")
     if location.planner_calls > calls_allowed(len(case.plan)):
-        out.append(f"{location.planner_calls} calls for {len(case.plan)} steps")
-    fatal = correct.point_of_no_return + 1 if correct.point_of_no_return < len(case.plan) else None
-    if not out and location.fatal != fatal:
-        out.append(f"fatal step {location.fatal}, not {fatal}")
-    out += _indices(case, location)
-    return out
+        problems.append(f"{location.planner_calls} calls for {len(case.plan)} steps")
+    fatal = expected_point + 1 if expected_point < len(case.plan) else None
+    if not problems and location.fatal != fatal:
+        problems.append(f"fatal step {location.fatal}, not {fatal}")
+    return problems + _indices(case, location)
 
 
 def _indices(case: Case, location: Localisation) -> list[str]:

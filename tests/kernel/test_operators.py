@@ -184,8 +184,8 @@ def test_against_the_definition(pattern: str) -> None:
         letters, times = random_trace(rng)
         for i, rule in enumerate(rules[: len(letters)]):
             definition = {**DEFINITIONS, **WHOLE_TRACE_DEFINITIONS}[pattern]
-            outcome = rule.evaluate_instance("r", {}, [facts(x) for x in letters], times)
-            assert outcome is definition(letters, times, i), (pattern, i, letters, times)
+            instance_value = rule.evaluate_instance("r", {}, [facts(x) for x in letters], times)
+            assert instance_value is definition(letters, times, i), (pattern, i, letters, times)
 
 
 def doomed(formula: str, letters: list[Letter], times: list[Fraction], alphabet: list[Letter]) -> bool:

@@ -17,7 +17,6 @@ from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.substitution import OpenNumber, collect_references, find_dependencies
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from plansafe.verifier.symbolic.worlds.completions import DecisionProblem
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 
 GRID = 2  # steps per unit
@@ -39,10 +38,20 @@ class Domain(NamedTuple):
         return sorted([p for p in points if low <= p <= high and not (self.strict and p == low)])
 
 
-class Case(NamedTuple):
-    """A decision with the domains of all its numbers, those of outcomes too."""
+class Decision(NamedTuple):
+    """Open facts and numbers, the literal of allowed completions, and that of worlds in which the plan is safe."""
 
-    decision: DecisionProblem
+    circuit: Circuit
+    allowed: Literal
+    good: Literal
+    facts: tuple[int, ...]
+    numbers: tuple[OpenNumber, ...] = ()
+
+
+class Case(NamedTuple):
+    """A decision with the domains of its numbers."""
+
+    decision: Decision
     domains: dict[OpenNumber, Domain]
 
 
@@ -69,9 +78,7 @@ def _case(rng: random.Random, number: int) -> Case:
     numbers: list[OpenNumber] = []
     if with_numbers:
         numbers = [(0, i) for i in range(rng.randint(1, 2))]
-        outcome = [(1, 0)] if with_outcomes and rng.random() < 0.3 else []
-        domains = {item: _domain(rng) for item in [*numbers, *outcome]}
-    given = [*facts, *numbers]
+        domains = {item: _domain(rng) for item in numbers}
     bounds = {item: _bounds(circuit, item, domain) for item, domain in domains.items()}
     comparisons = [_comparison(rng, circuit, domains, [*facts, *choices]) for _ in range(3 * bool(domains))]
     literals = [*facts, *choices, *comparisons]
@@ -84,12 +91,10 @@ def _case(rng: random.Random, number: int) -> Case:
     clauses = [_clause(rng, circuit, [*facts, *own]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     clauses += [circuit.exactly_one(facts[:3])] * (rng.random() < 0.2)
     possible = [_clause(rng, circuit, [*choices, *facts]) for _ in range(with_outcomes and rng.random() < 0.4)]
-    possible += [bounds[item] for item in domains if item not in given]
     known = circuit.conjunction([bounds[item] for item in numbers])
     allowed = circuit.conjunction([known, *clauses])
-    decision = DecisionProblem(
-        circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers), circuit.conjunction(possible)
-    )
+    good = circuit.either(circuit.conjunction(possible) ^ 1, good)
+    decision = Decision(circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers))
     case = Case(decision, domains)
     return case if completions(case) else Case(decision._replace(allowed=known), domains)
 
@@ -159,25 +164,24 @@ def _terms(rng: random.Random, circuit: Circuit, literals: list[Literal]) -> Lit
 
 
 class Worlds(NamedTuple):
-    """The open values of every completion, and of every outcome whether it is possible, and SAFE."""
+    """The open values of every completion, and of every outcome whether it is SAFE."""
 
     values: list[dict[int | OpenNumber, bool | Number]]
-    outcomes: list[list[tuple[bool, bool]]]
+    outcomes: list[list[bool]]
 
 
 def worlds(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = None) -> Worlds:
     """All completions and outcomes; ``extra`` values of numbers are looked at too."""
     decision, circuit = case.decision, case.decision.circuit
-    roots = [decision.allowed, decision.good, decision.outcomes_allowed]
+    roots = [decision.allowed, decision.good]
     inputs = [n for n in find_dependencies(circuit, roots).nodes if circuit.gates[n] is None]
     choices = [n for n in inputs if n not in decision.facts and not isinstance(circuit.keys[n], Comparison)]
     grids = {item: domain.grid((extra or {}).get(item, ())) for item, domain in case.domains.items()}
     open_items = [*decision.facts, *decision.numbers]
-    chance = [*choices, *[item for item in grids if item not in decision.numbers]]
-    ranges = [grids[i] if isinstance(i, tuple) else [False, True] for i in [*open_items, *chance]]
+    ranges = [grids[i] if isinstance(i, tuple) else [False, True] for i in [*open_items, *choices]]
     rows = list(product(*ranges))
-    columns = dict(zip([*open_items, *chance], zip(*rows, strict=True), strict=True)) if rows else {}
-    allowed, good, possible = evaluated(circuit, roots, columns, len(rows))
+    columns = dict(zip([*open_items, *choices], zip(*rows, strict=True), strict=True)) if rows else {}
+    allowed, good = evaluated(circuit, roots, columns, len(rows))
     found = Worlds([], [])
     each = len(rows)
     for values in ranges[: len(open_items)]:
@@ -185,14 +189,14 @@ def worlds(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = Non
     for start in range(0, len(rows), each):
         if allowed[start]:
             found.values.append(dict(zip(open_items, rows[start], strict=False)))
-            found.outcomes.append([(possible[i], good[i]) for i in range(start, start + each)])
+            found.outcomes.append(good[start : start + each])
     return found
 
 
 def completions(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = None) -> list:
     """Every completion, and whether it is good."""
     found = worlds(case, extra)
-    return [(v, all([good or not possible for possible, good in o])) for v, o in zip(*found, strict=True)]
+    return [(values, all(outcomes)) for values, outcomes in zip(*found, strict=True)]
 
 
 def evaluated(

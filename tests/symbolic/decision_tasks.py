@@ -10,13 +10,12 @@ from worlds_case import WorldsCase
 from worlds_compare import checker_of
 
 from plansafe.grammar.source import Source
-from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.model.nodes import Number, Task
+from plansafe.verifier.symbolic.circuits.circuit import Circuit
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
-    OpenVariables,
-    PartialAssignment,
-    build_decision_problem,
+    OpenVariable,
 )
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.explanation import find_minimal_cause
@@ -43,8 +42,7 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
         return TaskCompared([])
-    decision = build_decision_problem(encoding)
-    completions = CompletionSearch(decision, engine)
+    completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), engine)
     cause = find_minimal_cause(completions)
     asked = find_question(completions)
     completions.close()
@@ -54,28 +52,31 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
         if (cause.note, asked.note) != ("no completion is bad", "no completion is bad"):
             problems.append(f"all good, but {cause} and {asked}")
         return TaskCompared(problems, "all good")
-    if cause.values is None or not brute_cause_ok(case, given(task, cause.values)):
+    if cause.values is None or not brute_cause_ok(
+        case, {kernel_name(task, encoding.circuit, item): kernel_value(value) for item, value in cause.values.items()}
+    ):
         problems.append(f"no cause: {cause}")
     some_good = any([completion.some_good for completion in found.completions if not completion.good])
     if asked.safe_in_bad is not some_good:
         problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {asked}")
     if not any(good):
-        return TaskCompared(problems if asked.asked is None else [*problems, f"all bad, but {asked}"], "all bad")
-    if asked.asked is None or not brute_question_ok(case, frozenset(opened(task, asked.asked))):
+        return TaskCompared(problems if asked.variables is None else [*problems, f"all bad, but {asked}"], "all bad")
+    if asked.variables is None or not brute_question_ok(
+        case, frozenset([kernel_name(task, encoding.circuit, item) for item in asked.variables])
+    ):
         problems.append(f"no question: {asked}")
     return TaskCompared(problems, "some bad")
 
 
-def given(task: Task, partial: PartialAssignment) -> dict[Fact, bool | Fraction]:
-    """A partial assignment as the kernel names it."""
-    facts = {named(task.fact_text(*fact)): value for fact, value in partial.facts}
-    return {**facts, **{named(task.fluent_text(*item)): Fraction(value) for item, value in partial.numbers}}
+def kernel_value(value: bool | Number) -> bool | Fraction:
+    return value if isinstance(value, bool) else Fraction(value)
 
 
-def opened(task: Task, opens: OpenVariables) -> list[Fact]:
-    """What is open as the kernel names it."""
-    facts = [named(task.fact_text(*fact)) for fact in opens.facts]
-    return [*facts, *[named(task.fluent_text(*item)) for item in opens.numbers]]
+def kernel_name(task: Task, circuit: Circuit, variable: OpenVariable) -> Fact:
+    """An open fact or number as the kernel names it."""
+    if isinstance(variable, tuple):
+        return named(task.fluent_text(*variable))
+    return named(task.fact_text(*circuit.keys[variable]))
 
 
 def named(text: str) -> Fact:

@@ -12,7 +12,6 @@ from plansafe.app.session.model import Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.model import shown_names
 from plansafe.verifier.symbolic.circuits.circuit import TRUE
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from quick import every
@@ -82,7 +81,7 @@ def test_instances_of_examples() -> None:
     for path in EXAMPLES:
         prepared = session.prepare(str(path))
         checker = getattr(prepared, "checker", None)
-        if checker is None or checker.is_open or checker.read(prepared.plan).open:  # type: ignore[union-attr]
+        if checker is None or checker.is_open or checker.read(prepared.plan).is_open:  # type: ignore[union-attr]
             continue
         plan = prepared.plan  # type: ignore[union-attr]
         _same_instances(checker, checker.check(plan), plan)
@@ -98,8 +97,7 @@ def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
     found = set()
     for violation in encoding.violations:
         part = checker.engine.rule_set.parts[violation.part]
-        names = shown_names([v.name for v in part.parameters])
-        binding = tuple(sorted(zip(names, checker.engine.task.names(violation.binding), strict=True)))
+        binding = part.shown_binding(checker.engine.task.names(violation.binding))
         found.add((checker.rules[part.rule].name, binding))
     halted = [f for f in report.findings if f.rule and "halt" in f.readings and f.finding_class.value != "undecided"]
     assert found == {(f.rule, f.binding) for f in halted}

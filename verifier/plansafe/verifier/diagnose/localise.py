@@ -176,7 +176,7 @@ class _Bisection:
 
     def __init__(self, checker: Checker, run: PrefixRun, length: int, planner: Planner, time_limit_s: float) -> None:
         self.checker = checker
-        self.prefixes = run
+        self.prefix_run = run
         self.max_calls = calls_at_most(length + 2)
         self.planner = planner
         self.deadline = monotonic() + time_limit_s
@@ -186,7 +186,7 @@ class _Bisection:
 
     def run(self) -> tuple[int, int]:
         """Return the interval that contains the point of no return."""
-        low, high = self.prefixes.accepted, self.prefixes.last
+        low, high = self.prefix_run.accepted, self.prefix_run.last
         unanswered: set[int] = set()
         while self.max_calls > self.calls:
             middle = _next_length(low, high, unanswered)
@@ -196,12 +196,12 @@ class _Bisection:
                 middle = high  # most plans can be continued up to the failing step; enough calls remain otherwise
             self.calls += 1
             time_left = max(self.deadline - monotonic(), 0.0) / (self.max_calls - self.calls + 1)
-            query = PlanningQuery(self.checker, self.prefixes.executed[:middle], time_limit_s=time_left)
+            query = PlanningQuery(self.checker, self.prefix_run.executed[:middle], time_limit_s=time_left)
             answer = self.planner.solve(query)
             self.planners.append(answer.planner)
             if answer.status is PlanningStatus.SOLVED:
                 # If the continuation starts with the plan's next steps, longer prefixes also have one.
-                next_steps = self.prefixes.executed[middle : self.prefixes.last]
+                next_steps = self.prefix_run.executed[middle : self.prefix_run.last]
                 low = max(low, middle + _common_length(answer.steps, next_steps))
             elif answer.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1

@@ -94,7 +94,7 @@ class Kernel:
             invariants += specification.invariants
         self._worlds = Worlds(task, declared_open, invariants, literal)
         self._literal = literal
-        self._only_caused = judge == "introduced"
+        self._only_introduced = judge == "introduced"
         severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)
@@ -166,8 +166,8 @@ class Kernel:
     ) -> tuple[bool | None, bool]:
         """Return whether the plan is safe, and whether the necessary blame is known."""
         blames = {f.blame for f in findings if "halt" in f.readings and self._decides(f)}
-        certain = blames & {"introduced", "worsened"} if self._only_caused else blames
-        blame_known = not (self._only_caused and not certain and None in blames)
+        certain = blames & {"introduced", "worsened"} if self._only_introduced else blames
+        blame_known = not (self._only_introduced and not certain and None in blames)
         unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
         return (False if certain else None if unknown else True), blame_known
 

@@ -1,1 +1,1 @@
-"""Proofs that no world breaks a plan, and what checks them."""
+"""Proofs that no world breaks a plan, and the checker of these proofs."""

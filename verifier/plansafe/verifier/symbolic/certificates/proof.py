@@ -40,7 +40,7 @@ class ProofChecker:
         self._store(self.last_number + 1, clause)
 
     def derive(self, number: int, clause: Clause, hints: Sequence[int]) -> None:
-        """Add a clause that follows from those numbered ``hints``. Raises :class:`WrongStep`.
+        """Add a clause that follows from the clauses numbered ``hints``. Raises :class:`WrongStep`.
 
         If the clause's literals are false, each hint has one literal left that must be true, until one has none.
         Linear in the literals of the hints.

@@ -60,7 +60,7 @@ class Clauses:
         return 2 * self.nodes[variable] if variable > 0 else 2 * self.nodes[-variable] + 1
 
     def encode(self, literals: Iterable[Literal]) -> Iterator[list[list[int]]]:
-        """Yield the clauses that define these literals, except those yielded before, in batches.
+        """Yield the clauses that define these literals, in batches, without clauses that were yielded before.
 
         Run it to its end: yielded clauses are never repeated. Takes time n log n in the new part of the cones.
         Variables are numbered in the order of evaluation, which solvers try first, and which often suffices.

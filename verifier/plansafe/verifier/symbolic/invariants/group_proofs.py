@@ -1,4 +1,4 @@
-"""Proofs of what the actions of a task can do to a group of facts: break it, or make it gain or lose a true fact."""
+"""Proofs about groups of facts: whether actions can break a group, or make it gain or lose a true fact."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Threat(NamedTuple):
 
 
 class GroupProofs:
-    """Decides what the actions of a task can do to a group."""
+    """Decides whether the actions of a task can break a group, or make it gain or lose a true fact."""
 
     def __init__(self, task: Task, deadline: float | None, lenient: bool) -> None:
         self.task = task
@@ -97,7 +97,7 @@ class GroupProofs:
                             self._changes_of_snap.setdefault((id(snap), not adds), []).append((predicate, change))
 
     def changes(self, predicate: int, adds: bool) -> list[LiftedChange]:
-        """The changes that add, or delete, facts of a predicate, except those that can never happen."""
+        """The changes that add, or delete, facts of a predicate, except changes that can never happen."""
         possible = self._changes.get((predicate, adds))
         if possible is None:
             changes = (self._additions if adds else self._deletions).get(predicate, ())

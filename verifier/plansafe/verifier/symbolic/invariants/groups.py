@@ -284,7 +284,7 @@ def _variable_names(types: list[str]) -> list[str]:
 
 
 def _parameter_types(task: Task, invariant: InferredInvariant) -> list[str]:
-    """For each parameter, its types in the atoms, except those whose objects another of these types also has."""
+    """For each parameter, its types in the atoms, without types that are contained in another one of them."""
     texts = []
     for number in range(invariant.parameter_count):
         objects: dict[str, frozenset[int]] = {}

@@ -71,11 +71,11 @@ class Letters:
         """In which worlds the trace has a letter."""
         moments = self.moments
         if letter == END:
-            return moments.executable()
+            return moments.is_executable()
         if letter == moments.start:
             return TRUE
         size = moments.order.size
-        return moments.reached(letter) if letter <= size else moments.taken(letter - size)
+        return moments.is_reached(letter) if letter <= size else moments.is_taken(letter - size)
 
     def is_not_after(self, letter: TimePoint, moment: TimePoint) -> Literal:
         """In which orders a letter is not after a moment, which may be a letter too."""
@@ -258,7 +258,7 @@ class Letters:
         return self._at_most([self.is_earlier(j, letter) for j in self.letters], bound)
 
     def _at_most(self, literals: list[Literal], bound: int) -> Literal:
-        """At most ``bound`` literals are true. True or false literals are counted in unary, whichever are fewer."""
+        """At most ``bound`` literals are true. The encoding counts the true or the false literals in unary."""
         bound -= literals.count(TRUE)
         literals = [literal for literal in literals if literal > TRUE]
         if bound >= len(literals):

@@ -1,4 +1,4 @@
-"""What holds at the moments of an order, as circuits over the order.
+"""The facts and formulas that hold at the moments of an order, as circuits over the order.
 
 At a moment, a fact has the value that its last writer before the moment gave it: it is true iff some step (or S0) makes
 it true and no step between that one and the moment makes it false. Which of two steps comes first is an input for each
@@ -31,7 +31,7 @@ class Write(NamedTuple):
 
 
 class Moments(Timeline):
-    """Literals for what holds at moments. ``all_taken``: every step is known to be taken in every order."""
+    """Literals of facts and formulas at moments. ``all_taken``: every step is known to be taken in every order."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None = None) -> None:
         super().__init__(template, order, deadline)
@@ -186,7 +186,7 @@ class Moments(Timeline):
         return self._held_facts.get(literal >> 1)
 
     def changing_steps(self, literals: Iterable[Literal]) -> int | None:
-        """The steps that may change what template literals read, as a mask; ``None`` if they read actions."""
+        """The steps that may change the inputs of template literals, as a mask; ``None`` if actions are among these."""
         mask = 0
         for node in self.circuit.inputs(literals):
             fact = self._held_facts.get(node)
@@ -206,7 +206,7 @@ class Moments(Timeline):
         return mask
 
     def falsifying_steps(self, literal: Literal) -> int:
-        """The steps that may change what a template literal reads in the direction that makes it false, as a mask."""
+        """The steps that may change an input of a template literal such that it becomes false, as a mask."""
         mask = 0
         visited: set[Literal] = set()
         stack = [literal]
@@ -262,7 +262,7 @@ class Moments(Timeline):
         return 2 * node
 
     def _action_at(self, action_fact: Fact, moment: TimePoint) -> Literal:
-        """Whether the next step is one of those with this action fact."""
+        """Whether the next step is a step with this action fact."""
         if moment > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
         return self.can_take(moment) if moment in self._steps_of_action[action_fact] else FALSE
@@ -279,7 +279,7 @@ class Moments(Timeline):
         """In which worlds a step can be taken, if all steps before it are."""
         return TRUE if self.all_taken else self.literal_at(self.template.steps[step].precondition, step)
 
-    def reached(self, step: int) -> Literal:
+    def is_reached(self, step: int) -> Literal:
         """In which worlds all steps before a step are taken."""
         if self.all_taken:
             return TRUE
@@ -291,11 +291,11 @@ class Moments(Timeline):
             reached = self._reached[step] = circuit.disjunction(failing) ^ 1
         return reached
 
-    def taken(self, step: int) -> Literal:
+    def is_taken(self, step: int) -> Literal:
         """In which worlds a step is taken."""
-        return self.circuit.both(self.reached(step), self.can_take(step))
+        return self.circuit.both(self.is_reached(step), self.can_take(step))
 
-    def executable(self) -> Literal:
+    def is_executable(self) -> Literal:
         """In which worlds all steps are taken."""
         return self.circuit.conjunction([self.can_take(step) for step in range(1, self.order.size + 1)])
 

@@ -246,7 +246,7 @@ class OrderAudit:
                 break
             self._replay_failing(moments, step, condition)
         if self._missing(EXECUTABLE):
-            executable = moments.executable()
+            executable = moments.is_executable()
             if False in self._missing(EXECUTABLE):
                 self._look_for(EXECUTABLE, False, executable ^ 1)
             if True in self._missing(EXECUTABLE):
@@ -294,7 +294,7 @@ class OrderAudit:
         if self._reachability is None:
             self._reachability = circuit.conjunction(
                 [
-                    circuit.either(moments.taken(step) ^ 1, circuit.conjunction(parts))
+                    circuit.either(moments.is_taken(step) ^ 1, circuit.conjunction(parts))
                     for step, parts in find_implied_literals(moments).items()
                 ]
             )
@@ -337,7 +337,7 @@ class OrderAudit:
 
     def share_failing_at(self, step: int) -> Worlds:
         """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""
-        return self._share(lambda moments: moments.circuit.both(moments.reached(step), moments.can_take(step) ^ 1))
+        return self._share(lambda moments: moments.circuit.both(moments.is_reached(step), moments.can_take(step) ^ 1))
 
     def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
         """A world in which some of these parts of rules is violated, if there is one; after :meth:`verdict`."""
@@ -346,7 +346,7 @@ class OrderAudit:
 
     def find_world_taking(self, step: int) -> WorldAnswer:
         """A world in which a step is taken, if there is one; after :meth:`verdict`."""
-        return self._find(lambda moments: moments.taken(step))
+        return self._find(lambda moments: moments.is_taken(step))
 
     def _encode_some(self, moments: Moments, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
         violations = [violation for violation in self._violations(moments) if is_wanted(violation)]

@@ -72,7 +72,7 @@ class PartialOrder:
         return listed if len(listed) == self.size else None
 
     def _sort(self, successors: list[list[int]], groups: Sequence[int]) -> tuple[int, ...]:
-        """Sort the steps topologically, without those on or after a cycle."""
+        """Sort the steps topologically, without steps on or after a cycle."""
         rank = [len(groups)] * (self.size + 1)
         for number in range(len(groups) - 1, -1, -1):
             for step in bit_numbers(groups[number]):
@@ -116,7 +116,7 @@ class PartialOrder:
 
 
 class Writers(NamedTuple):
-    """The steps that make one fact true, or false, in every world, and those that do so in some worlds.
+    """The steps that make one fact true, or false, in every world, and the steps that do so in some worlds.
 
     ``initial`` is the value in S0, ``None`` if it is unknown.
     """

@@ -156,7 +156,7 @@ class RuleEncoding:
         moments, circuit = self.moments, self.circuit
         if moments.literal_at(pattern, step) == FALSE:
             return FALSE
-        applies = circuit.both(moments.taken(step), letters.value_at(prepared.guard, step))
+        applies = circuit.both(moments.is_taken(step), letters.value_at(prepared.guard, step))
         if applies == FALSE:
             return FALSE
         if not prepared.part.after:
@@ -177,11 +177,11 @@ def encode_goal(moments: Moments) -> Literal:
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
     if not moments.depends_on_moment(goal):
         return goal
-    cases = [circuit.both(moments.executable(), moments.literal_at(goal, END))]
+    cases = [circuit.both(moments.is_executable(), moments.literal_at(goal, END))]
     for step in range(1, moments.order.size + 1):
         can_take = moments.can_take(step)
         if can_take != TRUE:
-            cases.append(circuit.conjunction([moments.reached(step), can_take ^ 1, moments.literal_at(goal, step)]))
+            cases.append(circuit.conjunction([moments.is_reached(step), can_take ^ 1, moments.literal_at(goal, step)]))
             moments.check_limits()
     return circuit.disjunction(cases)
 

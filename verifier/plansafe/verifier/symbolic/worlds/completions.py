@@ -1,7 +1,7 @@
 """Search for good and bad completions by counterexamples, for causes and questions.
 
 A completion is good if the plan is safe in it for all outcomes. The *finder* searches for completions that are good for
-the outcomes met so far; the *refuter* searches for an outcome that makes such a completion bad. Outcomes are kept for
+the outcomes already met; the *refuter* searches for an outcome that makes such a completion bad. Outcomes are kept for
 all later searches (counterexample-guided expansion of the universal quantifier: Janota, Klieber, Marques-Silva, Clarke,
 "Solving QBF with counterexample guided refinement", 2016). If nothing depends on outcomes, the refuter is not needed.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import WorkBudget
@@ -27,7 +26,7 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     find_dependencies,
 )
 from plansafe.verifier.symbolic.circuits.terms import Comparison
-from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, Encoding, FactInput
+from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput, FactInput
 
 QUERY_WORK, GATE_WORK = 400, 1
 """Units of a :class:`WorkBudget` for a solver query, and for each gate that the query depends on."""
@@ -38,32 +37,11 @@ OpenValues = dict[OpenVariable, bool | Number]
 """The values of open variables."""
 
 
-class DecisionProblem(NamedTuple):
-    """The completions of a task, and the worlds in which the plan is SAFE or VALID.
-
-    ``allowed`` depends on facts and numbers: the completion exists; at least one exists. ``good`` depends on these and
-    on outcomes: the plan is SAFE or VALID in the world. All other inputs and numbers of ``good`` are outcomes;
-    ``outcomes_allowed`` restricts them. A completion is good if ``good`` is true for all allowed outcomes.
-    """
-
-    circuit: Circuit
-    allowed: Literal
-    good: Literal
-    facts: tuple[int, ...]
-    numbers: tuple[OpenNumber, ...] = ()
-    outcomes_allowed: Literal = TRUE
-
-
-def build_decision_problem(encoding: Encoding) -> DecisionProblem:
-    """The decision problem of an encoding, whose open numbers belong to the completions."""
-    circuit, good = encoding.circuit, encoding.good()
-    nodes, numbers = find_dependencies(circuit, [encoding.allowed, good])
-    facts = tuple([node for node in nodes if isinstance(circuit.keys.get(node), FactInput)])
-    return DecisionProblem(circuit, encoding.allowed, good, facts, tuple(sorted(numbers)))
-
-
 class CompletionSearch:
-    """Searches among the completions of a decision problem. The searches of a cause and a question share its solvers.
+    """Searches among the completions of a task. The searches of a cause and a question share its solvers.
+
+    ``allowed`` depends on open facts and numbers: the completion exists; at least one exists. ``good`` depends on these
+    and on outcomes, which are all its other inputs: the plan is SAFE or VALID in the world.
 
     ``near`` are the facts and numbers that ``good`` depends on, ``far`` the others that ``allowed`` connects to them.
     The conjuncts of ``allowed`` about other variables are dropped, which is exact because some completion exists. The
@@ -77,34 +55,29 @@ class CompletionSearch:
 
     def __init__(
         self,
-        problem: DecisionProblem,
+        circuit: Circuit,
+        allowed: Literal,
+        good: Literal,
         engine: str = "auto",
         deadline: float | None = None,
         work: WorkBudget | None = None,
     ) -> None:
-        circuit = problem.circuit
-        self.circuit = circuit
-        self.safe = circuit.both(problem.outcomes_allowed, problem.good)
-        self.good = circuit.either(problem.outcomes_allowed ^ 1, problem.good)
+        self.circuit, self.good = circuit, good
         self._engine, self._deadline, self._work = engine, deadline, work
-        near = find_dependencies(circuit, [self.good, self.safe])
-        self.allowed = _keep_connected(circuit, problem.allowed, near.nodes, near.numbers)
+        near = find_dependencies(circuit, [good])
+        self.allowed = _keep_connected(circuit, allowed, near.nodes, near.numbers)
         far = find_dependencies(circuit, [self.allowed])
         self._size = len(near.nodes) + len(far.nodes)
-        facts, numbers = set(problem.facts), set(problem.numbers)
-        self.near: list[OpenVariable] = [*sorted(facts.intersection(near.nodes)), *sorted(near.numbers & numbers)]
-        self.far: list[OpenVariable] = [
-            *sorted(facts.intersection(far.nodes).difference(near.nodes)),
-            *sorted((far.numbers - near.numbers) & numbers),
-        ]
-        self.all_numbers = near.numbers | far.numbers
+        near_facts = {node for node in near.nodes if isinstance(circuit.keys.get(node), FactInput)}
+        far_facts = {node for node in far.nodes if isinstance(circuit.keys.get(node), FactInput)} - near_facts
+        self.near: list[OpenVariable] = [*sorted(near_facts), *sorted(near.numbers)]
+        self.far: list[OpenVariable] = [*sorted(far_facts), *sorted(far.numbers - near.numbers)]
         self._outcomes = [
             node
             for node in near.nodes
-            if circuit.gates[node] is None and node not in facts and not isinstance(circuit.keys[node], Comparison)
+            if circuit.gates[node] is None and not isinstance(circuit.keys[node], Comparison | FactInput)
         ]
-        self._outcome_numbers = sorted(near.numbers - numbers)
-        self.depends_on_outcomes = bool(self._outcomes or self._outcome_numbers)
+        self.depends_on_outcomes = bool(self._outcomes)
         self._finder: Solver | None = None
         self._refuter: Solver | None = None
         self._template: CircuitTemplate | None = None
@@ -120,15 +93,6 @@ class CompletionSearch:
         self._finder = self._refuter = None
 
     # -- completions --------------------------------------------------------------------------------------------------
-
-    def candidates(self, prefer: Sequence[OpenVariable]) -> tuple[list[OpenVariable], list[OpenVariable]]:
-        """The variables for a cause or question, best first: the preferred ones that matter, then ``near``.
-
-        The second list has the preferred variables only.
-        """
-        variables = {*self.near, *self.far}
-        preferred = dict.fromkeys([variable for variable in prefer if variable in variables])
-        return [*preferred, *[variable for variable in self.near if variable not in preferred]], [*preferred]
 
     def bad(self) -> Model | None:
         """A model of a bad completion. Raises ``GaveUp``, as do the other searches."""
@@ -178,12 +142,6 @@ class CompletionSearch:
         inputs, numbers = model
         return {v: inputs.get(v, False) if isinstance(v, int) else numbers.get(v, 0) for v in variables}
 
-    def fact_input(self, node: int) -> FactInput:
-        """The open fact of an input node."""
-        key = self.circuit.keys[node]
-        assert isinstance(key, FactInput)
-        return key
-
     def literal(self, variable: OpenVariable, value: bool | Number) -> Literal:
         """The literal that is true where a variable has this value."""
         if isinstance(variable, int):
@@ -194,18 +152,15 @@ class CompletionSearch:
         """Whether the plan is SAFE in some world of some bad completion."""
         if not self.depends_on_outcomes:
             return False
-        circuit = self.circuit
-        unused_function = 1 + max([function for function, _ in self.all_numbers], default=0)
-        inputs = {node: circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
-        numbers = {(f, code): terms.variable(f + unused_function, code) for f, code in self._outcome_numbers}
-        (safe,) = CircuitTemplate(circuit, [self.safe], inputs, numbers).instantiate(inputs, numbers)
-        return self._ask(self.refuter, [self.allowed, self.good ^ 1, safe])
+        inputs = {node: self.circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
+        (other_good,) = CircuitTemplate(self.circuit, [self.good], inputs, ()).instantiate(inputs, {})
+        return self._ask(self.refuter, [self.allowed, self.good ^ 1, other_good])
 
     # -- solvers ------------------------------------------------------------------------------------------------------
 
     @property
     def finder(self) -> Solver:
-        """The solver for allowed completions that are good for the outcomes met so far; created at first use."""
+        """The solver for allowed completions that are good for the outcomes already met; created at first use."""
         if self._finder is None:
             roots = [self.allowed, self.good]
             self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
@@ -216,7 +171,7 @@ class CompletionSearch:
     def refuter(self) -> Solver:
         """The solver for worlds of all completions; created at first use."""
         if self._refuter is None:
-            roots = [self.allowed, self.good, self.safe]
+            roots = [self.allowed, self.good]
             self._refuter = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
         return self._refuter
 
@@ -231,11 +186,10 @@ class CompletionSearch:
     def _add_outcome(self, model: Model) -> None:
         """Require of the finder that completions are good for the outcome of a model."""
         if self._template is None:
-            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, self._outcome_numbers)
+            self._template = CircuitTemplate(self.circuit, [self.good], self._outcomes, ())
         inputs = {node: TRUE if model.inputs.get(node, False) else FALSE for node in self._outcomes}
-        numbers = {number: terms.constant(model.values.get(number, 0)) for number in self._outcome_numbers}
         try:
-            (good,) = self._template.instantiate(inputs, numbers)
+            (good,) = self._template.instantiate(inputs, {})
         except NumberTooLarge:
             raise GaveUp("a number grew too large") from None
         self.finder.require(good)
@@ -301,17 +255,3 @@ def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], num
             parent[find_root(child)] = root
     near_root = find_root(0)
     return circuit.conjunction([c for c in conjuncts if c < 2 or find_root(c >> 1) == near_root])
-
-
-class PartialAssignment(NamedTuple):
-    """Some open facts and numbers with values."""
-
-    facts: tuple[tuple[FactInput, bool], ...] = ()
-    numbers: tuple[tuple[OpenNumber, Number], ...] = ()
-
-
-class OpenVariables(NamedTuple):
-    """Some open facts and numbers."""
-
-    facts: tuple[FactInput, ...] = ()
-    numbers: tuple[OpenNumber, ...] = ()

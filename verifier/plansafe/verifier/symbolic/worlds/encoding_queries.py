@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
@@ -25,13 +24,6 @@ MAX_VALUE_COMBINATIONS = 256
 
 class NoPossibleWorld(Exception):
     """The statements of the description about its open facts contradict each other (SC117)."""
-
-
-class TruthLiterals(NamedTuple):
-    """The worlds in which a property holds, and those in which it does not; in the others it is undecided."""
-
-    true: Literal
-    false: Literal
 
 
 class EncodingQueries:
@@ -138,14 +130,12 @@ class EncodingQueries:
         values = {number: model.values.get(number, 0) for number in self.encoding.open_numbers}
         return Completion(facts, values, complete_outcomes(self.encoding.oneof_statements, outcomes))
 
-    def _decide(self, literals: TruthLiterals) -> Worlds:
-        """ALL, SOME, NONE or UNKNOWN (docs/worlds.md, section 2)."""
+    def _decide(self, true: Literal, false: Literal) -> Worlds:
+        """The share of worlds with a property (docs/worlds.md, section 2); in worlds of neither, it is undecided."""
         if self.encoding.limits:
             return Worlds.UNKNOWN
-        undecided = self.circuit.both(literals.true ^ 1, literals.false ^ 1)
-        some_true, some_false, some_undecided = [
-            self.holds_in_some_world(literal) for literal in (literals.true, literals.false, undecided)
-        ]
+        literals = (true, false, self.circuit.both(true ^ 1, false ^ 1))
+        some_true, some_false, some_undecided = [self.holds_in_some_world(literal) for literal in literals]
         if some_true and some_false:
             return Worlds.SOME
         if None in (some_true, some_false, some_undecided) or some_undecided:
@@ -157,11 +147,11 @@ class EncodingQueries:
         if self.encoding.allowed == FALSE or self.holds_in_some_world(TRUE) is False:
             raise NoPossibleWorld
         e = self.encoding
-        safe = TruthLiterals(self.circuit.both(e.violated ^ 1, e.undecided ^ 1), e.violated)
+        safe = self.circuit.both(e.violated ^ 1, e.undecided ^ 1)
         return WorldsVerdict(
-            self._decide(TruthLiterals(e.executable, e.executable ^ 1)),
-            self._decide(TruthLiterals(e.goal, e.goal ^ 1)),
-            self._decide(safe),
+            self._decide(e.executable, e.executable ^ 1),
+            self._decide(e.goal, e.goal ^ 1),
+            self._decide(safe, e.violated),
             self.find_world(e.executable ^ 1),
             self.find_world(e.goal ^ 1),
             self.find_world(e.violated),

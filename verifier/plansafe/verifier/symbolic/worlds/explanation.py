@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.reporting.worlds import Completion, ShownValue
+from plansafe.verifier.symbolic.circuits.circuit import Circuit
 from plansafe.verifier.symbolic.circuits.minimal_subset import (
     GaveUp,
     MinimalSubset,
@@ -20,10 +21,8 @@ from plansafe.verifier.symbolic.worlds.completions import (
     CompletionSearch,
     OpenValues,
     OpenVariable,
-    PartialAssignment,
-    build_decision_problem,
 )
-from plansafe.verifier.symbolic.worlds.encoding import Encoding
+from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput
 from plansafe.verifier.symbolic.worlds.question import find_question
 
 MAX_ASKED_FACTS = 20
@@ -35,62 +34,51 @@ MAX_WORK = 1_000_000
 class Cause(NamedTuple):
     """``values`` is subset-minimal; it is empty if every completion is bad.
 
-    It is ``None`` if no completion is bad, or if time ran out; ``note`` says which. Then ``sufficient`` is a sufficient
-    cause that may not be minimal.
+    It is ``None`` if no completion is bad, or if time ran out; ``note`` says which.
     """
 
-    values: PartialAssignment | None
+    values: OpenValues | None
     note: str = ""
-    sufficient: PartialAssignment | None = None
 
 
-def find_minimal_cause(
-    search: CompletionSearch, world: Completion | None = None, prefer: Sequence[OpenVariable] = ()
-) -> Cause:
-    """Find a minimal partial assignment that agrees with some completion and whose completions are all bad.
+def find_minimal_cause(search: CompletionSearch, world: Completion | None = None) -> Cause:
+    """Find minimal values of some variables that agree with some completion and whose completions are all bad.
 
-    It is part of ``world``, which should be bad, or else of a bad completion that the solver finds. If the variables in
-    ``prefer`` suffice, best first, the cause has no others.
-
+    It is part of ``world``, which should be bad, or else of a bad completion that the solver finds.
     It takes about k log(n/k) NP queries for k of n facts. With outcomes each query becomes several, in the worst case
     one for each outcome.
     """
-    variables, preferred = search.candidates(prefer)
     try:
-        bad = search.values_in_world(world, variables) if world is not None else None
-        minimal = _minimise(search, bad, variables, preferred) if bad is not None else None
+        bad = search.values_in_world(world, search.near) if world is not None else None
+        minimal = _minimise(search, bad) if bad is not None else None
         if minimal is None:
             model = search.bad()
             if model is None:
                 return Cause(None, "no completion is bad")
-            bad = search.values_in_model(model, variables)
-            minimal = _minimise(search, bad, variables, preferred)
+            bad = search.values_in_model(model, search.near)
+            minimal = _minimise(search, bad)
         assert bad is not None and minimal is not None
     except GaveUp as reason:
         return Cause(None, f"not found: {reason}")
-    values = PartialAssignment(
-        tuple([(search.fact_input(v), bool(bad[v])) for v in minimal.elements if isinstance(v, int)]),
-        tuple([(v, bad[v]) for v in minimal.elements if isinstance(v, tuple)]),
-    )
-    return Cause(None, f"not minimal: {minimal.reason}", values) if minimal.reason else Cause(values)
+    if minimal.reason:
+        return Cause(None, f"not minimal: {minimal.reason}")
+    return Cause({variable: bad[variable] for variable in minimal.elements})
 
 
-def _minimise(
-    search: CompletionSearch, bad: OpenValues, variables: list[OpenVariable], preferred: list[OpenVariable]
-) -> MinimalSubset[OpenVariable] | None:
+def _minimise(search: CompletionSearch, bad: OpenValues) -> MinimalSubset[OpenVariable] | None:
     """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good."""
     if not search.has_good():
         return MinimalSubset([])
-    literals = {variable: search.literal(variable, bad[variable]) for variable in variables}
+    literals = {variable: search.literal(variable, bad[variable]) for variable in search.near}
 
     def all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         model = search.find_good([literals[variable] for variable in subset])
         if isinstance(model, Model):
-            good = search.values_in_model(model, variables)
-            return PropertyFails([variable for variable in variables if good[variable] != bad[variable]])
+            good = search.values_in_model(model, search.near)
+            return PropertyFails([variable for variable in search.near if good[variable] != bad[variable]])
         return PropertyHolds([variable for variable in subset if literals[variable] in model])
 
-    return find_minimal_subset(variables, all_bad, preferred)
+    return find_minimal_subset(search.near, all_bad)
 
 
 class Explanation(NamedTuple):
@@ -104,7 +92,8 @@ class Explanation(NamedTuple):
 
 def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
-    search = CompletionSearch(build_decision_problem(encoding), engine, deadline, WorkBudget(MAX_WORK))
+    circuit, allowed, good = encoding.circuit, encoding.allowed, encoding.good()
+    search = CompletionSearch(circuit, allowed, good, engine, deadline, WorkBudget(MAX_WORK))
     try:
         cause = find_minimal_cause(search, bad_world)
         question = find_question(search, max_facts=MAX_ASKED_FACTS)
@@ -112,10 +101,27 @@ def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None,
         search.close()
     cause_values = question_texts = None
     if cause.values is not None:
-        facts = [ShownValue(task.fact_text(*fact), "true" if value else "false") for fact, value in cause.values.facts]
-        numbers = [ShownValue(task.fluent_text(*number), str(value)) for number, value in cause.values.numbers]
-        cause_values = (*facts, *numbers)
-    if question.asked is not None:
-        texts = [task.fact_text(*fact) for fact in question.asked.facts]
-        question_texts = (*texts, *[task.fluent_text(*number) for number in question.asked.numbers])
+        values = cause.values
+        variables = _sort(values)
+        cause_values = tuple(
+            [
+                ShownValue(_variable_text(task, circuit, variable), str(values[variable]).lower())
+                for variable in variables
+            ]
+        )
+    if question.variables is not None:
+        question_texts = tuple([_variable_text(task, circuit, variable) for variable in _sort(question.variables)])
     return Explanation(cause_values, cause.note, question_texts, question.note)
+
+
+def _sort(variables: Iterable[OpenVariable]) -> list[OpenVariable]:
+    """Facts before numbers."""
+    return sorted(variables, key=lambda variable: isinstance(variable, tuple))
+
+
+def _variable_text(task: Task, circuit: Circuit, variable: OpenVariable) -> str:
+    if isinstance(variable, tuple):
+        return task.fluent_text(*variable)
+    key = circuit.keys[variable]
+    assert isinstance(key, FactInput)
+    return task.fact_text(*key)

@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.circuits.substitution import (
     list_inner_sums,
 )
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenValues, OpenVariable, OpenVariables
+from plansafe.verifier.symbolic.worlds.completions import CompletionSearch, OpenValues, OpenVariable
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 MAX_GATES = 10_000
@@ -37,27 +37,23 @@ TOO_MANY_FACTS_NOTE = "it takes more than"
 
 
 class Question(NamedTuple):
-    """``asked`` is subset-minimal and not empty.
+    """``variables`` is subset-minimal and not empty.
 
-    It is ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. Then
-    ``sufficient`` is a sufficient set that may not be minimal. ``safe_in_bad``: the plan is SAFE in some world of some
-    bad completion, so outcomes, durations and order decide there; ``None`` if no completion is bad or time ran out.
+    It is ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. ``safe_in_bad``:
+    the plan is SAFE in some world of some bad completion, so outcomes decide there; ``None`` if no completion is bad or
+    time ran out.
     """
 
-    asked: OpenVariables | None
+    variables: Sequence[OpenVariable] | None
     note: str = ""
-    sufficient: OpenVariables | None = None
     safe_in_bad: bool | None = None
 
 
-def find_question(
-    search: CompletionSearch, prefer: Sequence[OpenVariable] = (), max_facts: int | None = None
-) -> Question:
+def find_question(search: CompletionSearch, max_facts: int | None = None) -> Question:
     """Find a minimal set of variables such that any two completions that agree on it are both good or both bad.
 
-    If the variables in ``prefer`` suffice, the question has no others. The search ends when more than ``max_facts`` are
-    known to be in every question; with this bound, it does not start if there are more than :data:`MAX_GATES` gates.
-    The NP queries are those of a cause, of twice the size.
+    The search ends when more than ``max_facts`` are known to be in every question; with this bound, it does not start
+    if there are more than :data:`MAX_GATES` gates. It makes the NP queries of a cause, at twice the size.
     """
     try:
         if search.bad() is None:
@@ -66,24 +62,19 @@ def find_question(
             safe_in_bad = search.is_safe_in_some_bad()
             reason = "outcomes alone decide" if safe_in_bad else "no world is safe"
             return Question(None, f"every completion is bad: {reason}", safe_in_bad=safe_in_bad)
-        variables, preferred = search.candidates(prefer)
         if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
-        pair = _CompletionPair(search, variables)
-        minimal = find_minimal_subset(variables, pair.both_alike, preferred, max_facts)
+        pair = _CompletionPair(search)
+        minimal = find_minimal_subset(search.near, pair.both_alike, max_necessary=max_facts)
         assert minimal is not None
         if minimal.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
-        asked = OpenVariables(
-            tuple([search.fact_input(v) for v in minimal.elements if isinstance(v, int)]),
-            tuple([v for v in minimal.elements if isinstance(v, tuple)]),
-        )
         if minimal.reason:
-            return Question(None, f"not minimal: {minimal.reason}", asked)
+            return Question(None, f"not minimal: {minimal.reason}")
         try:
-            return Question(asked, safe_in_bad=search.is_safe_in_some_bad())
+            return Question(minimal.elements, safe_in_bad=search.is_safe_in_some_bad())
         except GaveUp:
-            return Question(asked)
+            return Question(minimal.elements)
     except GaveUp as reason:
         return Question(None, f"not found: {reason}")
 
@@ -95,11 +86,11 @@ class _CompletionPair:
     separates the variables that differ, and only outcomes that need different completions are met one by one.
     """
 
-    def __init__(self, search: CompletionSearch, variables: Sequence[OpenVariable]) -> None:
+    def __init__(self, search: CompletionSearch) -> None:
         self._search = search
-        self._variables = variables
+        self._variables = search.near
         circuit = search.circuit
-        unused_function = 1 + max([function for function, _ in search.all_numbers], default=0)
+        unused_function = 1 + max([v[0] for v in (*search.near, *search.far) if isinstance(v, tuple)], default=0)
         self._input_copies: dict[int, Literal] = {}
         self._number_copies: dict[OpenNumber, OpenNumber] = {}
         for variable in [*search.near, *search.far]:
@@ -115,7 +106,7 @@ class _CompletionPair:
         self._differ = [allowed, search.good, good ^ 1]
         self._equal = self._encode_equality(template, nodes)
         self._flips = InputFlips(circuit, roots)
-        self._possibly_unnecessary = [variable for variable in variables if isinstance(variable, int)]
+        self._possibly_unnecessary = [variable for variable in self._variables if isinstance(variable, int)]
         self._skip = self._skip_length = 0
 
     def _encode_equality(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
