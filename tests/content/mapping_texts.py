@@ -1,4 +1,4 @@
-"""A plan told in the words of the household ontology: every event of its steps, and what is so at its end."""
+"""Describe a plan in the words of the household ontology: the events of its steps, and the facts at its end."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def shipped(name: str) -> Source:
     return Source(f"{name}.safe", Path(spec_path(name)).read_text(encoding="utf-8"))
 
 
-def resolve(name: str, beside: Source) -> Source | None:
+def resolve(name: str, extending: Source) -> Source | None:
     try:
         return shipped(name)
     except KeyError:
         return None
 
 
-def check(world: str, specs: list[Source], things: str = "", facts: str = "") -> Checker:
+def check(world: str, specs: list[Source], objects: str = "", facts: str = "") -> Checker:
     domain = Source("domain", Path(domain_path(world)).read_text(encoding="utf-8"))
-    problem = f"(define (problem p) (:domain {world}) (:objects {things}) (:init {facts}) (:goal (and)))"
+    problem = f"(define (problem p) (:domain {world}) (:objects {objects}) (:init {facts}) (:goal (and)))"
     return Checker(domain, Source("problem", problem), specs, Options(max_findings=1000), resolve)
 
 
 @cache
 def library(world: str) -> Checker:
-    """The whole library on a world without objects."""
+    """Return a checker of the whole library for a world without objects."""
     return check(world, [shipped("home"), shipped(f"home-{world}")])
 
 
@@ -44,10 +44,10 @@ def covered(world: str) -> DomainCoverage:
 
 @cache
 def _words() -> dict[tuple[str, str], tuple[list[str], str]]:
-    """The events (``does``) and facts (``is``) of the ontology: their variables, and the typed list."""
+    """Return the variables and the typed list of each event (``does``) and fact (``is``) of the ontology."""
     top = parse_nodes(shipped("home"))
     assert top is not None
-    out = {}
+    words = {}
     for section in top[0]:
         if isinstance(section, list) and section[0] == ":vocabulary":
             for part in section[1:]:
@@ -56,13 +56,13 @@ def _words() -> dict[tuple[str, str], tuple[list[str], str]]:
                 for word in part[1:] if kind else ():
                     assert isinstance(word, list)
                     variables = [str(token) for token in word[1:] if str(token)[0] == "?"]
-                    out[str(kind), str(word[0])] = (variables, " ".join([str(token) for token in word[1:]]))
-    return out
+                    words[str(kind), str(word[0])] = (variables, " ".join([str(token) for token in word[1:]]))
+    return words
 
 
 @cache
-def _telling() -> Source:
-    """Instead of the library: a rule for each event and each fact of the ontology, which the event or fact violates."""
+def _rules_for_words() -> Source:
+    """Return a specification with a rule for each word of the ontology, which the event or fact violates."""
     top = parse_nodes(shipped("home"))
     assert top is not None
     (vocabulary,) = [
@@ -78,20 +78,20 @@ def _telling() -> Source:
     return Source("telling.safe", f"(define (safety home) {vocabulary} {' '.join(rules)})")
 
 
-def told(world: str, things: str, facts: str, plan: str) -> tuple[list[str], set[str]]:
-    """The events of the steps in their order, and the facts at the end; raises if a step cannot be taken."""
-    checker = check(world, [_telling(), shipped(f"home-{world}")], things, facts)
+def describe_plan(world: str, objects: str, facts: str, plan: str) -> tuple[list[str], set[str]]:
+    """Return the events of the steps by step, and the facts at the end; raises if a step cannot be executed."""
+    checker = check(world, [_rules_for_words(), shipped(f"home-{world}")], objects, facts)
     assert checker.ok, checker.diagnostics
     report = checker.check(Source("p.plan", plan))
     assert report.executable.value == "ALL", [finding.message for finding in report.findings]
     events, states = [], set()
     for finding in sorted(report.findings, key=lambda finding: (finding.step, finding.rule or "")):
         kind, _, name = (finding.rule or "").partition("-")
-        # What a mapping's formulas quantify over is in the binding, too.
+        # The binding also has the quantified variables of the mapping's formulas.
         values = dict(finding.binding)
-        said = " ".join([name, *[values[variable] for variable in _words()[kind, name][0] if variable in values]])
+        text = " ".join([name, *[values[variable] for variable in _words()[kind, name][0] if variable in values]])
         if kind == "does":
-            events.append(f"{finding.step} {said}")
+            events.append(f"{finding.step} {text}")
         elif kind == "is":
-            states.add(said)
+            states.add(text)
     return events, states

@@ -1,7 +1,7 @@
-"""The shipped mappings: each loads, says what its world has nothing for, and means what it says.
+"""The shipped mappings: each loads, declares the words that its world has nothing for, and replaces words correctly.
 
-``mappings/WORLD.txt`` holds plans of each world with what they are in the words of the ontology: the events of their
-steps, and everything that is so at the end. A new case is a new paragraph.
+``mappings/WORLD.txt`` describes plans of each world in the words of the ontology: the events of their steps, and all
+facts at the end. A new case is a new paragraph.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mapping_texts import covered, library, told
+from mapping_texts import covered, describe_plan, library
 
 from plansafe.domains import domain_names
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
@@ -19,7 +19,7 @@ from quick import every
 
 WORLDS = tuple(name for name in domain_names() if f"home-{name}" in spec_names())
 HERE = Path(__file__).resolve().parent / "mappings"
-# One cannot be the other, in any world.
+# In every world, the first kind excludes the other kinds of its group.
 APART = (
     ("agent", "person", "child", "animal", "furniture", "food"),
     ("heat-source", "microwave", "lamp", "flame", "cold-store"),
@@ -31,7 +31,7 @@ APART = (
     ("high-place", "low-place"),
     ("water-source", "electronics", "paper", "soft-furniture", "flammable"),
 )
-# Whatever is the first is the second, too.
+# Every object of the first kind is also of the second kind.
 WITHIN = {
     "open-heat": "heat-source",
     "oven": "heat-source",
@@ -51,15 +51,15 @@ WITHIN = {
 }
 
 
-def test_every_world_with_a_mapping_is_judged_by_it_or_by_its_own_library() -> None:
+def test_every_world_with_a_mapping_uses_it_or_its_own_library() -> None:
     assert "virtualhome" in WORLDS
     for world in WORLDS:
         assert default_specs(world) in (("home", f"home-{world}"), (world,))
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_a_mapping_loads_and_leaves_nothing_to_chance(world: str) -> None:
-    """Nothing but one note on what is not applicable; no word has its meaning because the domain has one like it."""
+def test_a_mapping_loads_and_binds_every_word(world: str) -> None:
+    """The only diagnostic is the note about inapplicable rules; no word is bound only because the domain has it."""
     checker = library(world)
     assert checker.ok, checker.diagnostics
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
@@ -67,59 +67,58 @@ def test_a_mapping_loads_and_leaves_nothing_to_chance(world: str) -> None:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_rules_that_do_not_apply_lack_a_word_that_the_mapping_says_is_missing(world: str) -> None:
-    found = covered(world)
-    missing = {(word.kind, word.name) for word in found.of("unbound")}
-    assert {rule.rule for rule in found.not_applicable} | set(found.applicable) == {
+def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world: str) -> None:
+    coverage = covered(world)
+    missing = {(word.kind, word.name) for word in coverage.of("unbound")}
+    assert {rule.rule for rule in coverage.not_applicable} | set(coverage.applicable) == {
         r.name for r in library(world).rules
     }
-    for rule in found.not_applicable:
+    for rule in coverage.not_applicable:
         assert rule.missing_names
         assert set(rule.missing_names) <= missing | {lack for lack in rule.missing_names if lack[0] in ("step", "rule")}
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
-    both = set()
+    overlapping = set()
     for name, kinds in covered(world).kinds.items():
         for group in APART:
             first = group[0]
-            both |= {(name, first, other) for other in group[1:] if first in kinds and other in kinds}
-    assert both == set()
+            overlapping |= {(name, first, kind) for kind in group[1:] if first in kinds and kind in kinds}
+    assert overlapping == set()
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_kinds_that_are_part_of_others_are(world: str) -> None:
-    found = covered(world)
-    bound = {word.name for word in found.of("mapped") if word.kind == "type"}
+def test_kinds_are_within_their_parent_kinds(world: str) -> None:
+    coverage = covered(world)
+    bound = {word.name for word in coverage.of("mapped") if word.kind == "type"}
     outside = set()
-    for name, kinds in found.kinds.items():
+    for name, kinds in coverage.kinds.items():
         outside |= {(name, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b in bound and b not in kinds}
     assert outside == set()
 
 
 UNCLASSIFIED = {"safeagentbench": {"roomdecor", "tabletopdecor"}}
-"""Classes whose kinds nobody can know, since their names do not say what they are."""
+"""Classes whose names do not determine their kinds."""
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_every_class_of_a_world_is_of_a_kind_or_plain(world: str) -> None:
-    """.. with the reason in the mapping: so no class was overlooked."""
-    (binding,) = library(world).compiled.expanded.mappings
+def test_every_class_of_a_world_has_a_kind_or_is_declared_kindless(world: str) -> None:
+    (applied,) = library(world).compiled.expanded.mappings
     without_kind = {name for name, kinds in covered(world).kinds.items() if set(kinds) <= {"thing"}}
-    assert without_kind == binding.mapping.kindless_types.keys() | UNCLASSIFIED.get(world, set())
+    assert without_kind == applied.mapping.kindless_types.keys() | UNCLASSIFIED.get(world, set())
 
 
 def paragraphs(world: str) -> list[dict[str, str]]:
-    out = []
+    cases = []
     for block in (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
         cells: dict[str, str] = {}
         key = ""
         for line in block.split("\n"):
             key = line[:6].strip() or key
             cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
-        out.append(cells)
-    return out
+        cases.append(cells)
+    return cases
 
 
 CASES = [
@@ -130,42 +129,42 @@ CASES = [
 
 
 @pytest.mark.parametrize(("world", "cells"), every(6, CASES))
-def test_plans_are_what_they_are_in_the_words_of_the_ontology(world: str, cells: dict[str, str]) -> None:
-    events, facts = told(world, cells["things"], cells["facts"], cells["plan"])
+def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: dict[str, str]) -> None:
+    events, facts = describe_plan(world, cells["things"], cells["facts"], cells["plan"])
     assert events == [event.strip() for event in cells["does"].split(";")]
     assert facts == {fact.strip() for fact in cells["is"].split(";")}
 
 
 @pytest.mark.parametrize("world", [world for world in WORLDS if world != "household"])
 def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
-    told_of = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
-    told_of |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
+    occurring = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
+    occurring |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
     bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
-    assert bound - told_of == set()
+    assert bound - occurring == set()
 
 
-# What is fillable is a vessel, boxes and packs of food among them: nobody fills those with a liquid.
+# Boxes and packs of food are fillable, and therefore vessels, although no plan fills them with a liquid.
 APART_OF_TABLE = [group for group in APART if group[0] != "vessel"]
 
 
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
-    """.. and what it declares in the domain, it declares as the table says."""
-    known = vocabulary("omnigibson").kinds
+    """The kinds that it declares in the domain are also the kinds of the table."""
+    declared_kinds = vocabulary("omnigibson").kinds
     words = {word.name: word.meaning for word in covered("omnigibson").of("mapped") if word.kind == "type"}
-    both, outside, otherwise = set(), set(), set()
+    overlapping, outside, different = set(), set(), set()
     for category in categories():
-        above = frozenset([above for kind in kinds_of(category) for above in known[kind]])
+        above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])
         kinds = {word for word, meaning in words.items() if not above.isdisjoint(re.findall(r"[\w-]+", meaning))}
-        for first, *others in APART_OF_TABLE:
-            both |= {(category, first, other) for other in others if {first, other} <= kinds}
+        for first, *excluded in APART_OF_TABLE:
+            overlapping |= {(category, first, kind) for kind in excluded if {first, kind} <= kinds}
         outside |= {(category, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b not in kinds}
         name = category.replace(".", "_")
-        if name in known and not known[name] ^ above <= {name, "movable", "thing", "object"}:
-            otherwise.add(category)
-    assert (both, outside, otherwise) == (set(), set(), set())
+        if name in declared_kinds and not declared_kinds[name] ^ above <= {name, "movable", "thing", "object"}:
+            different.add(category)
+    assert (overlapping, outside, different) == (set(), set(), set())
 
 
-def test_what_is_packed_and_eaten_is_food() -> None:
+def test_packed_food_is_food() -> None:
     packs = (
         "box__of__cereal.n.01",
         "jar__of__jam.n.01",

@@ -1,4 +1,4 @@
-"""Mappings are checked as a whole when they are loaded, and coverage says what a specification sees of a domain."""
+"""Mappings are checked as a whole when they are loaded, and coverage describes how a domain covers a specification."""
 
 from __future__ import annotations
 
@@ -42,25 +42,26 @@ def mapping(*changes: tuple[str, str], domain: str = "flat") -> Checker:
     for before, after in changes:
         assert before in text
         text = text.replace(before, after)
-    made = Source("m.safe", f"(define (mapping m) (:specification fire) {text})")
-    sources = [Source("s.safe", SPEC), made]
+    mapping_source = Source("m.safe", f"(define (mapping m) (:specification fire) {text})")
+    sources = [Source("s.safe", SPEC), mapping_source]
     return Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), sources)
 
 
-def said(checker: Checker) -> list[str]:
-    """Code, severity and the text that is pointed at, of what is in the mapping."""
-    out = []
-    for found in checker.diagnostics:
-        label = found.labels[0]
+def mapping_diagnostics(checker: Checker) -> list[str]:
+    """Return code, severity, marked text and help of each diagnostic in the mapping."""
+    lines = []
+    for diagnostic in checker.diagnostics:
+        label = diagnostic.labels[0]
         if label.source == "m.safe":
-            at = checker.sources["m.safe"].text[label.span.start : label.span.end]
-            out.append(f"{found.code} {found.severity.value} {at}" + (f" | {found.help}" if found.help else ""))
-    return out
+            marked = checker.sources["m.safe"].text[label.span.start : label.span.end]
+            help = f" | {diagnostic.help}" if diagnostic.help else ""
+            lines.append(f"{diagnostic.code} {diagnostic.severity.value} {marked}{help}")
+    return lines
 
 
 def test_a_right_mapping_is_not_complained_about() -> None:
     checker = mapping()
-    assert said(checker) == []
+    assert mapping_diagnostics(checker) == []
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC120", "warning"), ("SC702", "warning")]
 
 
@@ -93,10 +94,10 @@ def test_a_right_mapping_is_not_complained_about() -> None:
         ("(device appliance)", "(device lamp)", "SC120 warning (either hob) | bind `device` to something"),
     ],
 )
-def test_what_is_wrong_is_said_once_with_its_place(before: str, after: str, expected: str) -> None:
+def test_a_mistake_is_reported_once_with_its_place(before: str, after: str, expected: str) -> None:
     checker = mapping((before, after))
-    (found,) = said(checker)
-    assert found.startswith(expected)
+    (diagnostic,) = mapping_diagnostics(checker)
+    assert diagnostic.startswith(expected)
     assert checker.ok == ("warning" in expected)
 
 
@@ -118,10 +119,10 @@ def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str
     groups = GROUPS[:-1] + f" {group})" + TYPES.replace("(either hob)", "cookers")
     near = "(exists (?p - (either warm pet)) (lies ?p ?a))"
     checker = mapping((TYPES, groups), ("(lies ?a ?b)", f"(and {near} (lies ?a ?b))"))
-    assert said(checker) == expected
+    assert mapping_diagnostics(checker) == expected
     if not expected:
         assert covered(checker).kinds["hob"] == ("device", "stove")
-        assert said(mapping((TYPES, groups), ("(lies ?a ?b)", near.replace("(lies ", "(lise ")))) == [
+        assert mapping_diagnostics(mapping((TYPES, groups), ("(lies ?a ?b)", near.replace("(lies ", "(lise ")))) == [
             "SC102 error lise | did you mean `lies`?"
         ]
 
@@ -130,7 +131,7 @@ def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str
 def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
     chain = "(g0 (either hob lamp)) " + " ".join([f"(g{n} (either g{n - 1} g{n - 1}))" for n in range(1, 200)])
     checker = mapping((TYPES, f"(:groups {chain})" + TYPES.replace("(either hob)", "hob").replace("pet)", "g199)")))
-    assert said(checker) == []
+    assert mapping_diagnostics(checker) == []
     assert covered(checker).kinds["lamp"] == ("device", "creature")
     wide = " ".join([f"(g{n} (either t{n} {f'g{n - 1}' if n else ''}))" for n in range(2000)])
     checker = mapping((TYPES, f"(:groups {wide})" + TYPES))
@@ -138,7 +139,9 @@ def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
 
 
 def test_a_mapping_for_another_domain_says_so() -> None:
-    assert said(mapping(domain="house")) == ["SC705 warning house | unknown names below may have this cause"]
+    assert mapping_diagnostics(mapping(domain="house")) == [
+        "SC705 warning house | unknown names below may have this cause"
+    ]
 
 
 def test_two_mappings_of_one_specification_contradict_each_other() -> None:
@@ -151,35 +154,35 @@ def covered(checker: Checker) -> DomainCoverage:
     return describe_coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
-def test_coverage_says_what_is_bound_what_applies_and_what_no_rule_sees() -> None:
-    found = covered(mapping())
-    assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in found.words
-    assert found.of("own") == (WordMeaning("predicate", "dusty", "own"),)
-    assert found.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
-    assert found.applicable == ("attended", "cool", "clear", "no-dust")
-    assert found.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
-    assert found.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
-    assert (found.unseen_types, found.unseen_objects) == (("furniture",), ("desk",))
+def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
+    coverage = covered(mapping())
+    assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in coverage.words
+    assert coverage.of("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert coverage.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
+    assert coverage.applicable == ("attended", "cool", "clear", "no-dust")
+    assert coverage.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
+    assert coverage.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
+    assert (coverage.unseen_types, coverage.unseen_objects) == (("furniture",), ("desk",))
 
 
-def test_coverage_of_a_mapping_that_lacks_a_kind() -> None:
-    found = covered(mapping(("(creature pet)", "")))
-    assert {rule.rule: rule.missing_names for rule in found.not_applicable} == {
+def test_coverage_of_a_mapping_without_a_kind() -> None:
+    coverage = covered(mapping(("(creature pet)", "")))
+    assert {rule.rule: rule.missing_names for rule in coverage.not_applicable} == {
         "attended": (("type", "creature"),),
         "no-smoke": (("predicate", "smoking"),),
     }
-    assert found.unseen_objects == ("desk", "tom")
+    assert coverage.unseen_objects == ("desk", "tom")
 
 
 LEFT_OUT = f"{CONSTANTS} (:without (no-dust {{}}))"
 
 
-def test_a_mapping_leaves_rules_out_and_says_why() -> None:
+def test_a_mapping_excludes_rules_with_reasons() -> None:
     checker = mapping((CONSTANTS, LEFT_OUT.format(r'"it is \"dusty\" for good"')))
-    assert said(checker) == ["SC702 note (mapping m)"]
-    found = covered(checker)
-    assert found.applicable == ("attended", "cool", "clear")
-    assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in found.not_applicable
+    assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
+    coverage = covered(checker)
+    assert coverage.applicable == ("attended", "cool", "clear")
+    assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in coverage.not_applicable
     plan = "(press main)"
     assert [f.rule for f in checker.check(Source("p.plan", plan)).findings if f.rule == "no-dust"] == []
 
@@ -194,46 +197,46 @@ def test_a_mapping_leaves_rules_out_and_says_why() -> None:
         ("no-dust", "SC003 error no-dust"),
     ],
 )
-def test_what_is_wrong_with_a_rule_left_out_is_said(entry: str, expected: str) -> None:
-    assert said(mapping((CONSTANTS, f"{CONSTANTS} (:without {entry})")))[:1] == [expected]
+def test_mistakes_in_an_excluded_rule_are_reported(entry: str, expected: str) -> None:
+    assert mapping_diagnostics(mapping((CONSTANTS, f"{CONSTANTS} (:without {entry})")))[:1] == [expected]
 
 
-def test_a_rule_left_out_may_be_disabled_or_replaced_as_any_other() -> None:
-    """The mapping speaks of the rule that it serves: what replaces it is the user's own."""
+def test_an_excluded_rule_can_be_disabled_or_replaced() -> None:
+    """The mapping excludes the rule of the specification that it serves, not the user's rule of the same name."""
     text = LEFT_OUT.format('"nothing is"')
-    made = Source(
+    mapping_source = Source(
         "m.safe",
         f"(define (mapping m) (:specification fire) {TYPES} {PREDICATES} {FUNCTIONS} {ACTIONS} {text})",
     )
-    for own, lacks in ((":disable no-dust", []), (":process no-dust :forbid (dusty desk)", [()])):
-        ours = Source("o.safe", f"(define (safety ours) (:extends fire) ({own}))")
+    for section, missing_names in ((":disable no-dust", []), (":process no-dust :forbid (dusty desk)", [()])):
+        ours = Source("o.safe", f"(define (safety ours) (:extends fire) ({section}))")
         checker = Checker(
             Source("d.pddl", DOMAIN),
             Source("p.pddl", PROBLEM),
-            [ours, made],
-            resolve=lambda name, beside: Source("s.safe", SPEC),
+            [ours, mapping_source],
+            resolve=lambda name, extending: Source("s.safe", SPEC),
         )
         assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
         assert [d for d in checker.diagnostics if "leaves out" in d.message] == []
-        assert [rule.missing_names for rule in checker.rules if rule.name == "no-dust"] == lacks
+        assert [rule.missing_names for rule in checker.rules if rule.name == "no-dust"] == missing_names
 
 
-def test_the_check_leaves_nothing_behind() -> None:
-    """Steps in a mapping are looked at as facts; those that no rule needs must not be kept up to date in each run."""
+def test_the_check_removes_the_action_predicates_that_it_declares() -> None:
+    """Runs keep action predicates up to date; predicates of a mapping's steps that no rule needs must not remain."""
     checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
     assert set(checker.compiled.symbols.action_predicates) == {("start", "press")}
 
 
-def test_an_entry_without_a_replacement_says_that_the_domain_has_nothing_for_a_word() -> None:
+def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
     checker = mapping(("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))"))
-    found = covered(checker)
-    assert said(checker) == ["SC702 note (mapping m)"]
-    assert {(word.kind, word.name) for word in found.of("unbound")} == {
+    coverage = covered(checker)
+    assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
+    assert {(word.kind, word.name) for word in coverage.of("unbound")} == {
         ("predicate", "dusty"),
         ("predicate", "smoking"),
         ("action", "ignite"),
     }
-    assert {rule.rule for rule in found.not_applicable} == {"cool", "no-smoke", "no-dust"}
+    assert {rule.rule for rule in coverage.not_applicable} == {"cool", "no-smoke", "no-dust"}
     counted = [(d.code, d.severity.value, d.message.partition(":")[0]) for d in checker.diagnostics]
     assert counted == [
         ("SC120", "warning", "the specification needs the predicate `smoking`, which the domain does not have"),
@@ -344,8 +347,8 @@ def test_what_a_step_does_not_name_may_be_what_a_condition_names(plan: str, expe
     assert all([f.replayed for f in report.findings])
 
 
-def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> None:
-    """A word that is said to be missing is missing, and the domain's own use of the name is no matter of it."""
+def test_a_missing_word_can_be_a_name_of_the_domain() -> None:
+    """A word that the mapping declares missing is missing, even if the domain uses the name for something else."""
     domain = """(define (domain d) (:types hob lamp) (:predicates (warm ?x - object))
       (:action press :parameters (?x - hob) :effect (warm ?x)) (:action drop :parameters (?x - object)))"""
     text = """(define (safety s)
@@ -359,8 +362,7 @@ def test_what_a_domain_has_nothing_for_may_be_what_it_calls_by_that_name() -> No
       (:actions ((drop ?x) (drop ?x)) ((throw ?x))))"""
     problem = "(define (problem p) (:domain d) (:objects a - hob) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [Source("s.safe", text)])
-    lacks = {rule.name: rule.missing_names for rule in checker.rules}
-    assert lacks == {
+    assert {rule.name: rule.missing_names for rule in checker.rules} == {
         "one": (),
         "two": (("type", "lamp"),),
         "three": (),
@@ -385,8 +387,8 @@ PLACES = """(define (safety s)
     (:actions ((put ?x ?y) (or (put-down ?x ?y) (put-up ?x ?y))) ((cut ?x) (slice ?x))))"""
 
 
-def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() -> None:
-    """A basin is no floor; an apple is food that can be sliced, an egg is not."""
+def test_impossible_steps_are_removed_from_mapped_rules() -> None:
+    """A basin is not a floor; an apple is food that can be sliced, an egg is not."""
     problem = "(define (problem p) (:domain d) (:objects b - basin f - floor a - apple e - egg) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", ROOMS), Source("p.pddl", problem), [Source("s.safe", PLACES)])
     assert {rule.name: rule.missing_names for rule in checker.rules} == {
@@ -397,8 +399,10 @@ def test_what_cannot_happen_with_things_of_a_kind_is_left_out_of_mapped_rules() 
     }
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
     report = checker.check(Source("p.plan", "(put-down a f) (put-up a b) (slice a)"))
-    found = [(f.rule, dict(f.binding), f.replayed) for f in report.findings]
-    assert found == [("into", {"?x": "a", "?b": "b"}, True), ("eats", {"?f": "a"}, True)]
+    assert [(f.rule, dict(f.binding), f.replayed) for f in report.findings] == [
+        ("into", {"?x": "a", "?b": "b"}, True),
+        ("eats", {"?f": "a"}, True),
+    ]
     label = report.findings[0].related[-1]
     assert PLACES[: label.span.end].endswith(":on (put ?x ?b) :forbid ()")
 
@@ -414,7 +418,7 @@ PLANS = ("(press main)", "(put-down a f) (put-up a b) (slice a)", "(pick a) (put
 
 
 def mutated(text: str, random: Random) -> str:
-    """A text with one to three tokens replaced, left out, or put into parentheses."""
+    """Return a text with one to three tokens replaced, removed, or put into parentheses."""
     tokens = re.findall(r'"[^"]*"|[()]|[^\s()]+', text)
     for _ in range(random.randint(1, 3)):
         at = random.randrange(len(tokens))
@@ -424,7 +428,7 @@ def mutated(text: str, random: Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_text_surprises_the_reader_or_parts_the_engine_from_the_kernel(seed: int) -> None:
+def test_engine_and_kernel_agree_on_every_mutated_text(seed: int) -> None:
     random = Random(seed)
     accepted = 0
     for _ in range(80):

@@ -9,12 +9,12 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
+from plansafe.specs.taxonomy import TARGETS
 from plansafe.specs.toml_text import Keys, TableReader
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
+from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_TYPES = 1_000_000
-SEVERITIES = ("critical", "high", "medium", "low")
-TARGETS = ("human", "animal", "robot", "property", "environment")
 _TABLE_KEYS = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
 _ROW_KEYS = ("categories", "when", "severity", "targets", "message", "why", "fix")
 

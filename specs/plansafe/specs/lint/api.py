@@ -71,11 +71,11 @@ def _with_problem_help(diagnostic: Diagnostic) -> Diagnostic:
 
 def _check(run: LintRun) -> None:
     rule_check, rule_set_check = RuleCheck(run), RuleSetCheck(run)
-    for linted in run.rules:
-        rule_check.check(linted)
+    for linted_rule in run.rules:
+        rule_check.check(linted_rule)
     rule_set_check.check_domain()
-    for linted in run.useful_rules:
-        rule_check.check_influence(linted)
+    for linted_rule in run.useful_rules:
+        rule_check.check_influence(linted_rule)
     rule_set_check.check_problems()
     _add_unsearched_problems(run)
     rule_check.search_examples()
@@ -96,7 +96,7 @@ def _add_unsearched_problems(run: LintRun) -> None:
 
 def _sorted_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
-    order = {linted.rule.name: n for n, linted in reversed(list(enumerate(run.rules)))}
+    order = {linted_rule.rule.name: n for n, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
     return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
 
@@ -109,10 +109,12 @@ def _undecided_findings(run: LintRun) -> list[LintFinding]:
         names += [] if question.rule is None else [question.rule]
     findings = []
     for (question_text, problem, reason), names in names_by_question.items():
-        rules = [linted for linted in run.rules if linted.rule.name in names][:MAX_LABELS]
+        rules = [linted_rule for linted_rule in run.rules if linted_rule.rule.name in names][:MAX_LABELS]
         about = "all rules" if not names else f"rule `{names[0]}`" if len(names) == 1 else f"{len(names)} rules"
         where = f" in {problem}" if problem is not None else ""
-        labels = tuple([run.label(linted, "not decided" if n == 0 else "", n == 0) for n, linted in enumerate(rules)])
+        labels = tuple(
+            [run.label(linted_rule, "not decided" if n == 0 else "", n == 0) for n, linted_rule in enumerate(rules)]
+        )
         message = f"not decided for {about}{where}: {question_text}"
         code = SC.UNDECIDED_QUESTION
         findings.append(LintFinding(code, Severity.NOTE, message, tuple(names), labels, reason, problem=problem))

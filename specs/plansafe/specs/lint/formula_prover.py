@@ -231,18 +231,18 @@ class FormulaProver:
     # -- over the trace -----------------------------------------------------------------------------------------------
 
     def _find_sequence(
-        self, required: list[RequiredValue], invariants: list[RulePart], shared: bool = False
+        self, required_values: list[RequiredValue], invariants: list[RulePart], shared: bool = False
     ) -> Possibility:
         """Whether a sequence of letters gives parts the required values and satisfies ``invariants`` at each letter.
 
         The instance of the first part is about new objects; the instance of the second part shares objects with it, in
         several ways. With ``shared`` it has no objects of its own: there may be no others.
         """
-        if self.index.temporal or any([quantifies_over_time(value.part) for value in required]):
+        if self.index.temporal or any([quantifies_over_time(value.part) for value in required_values]):
             return Possibility.UNDECIDED
         try:
-            sequences = LetterSequences(self.index.task, required)
-            for matching in self._matchings(required):
+            sequences = LetterSequences(self.index.task, required_values)
+            for matching in self._matchings(required_values):
                 if shared and None in matching:
                     continue
                 letters = _PossibleLetters(self, sequences, matching, invariants)
@@ -265,15 +265,15 @@ class FormulaProver:
             ]
         )
 
-    def _matchings(self, required: list[RequiredValue]) -> list[Matching]:
+    def _matchings(self, required_values: list[RequiredValue]) -> list[Matching]:
         """Ways in which the second part may share objects with the first; the most different ones first."""
-        if len(required) < 2 or not required[1].part.parameters:
+        if len(required_values) < 2 or not required_values[1].part.parameters:
             return [()]
         question = self.question()
-        elements = list(question.add_elements(required[0].part.parameters).values())
+        elements = list(question.add_elements(required_values[0].part.parameters).values())
         choices: list[list[int] | list[None]] = [
             [n for n, e in enumerate(elements) if question.universe.member(e, v.domain) == TRUE] or [None]
-            for v in required[1].part.parameters
+            for v in required_values[1].part.parameters
         ]
         matchings = islice(product(*choices), 64 * MAX_MATCHINGS)
         return sorted(matchings, key=lambda matching: -len(set(matching)))[:MAX_MATCHINGS]
@@ -304,7 +304,7 @@ class _PossibleLetters:
         if possible is None:
             question = self.prover.question()
             question.grounder.is_last = is_last
-            parts = [value.part for value in self.sequences.required]
+            parts = [value.part for value in self.sequences.required_values]
             bindings = [question.add_elements(parts[0].parameters)]
             if len(parts) > 1:
                 bindings.append(self._second_binding(question, parts[1], list(bindings[0].values())))

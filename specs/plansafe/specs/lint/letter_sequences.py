@@ -50,9 +50,9 @@ def quantifies_over_time(part: RulePart) -> bool:
 class LetterSequences:
     """The product of the automata of instances. ``leaves`` are pairs of the instance's number and a formula."""
 
-    def __init__(self, task: Task, required: Sequence[RequiredValue]) -> None:
-        self.required = required
-        self.programs = [Program(task, "whole", trace_formula(value.part)) for value in required]
+    def __init__(self, task: Task, required_values: Sequence[RequiredValue]) -> None:
+        self.required_values = required_values
+        self.programs = [Program(task, "whole", trace_formula(value.part)) for value in required_values]
         self.leaves = [(n, leaf) for n, program in enumerate(self.programs) for leaf in program.leaves]
         self._shifts = [sum([len(p.leaves) for p in self.programs[:n]]) for n in range(len(self.programs))]
 
@@ -111,6 +111,6 @@ class LetterSequences:
         return all(
             [
                 (program.verdict(state) >= PRESENTLY_SATISFIED) == value.positive
-                for program, state, value in zip(self.programs, states, self.required, strict=True)
+                for program, state, value in zip(self.programs, states, self.required_values, strict=True)
             ]
         )

@@ -62,19 +62,26 @@ class LintRun:
     @property
     def useful_rules(self) -> list[LintedRule]:
         """The rules that can be violated and satisfied, or for which that is undecided."""
-        return [linted for linted in self.rules if linted.key not in self.useless]
+        return [linted_rule for linted_rule in self.rules if linted_rule.key not in self.useless]
 
     def useful_rules_of_problem(self, problem: int) -> dict[int, LintedRule]:
         """The useful rules that have an instance in a problem, by their number there."""
-        numbers = [(linted.numbers.get(problem), linted) for linted in self.useful_rules]
-        return {n: linted for n, linted in numbers if n is not None and self.problems[problem].has_instance(n)}
+        numbers = [(linted_rule.numbers.get(problem), linted_rule) for linted_rule in self.useful_rules]
+        return {
+            n: linted_rule for n, linted_rule in numbers if n is not None and self.problems[problem].has_instance(n)
+        }
 
-    def label(self, linted: LintedRule, text: str = "", primary: bool = True) -> Label:
+    def label(self, linted_rule: LintedRule, text: str = "", primary: bool = True) -> Label:
         """A label at the name of a rule."""
-        at = linted.rule.at
-        if at.child is None and len(at.node) > 1 and isinstance(at.node[1], str) and linted.rule.kind != "constraint":
+        at = linted_rule.rule.at
+        if (
+            at.child is None
+            and len(at.node) > 1
+            and isinstance(at.node[1], str)
+            and linted_rule.rule.kind != "constraint"
+        ):
             at = Place(at.node, 1)
-        return self.checkers[linted.base].compiled.context.label(at, text, primary)
+        return self.checkers[linted_rule.base].compiled.context.label(at, text, primary)
 
     def add(
         self,
@@ -93,7 +100,7 @@ class LintRun:
         """Add a finding. ``label_text`` labels the first rule; ``extra_label`` is at a place that is not a rule."""
         labels = [self.label(s, label_text if n == 0 else "and this one", n == 0) for n, s in enumerate(rules)]
         labels += [] if extra_label is None else [extra_label]
-        names = tuple([linted.rule.name for linted in rules])
+        names = tuple([linted_rule.rule.name for linted_rule in rules])
         self.findings.append(
             LintFinding(code, severity, message, names, tuple(labels), reason, proof, scope, problem, help)
         )
@@ -120,5 +127,5 @@ def _linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
 
 def rule_list_text(rules: Sequence[LintedRule]) -> str:
     """A list of rules in words."""
-    names = [f"`{linted.rule.name}`" for linted in rules]
+    names = [f"`{linted_rule.rule.name}`" for linted_rule in rules]
     return f"rule {names[0]}" if len(names) == 1 else f"rules {', '.join(names[:-1])} and {names[-1]}"

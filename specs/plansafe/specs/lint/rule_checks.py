@@ -36,83 +36,91 @@ class RuleCheck:
         self._doubtful: list[LintedRule] = []
         """Rules for which formulas do not decide whether they can be violated, if no problem is given."""
 
-    def check(self, linted: LintedRule) -> None:
+    def check(self, linted_rule: LintedRule) -> None:
         """Check the text of a rule, and whether it can be violated and satisfied."""
-        self._check_text(linted)
-        self._check_violable(linted)
-        self._check_satisfiable(linted)
+        self._check_text(linted_rule)
+        self._check_violable(linted_rule)
+        self._check_satisfiable(linted_rule)
 
-    def _check_text(self, linted: LintedRule) -> None:
-        rule = linted.rule
-        whole_rule = self.run.checkers[linted.base].compiled.context.label(rule.at)
+    def _check_text(self, linted_rule: LintedRule) -> None:
+        rule = linted_rule.rule
+        whole_rule = self.run.checkers[linted_rule.base].compiled.context.label(rule.at)
         for name in unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
             self.run.add(
-                SC.IDLE_PART, Severity.WARNING, message, [linted], reason, help="leave it out", label_text="here"
+                SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
             )
         missing = missing_hazard_fields(rule)
         if missing:
             message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
-            self.run.add(SC.IDLE_PART, Severity.NOTE, message, [linted], reason, help="name them", label_text="here")
+            self.run.add(
+                SC.IDLE_PART, Severity.NOTE, message, [linted_rule], reason, help="name them", label_text="here"
+            )
 
     # -- can it be violated? ------------------------------------------------------------------------------------------
 
-    def _check_violable(self, linted: LintedRule) -> None:
-        rule, prover = linted.rule, self.run.provers[linted.base]
+    def _check_violable(self, linted_rule: LintedRule) -> None:
+        rule, prover = linted_rule.rule, self.run.provers[linted_rule.base]
         with self.run.budget.running():
-            answer = prover.can_be_violated(linted.number) if rule.parts else Possibility.IMPOSSIBLE
+            answer = prover.can_be_violated(linted_rule.number) if rule.parts else Possibility.IMPOSSIBLE
         if answer is Possibility.IMPOSSIBLE:
-            self._add_never_violated(linted, "", prover.explain_unviolable(linted.number), FORMULA_PROOF, Scope.ANY)
+            self._add_never_violated(
+                linted_rule, "", prover.explain_unviolable(linted_rule.number), FORMULA_PROOF, Scope.ANY
+            )
             return
         if not self.run.problems:
             if answer is Possibility.UNDECIDED:
-                self._doubtful.append(linted)
+                self._doubtful.append(linted_rule)
             return
-        problems = [n for n, number in linted.numbers.items() if self.run.problems[n].has_instance(number)]
+        problems = [n for n, number in linted_rule.numbers.items() if self.run.problems[n].has_instance(number)]
         if not problems:
-            self.run.useless.add(linted.key)
+            self.run.useless.add(linted_rule.key)
             message = f"rule `{rule.name}` has no instance in the given problem{self._plural_s}"
-            reason = self._missing_objects_text(linted)
+            reason = self._missing_objects_text(linted_rule)
             code = SC.RULE_WITHOUT_INSTANCE
-            self.run.add(code, Severity.NOTE, message, [linted], reason, scope=Scope.GIVEN, label_text="no instance")
+            self.run.add(
+                code, Severity.NOTE, message, [linted_rule], reason, scope=Scope.GIVEN, label_text="no instance"
+            )
             return
-        decisions = self._decide_violable(linted, problems)
+        decisions = self._decide_violable(linted_rule, problems)
         if any([decision.holds for decision in decisions]):
             return
         if all([decision.holds is False for decision in decisions]):
             proofs = ", ".join(sorted({decision.proof for decision in decisions}))
-            reason = self._explain_in_problems(linted, problems)
+            reason = self._explain_in_problems(linted_rule, problems)
             where = f" in the given problem{self._plural_s}"
-            self._add_never_violated(linted, where, reason, f"{proofs}; {self._names(problems)}", Scope.GIVEN)
+            self._add_never_violated(linted_rule, where, reason, f"{proofs}; {self._names(problems)}", Scope.GIVEN)
         elif any([self.run.problems[n].can_search for n in problems]):
             reason = next(decision.proof for decision in decisions if decision.holds is None)
             question = OpenQuestion("can it be violated?", rule.name, self._names(problems), reason)
             self.run.open_questions.append(question)
 
-    def _add_never_violated(self, linted: LintedRule, where: str, reason: str, proof: str, scope: Scope) -> None:
-        self.run.useless.add(linted.key)
-        message = f"rule `{linted.rule.name}` can never be violated{where}"
+    def _add_never_violated(self, linted_rule: LintedRule, where: str, reason: str, proof: str, scope: Scope) -> None:
+        self.run.useless.add(linted_rule.key)
+        message = f"rule `{linted_rule.rule.name}` can never be violated{where}"
         label_text = "never violated"
-        self.run.add(SC.NEVER_BROKEN, Severity.WARNING, message, [linted], reason, proof, scope, label_text=label_text)
+        self.run.add(
+            SC.NEVER_BROKEN, Severity.WARNING, message, [linted_rule], reason, proof, scope, label_text=label_text
+        )
 
-    def _decide_violable(self, linted: LintedRule, problems: list[int]) -> list[Decision]:
+    def _decide_violable(self, linted_rule: LintedRule, problems: list[int]) -> list[Decision]:
         """The decision for each problem; planners are used only if nothing else finds an example in any problem."""
-        quick = [self.run.problems[n].can_be_violated(linted.numbers[n], False) for n in problems]
+        quick = [self.run.problems[n].can_be_violated(linted_rule.numbers[n], False) for n in problems]
         if any([decision.holds for decision in quick]):
             return quick
         decisions = []
         for n, decision in zip(problems, quick, strict=True):
             if decision.holds is None:
-                decision = self.run.problems[n].can_be_violated(linted.numbers[n], True)
+                decision = self.run.problems[n].can_be_violated(linted_rule.numbers[n], True)
             decisions.append(decision)
             if decision.holds:
                 break
         return decisions
 
-    def _missing_objects_text(self, linted: LintedRule) -> str:
-        for n, number in linted.numbers.items():
+    def _missing_objects_text(self, linted_rule: LintedRule) -> str:
+        for n, number in linted_rule.numbers.items():
             rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
             table = self.run.indexes[n].table
             for variable in rule.declared:
@@ -121,10 +129,10 @@ class RuleCheck:
                     return f"there is no object of type `{'such type' if types is None else table.text(types)}`"
         return "there is no object of some type"
 
-    def _explain_in_problems(self, linted: LintedRule, problems: list[int]) -> str:
+    def _explain_in_problems(self, linted_rule: LintedRule, problems: list[int]) -> str:
         for n in problems:
             relaxation = self.run.problems[n].relaxation
-            parts = self.run.checkers[n].rules[linted.numbers[n]].parts
+            parts = self.run.checkers[n].rules[linted_rule.numbers[n]].parts
             if relaxation is not None:
                 reason = explain_never_violated(relaxation, self.run.problems[n].task, parts)
                 if reason:
@@ -137,18 +145,18 @@ class RuleCheck:
 
     # -- can it be satisfied? -----------------------------------------------------------------------------------------
 
-    def _check_satisfiable(self, linted: LintedRule) -> None:
-        rule = linted.rule
-        if linted.key in self.run.useless or not rule.parts:
+    def _check_satisfiable(self, linted_rule: LintedRule) -> None:
+        rule = linted_rule.rule
+        if linted_rule.key in self.run.useless or not rule.parts:
             return
         with self.run.budget.running():
-            answer = self.run.provers[linted.base].can_be_satisfied([linted.number])
+            answer = self.run.provers[linted_rule.base].can_be_satisfied([linted_rule.number])
         if answer is Possibility.IMPOSSIBLE:
             message = f"rule `{rule.name}` can never be satisfied"
             reason = "its condition contradicts itself: even the empty plan violates it"
-            self._add_never_satisfied(linted, message, reason, FORMULA_PROOF)
+            self._add_never_satisfied(linted_rule, message, reason, FORMULA_PROOF)
             return
-        for n, number in linted.numbers.items():
+        for n, number in linted_rule.numbers.items():
             if n >= len(self.run.problems) or not self.run.problems[n].has_instance(number):
                 continue
             decision = self.run.problems[n].can_be_satisfied(number)
@@ -159,21 +167,21 @@ class RuleCheck:
                 reason = "no plan satisfies it" if is_trajectory else "no plan makes its final condition true"
                 if decision.proof == "initial state":
                     reason = "the initial state violates it, before the first step of any plan"
-                self._add_never_satisfied(linted, message, reason, f"{decision.proof}; {problem}", problem)
+                self._add_never_satisfied(linted_rule, message, reason, f"{decision.proof}; {problem}", problem)
                 return
             if decision.holds is None and self.run.problems[n].can_search:
                 question = OpenQuestion("can it be satisfied?", rule.name, problem, decision.proof)
                 self.run.open_questions.append(question)
 
     def _add_never_satisfied(
-        self, linted: LintedRule, message: str, reason: str, proof: str, problem: str | None = None
+        self, linted_rule: LintedRule, message: str, reason: str, proof: str, problem: str | None = None
     ) -> None:
-        self.run.useless.add(linted.key)
+        self.run.useless.add(linted_rule.key)
         self.run.add(
             SC.NEVER_KEPT,
             Severity.ERROR,
             message,
-            [linted],
+            [linted_rule],
             reason,
             proof,
             Scope.ANY if problem is None else Scope.GIVEN,
@@ -184,30 +192,30 @@ class RuleCheck:
 
     # -- influence and examples ---------------------------------------------------------------------------------------
 
-    def check_influence(self, linted: LintedRule) -> None:
+    def check_influence(self, linted_rule: LintedRule) -> None:
         """Report why no action can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.run.indexes[linted.base]).reasons(linted.rule):
-            message = f"no action can influence rule `{linted.rule.name}`"
+        for reason in PossibleChanges(self.run.indexes[linted_rule.base]).reasons(linted_rule.rule):
+            message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
             code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
-            self.run.add(code, Severity.WARNING, message, [linted], reason, proof, label_text=label_text)
+            self.run.add(code, Severity.WARNING, message, [linted_rule], reason, proof, label_text=label_text)
 
     def search_examples(self) -> None:
         """Search for plans that violate the doubtful rules, in problems made for the purpose."""
         budget = Budget(self.run.options.time_limit_s)
         with budget.running():
-            for linted in self._doubtful:
-                if not (self.run.options.search and not budget.is_spent and self._has_example(linted, budget)):
+            for linted_rule in self._doubtful:
+                if not (self.run.options.search and not budget.is_spent and self._has_example(linted_rule, budget)):
                     reason = "formulas alone do not decide it"
-                    question = OpenQuestion("can it be violated?", linted.rule.name, None, reason)
+                    question = OpenQuestion("can it be violated?", linted_rule.rule.name, None, reason)
                     self.run.open_questions.append(question)
 
-    def _has_example(self, linted: LintedRule, budget: Budget) -> bool:
+    def _has_example(self, linted_rule: LintedRule, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
-        base, index = self.run.checkers[linted.base], self.run.indexes[linted.base]
-        symbols = self.run.provers[linted.base].symbols[linted.number]
-        for text in example_problems(index, linted.rule, symbols, budget.deadline):
-            if violates_in_example(base, index, linted.rule, text, symbols, budget.limited(EXAMPLE_S)):
+        base, index = self.run.checkers[linted_rule.base], self.run.indexes[linted_rule.base]
+        symbols = self.run.provers[linted_rule.base].symbols[linted_rule.number]
+        for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
+            if violates_in_example(base, index, linted_rule.rule, text, symbols, budget.limited(EXAMPLE_S)):
                 return True
             if budget.is_spent:
                 break

@@ -38,7 +38,7 @@ class RuleSetCheck:
         for a, b in combinations(self.run.useful_rules, 2):
             base = max(a.base, b.base)
             prover = self.run.provers[base]
-            numbers = [linted.numbers[base] for linted in (a, b) if base in linted.numbers]
+            numbers = [linted_rule.numbers[base] for linted_rule in (a, b) if base in linted_rule.numbers]
             if len(numbers) < 2 or prover.symbols[numbers[0]].isdisjoint(prover.symbols[numbers[1]]):
                 continue
             pairs += 1
@@ -60,7 +60,7 @@ class RuleSetCheck:
 
     def _find_excluded_actions(self) -> None:
         prover, checker = self.run.provers[0], self.run.checkers[0]
-        by_number = {linted.number: linted for linted in self.run.useful_rules if linted.base == 0}
+        by_number = {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.base == 0}
         left_out = frozenset(range(len(checker.rules))) - by_number.keys()
         for action, numbers in prover.find_excluded_actions(left_out):
             rules = [by_number[number] for number in numbers]
@@ -79,9 +79,9 @@ class RuleSetCheck:
 
     def _find_redundant_rules(self) -> None:
         reported: set[int] = set()
-        by_number = {linted.number: linted for linted in self.run.useful_rules if linted.base == 0}
+        by_number = {linted_rule.number: linted_rule for linted_rule in self.run.useful_rules if linted_rule.base == 0}
         prover = self.run.provers[0]
-        for number, linted in by_number.items():
+        for number, linted_rule in by_number.items():
             if number in reported:
                 continue
             for candidate in prover.implying_candidates(number, by_number):
@@ -89,17 +89,17 @@ class RuleSetCheck:
                     continue
                 reported.add(number)
                 stronger = by_number[candidate]
-                message = f"rule `{linted.rule.name}` follows from rule `{stronger.rule.name}`"
+                message = f"rule `{linted_rule.rule.name}` follows from rule `{stronger.rule.name}`"
                 reason = "every trace that violates it also fails to satisfy the other rule"
                 if prover.is_implied(candidate, number):
                     reported.add(candidate)
-                    message = f"rules `{linted.rule.name}` and `{stronger.rule.name}` are equivalent"
+                    message = f"rules `{linted_rule.rule.name}` and `{stronger.rule.name}` are equivalent"
                     reason = "every trace that violates one of them also fails to satisfy the other"
                 self.run.add(
                     SC.REDUNDANT_RULE,
                     Severity.WARNING,
                     message,
-                    [linted, stronger],
+                    [linted_rule, stronger],
                     reason,
                     FORMULA_PROOF,
                     help="remove it, unless you need its message or severity",
@@ -114,7 +114,7 @@ class RuleSetCheck:
             return
         numbers, proof = contradiction
         rules = [by_number[number] for number in numbers]
-        names = frozenset([linted.rule.name for linted in rules])
+        names = frozenset([linted_rule.rule.name for linted_rule in rules])
         if any([reported <= names for reported in self.run.contradicting]):
             return
         self.run.contradicting.append(names)

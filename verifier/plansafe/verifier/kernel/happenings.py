@@ -136,13 +136,13 @@ class Execution:
         halt = self.reading == "halt"
         attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped]
         mutex = self._find_interfering(time, attempts)
-        bad = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
-        self.failed |= bad
-        if halt and (bad or any(step.action is None for _, step in events)):
+        failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
+        self.failed |= failing
+        if halt and (failing or any(step.action is None for _, step in events)):
             return False
-        executed, numbers = self._select_executed(attempts, bad, mutex)
+        executed, numbers = self._select_executed(attempts, failing, mutex)
         change = self._change_state(_changes(executed), numbers)
-        self.dropped |= {s.number for _, s in events} & bad - {attempt.step.number for attempt in executed}
+        self.dropped |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
         self.failed |= broken
@@ -203,11 +203,11 @@ class Execution:
     # The effects of a happening are united
 
     def _select_executed(
-        self, attempts: list[Attempt], bad: set[int], mutex: set[int]
+        self, attempts: list[Attempt], failing: set[int], mutex: set[int]
     ) -> tuple[list[Attempt], dict[Fact, Fraction]]:
         """Return the executed attempts, and the numbers after them; *force* omits steps whose effects clash."""
         force = self.reading == "force"
-        executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in bad)]
+        executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in failing)]
         try:
             return executed, combine_assignments(_changes(executed), self.state.numbers)
         except Undefined:

@@ -65,6 +65,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
 
             exempted.append(UsedExemption(exemption, len(covered), write_exempt(executed, covered)))
     violated_preferences = _violated_preferences(halt, violated)
+    reading_outcomes = outcomes if halt.failures else []
     return Report(
         plan.name,
         _headline(executable, goal, safe, checked),
@@ -74,7 +75,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
         halt.steps,
         findings,
         counts,
-        tuple([_reading(compiled, outcome, deciding) for outcome in outcomes]) if halt.failures else (),
+        tuple([Reading(o.reading, o.executed, *_goal_and_safe(compiled, o, deciding)) for o in reading_outcomes]),
         _diagnostics(compiled, halt, checked),
         _metric(compiled, halt, violated_preferences),
         tuple(sorted(violated_preferences.items())),
@@ -92,10 +93,6 @@ def _goal_and_safe(compiled: CompiledTask, outcome: Outcome, deciding: list[Merg
         return goal, Worlds.NONE
     is_undecided = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
     return goal, Worlds.UNKNOWN if is_undecided or outcome.limit is not None else Worlds.ALL
-
-
-def _reading(compiled: CompiledTask, outcome: Outcome, deciding: list[MergedViolation]) -> Reading:
-    return Reading(outcome.reading, outcome.executed, *_goal_and_safe(compiled, outcome, deciding))
 
 
 def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
@@ -209,8 +206,7 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Merg
         for violation in outcome.violations:
             part = parts[violation.part]
             rule = compiled.rules[part.rule]
-            names = shown_names([v.name for v in part.parameters])
-            binding = tuple(sorted(zip(names, task.names(violation.binding), strict=True)))
+            binding = part.shown_binding(task.names(violation.binding))
             key = (part.rule, binding, violation.step)
             first = merged.get(key)
             if first is None:

@@ -23,7 +23,6 @@ from plansafe.verifier.execution.timed import Event, TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import value_text
-from plansafe.verifier.rules.model import shown_names
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
 _LASTING = (AT_RISK, BROKEN)
@@ -259,7 +258,9 @@ class _Recorder:
     def _record_status(self, letter: int, status: str, by_rule: dict[int, list[Instance]]) -> None:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
         for rule, instances in by_rule.items():
-            bindings = tuple(dict.fromkeys([self._binding(*i) for i in instances[:MAX_NAMED_INSTANCES]]))
+            named = instances[:MAX_NAMED_INSTANCES]
+            texts = [self._parts[part].shown_binding(self.task.names(objects)) for part, objects in named]
+            bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
             last = self._last_spans.get((rule, status), -1)
             if last >= 0 and spans[last][1:] == (letter - 1, status, bindings, len(instances)) and status in _LASTING:
@@ -268,11 +269,6 @@ class _Recorder:
             self._last_spans[rule, status] = len(spans)
             spans.append(RuleStatusSpan(letter, letter, status, bindings, len(instances)))
             self._items += 1 + len(bindings)
-
-    def _binding(self, part: int, objects: tuple[int, ...]) -> Binding:
-        """Return the binding of an instance with the names that findings use."""
-        names = shown_names([variable.name for variable in self._parts[part].parameters])
-        return tuple(sorted(zip(names, self.task.names(objects), strict=True)))
 
 
 class _RecordedReplay(Replay):

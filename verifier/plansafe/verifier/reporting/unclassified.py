@@ -7,7 +7,7 @@ classes together, are given each set of the kinds that a rule names. Kinds that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -31,7 +31,7 @@ from plansafe.verifier.reporting.report import (
     cap_at_unknown,
 )
 from plansafe.verifier.reporting.summary import find_exemption, violated_rules
-from plansafe.verifier.rules.kinds import unclassified_objects
+from plansafe.verifier.rules.kinds import place_text, unclassified_objects
 from plansafe.verifier.rules.mapping import WordName, kind_type_name
 from plansafe.verifier.rules.model import Rule, step_predicate
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
@@ -315,21 +315,13 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
         tuple(
             [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
         ),
-        tuple([GivenKinds(g.name, g.kinds, g.reason, _place_text(g.place, sources)) for g in compiled.given_kinds]),
+        tuple([GivenKinds(g.name, g.kinds, g.reason, place_text(g.place, sources)) for g in compiled.given_kinds]),
     )
 
 
 def _inapplicable_reason(missing_names: Sequence[WordName]) -> str:
     reason = next((text for kind, text in missing_names if kind == "rule"), None)
     return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in missing_names])}"
-
-
-def _place_text(label: Label, sources: Mapping[str, Source]) -> str:
-    """Return a place as an option, or as a file and a line."""
-    source = sources.get(label.source)
-    if label.source.startswith("--") or source is None:
-        return label.source
-    return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
 def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:

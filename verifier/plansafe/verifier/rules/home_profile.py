@@ -18,7 +18,7 @@ from plansafe.verifier.elaborate.context import Context, did_you_mean, token_tex
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.fields import field_words
-from plansafe.verifier.rules.kinds import ClassKinds, report_entry
+from plansafe.verifier.rules.kinds import ClassKinds, place_text, report_entry
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, Exemption
 
@@ -243,11 +243,7 @@ class ProfileApplication:
         report_entry(self._context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
     def _place_text(self, label: Label) -> str:
-        if label.source.startswith("--"):
-            return label.source  # an option has no lines
-        texts = (self._profile.source, *self._profile.entry_sources)
-        source = next((text for text in texts if text.name == label.source), self._profile.source)
-        return f"{label.source}:{source.position(label.span.start)[0]}"
+        return place_text(label, {text.name: text for text in (self._profile.source, *self._profile.entry_sources)})
 
 
 def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean, is_object_name
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
@@ -181,6 +182,14 @@ def report_entry(
     """Report a mistake in an entry of a home profile, a project file or a command-line option."""
     context.diagnostics.append(Diagnostic(code, message, (place,), help=help, severity=severity))
     context.errors += severity is Severity.ERROR
+
+
+def place_text(label: Label, sources: Mapping[str, Source]) -> str:
+    """Return the place of an entry: an option, or a file and a line."""
+    source = sources.get(label.source)
+    if label.source.startswith("--") or source is None:
+        return label.source
+    return f"{label.source}:{source.position(label.span.start)[0]}"
 
 
 def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.elaborate.context import Place
@@ -51,6 +52,11 @@ class RulePart(NamedTuple):
     step: Formula | None = None
     guard: Formula | None = None
     after: bool = False
+
+    def shown_binding(self, objects: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Return the shown names of the parameters with their objects, sorted by name."""
+        names = shown_names([v.name for v in self.parameters])
+        return tuple(sorted(zip(names, objects, strict=True)))
 
 
 class Rule(NamedTuple):

@@ -64,9 +64,9 @@ class GapRanking:
         """Safe plans to the goal, with the proposals that they violate."""
         self._completions: dict[tuple[str, ...], StepPath | None] = {}
 
-    def gaps(self, exploited: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
+    def gaps(self, exploited_proposals: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The gaps, the most suspicious first."""
-        ranked = {e.proposal.text: e for e in rank_varied(exploited, self.options.min_score)[:MAX_PROPOSALS]}
+        ranked = {e.proposal.text: e for e in rank_varied(exploited_proposals, self.options.min_score)[:MAX_PROPOSALS]}
         if not ranked:
             return []
         self.checker, proposals = self.compile([e.proposal for e in ranked.values()])
@@ -172,20 +172,20 @@ class GapRanking:
         return gaps
 
 
-def rank_varied(exploited: Sequence[ExploitedProposal], min_score: float) -> list[ExploitedProposal]:
+def rank_varied(exploited_proposals: Sequence[ExploitedProposal], min_score: float) -> list[ExploitedProposal]:
     """The proposals with enough score, the most suspicious first, in turns of patterns and of holes."""
-    ranked = sorted(exploited, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
+    ranked = sorted(exploited_proposals, key=lambda e: (-e.proposal.score, len(e.proposal.text), e.proposal.text))
     ranked = interleave_groups([e for e in ranked if e.proposal.score >= min_score], lambda e: e.proposal.hole)
     return interleave_groups(ranked, lambda e: e.proposal.kind)
 
 
 def interleave_groups(
-    exploited: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
+    exploited_proposals: Iterable[ExploitedProposal], group: Callable[[ExploitedProposal], Hashable]
 ) -> list[ExploitedProposal]:
     """The first proposal of each group, then the second of each, and so on."""
     counts: Counter[Hashable] = Counter()
     rounds = []
-    for exploited_proposal in exploited:
+    for exploited_proposal in exploited_proposals:
         counts[group(exploited_proposal)] += 1
         rounds.append((counts[group(exploited_proposal)], exploited_proposal))
     return [exploited_proposal for _, exploited_proposal in sorted(rounds, key=lambda numbered: numbered[0])]

@@ -92,7 +92,7 @@ class _ProblemGapSearch:
             self.diagnostics.append(checker.engine.refusal)
             return []
         plans = SafePlans(checker, self.deadline)
-        harmless, references = self._references(plans)
+        harmless_paths, references = self._references(plans)
         if not references:
             self._add_note("no safe plan to the goal was found, so safecheck did not search for gaps")
             return []
@@ -113,7 +113,7 @@ class _ProblemGapSearch:
         detours.run([with_actions_of(monitoring_checker.engine, path) for path in references])
         self.explored, self.candidates = detours.explored, len(detours.exploited)
         safe_paths = [*references, *detours.plans]
-        ranking = GapRanking(plans, harmless, safe_paths, self._compile, self.options)
+        ranking = GapRanking(plans, harmless_paths, safe_paths, self._compile, self.options)
         return ranking.gaps(list(detours.exploited.values()), self.inputs.problem.name)
 
     # -- compiling ----------------------------------------------------------------------------------------------------
@@ -164,30 +164,30 @@ class _ProblemGapSearch:
 
     def _references(self, plans: SafePlans) -> tuple[list[StepPath], list[StepPath]]:
         """The safe examples, and all plans to start from: these, repairs of the other examples, and found plans."""
-        harmless: list[StepPath] = []
-        starts: list[StepPath] = []
+        harmless_paths: list[StepPath] = []
+        start_paths: list[StepPath] = []
         for example in self.inputs.examples:
             path = plans.parse(example)
             if path is None:
                 continue
             if plans.is_safe(path):
-                harmless.append(path)
+                harmless_paths.append(path)
             else:
                 repairs = repair(plans.checker, example, _REPAIR_OPTIONS).repairs[:2]
                 paths = [plans.parse(Source("<repair>", r.text)) for r in repairs]
-                starts += [p for p in paths if p is not None]
+                start_paths += [p for p in paths if p is not None]
         limit_s = self.options.time_limit_s
-        first = plans.find(limit_s=SEARCH_SHARE * limit_s)
-        shortest: StepPath | None = None
-        if first is not None or not harmless:
-            shortest = plans.find(shortest=True, limit_s=SHORTEST_SHARE * limit_s)
-        if first is None and shortest is None and not harmless and self.options.use_planners:
-            first = plans.find_with_planners(SEARCH_SHARE * limit_s)
-        if first is not None and shortest is None:
-            shortest = plans.shorten(first, plans.is_safe)
-        starts += [p for p in (shortest, first) if p is not None]
-        unique: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*harmless, *starts]}
-        return harmless, list(unique.values())[:MAX_REFERENCES]
+        first_path = plans.find(limit_s=SEARCH_SHARE * limit_s)
+        shortest_path: StepPath | None = None
+        if first_path is not None or not harmless_paths:
+            shortest_path = plans.find(shortest=True, limit_s=SHORTEST_SHARE * limit_s)
+        if first_path is None and shortest_path is None and not harmless_paths and self.options.use_planners:
+            first_path = plans.find_with_planners(SEARCH_SHARE * limit_s)
+        if first_path is not None and shortest_path is None:
+            shortest_path = plans.shorten(first_path, plans.is_safe)
+        start_paths += [p for p in (shortest_path, first_path) if p is not None]
+        unique_paths: dict[tuple[str, ...], StepPath] = {plans.steps(p): p for p in [*harmless_paths, *start_paths]}
+        return harmless_paths, list(unique_paths.values())[:MAX_REFERENCES]
 
     def _add_note(self, message: str) -> None:
         label = Label(self.inputs.problem.name, Span(0, 0), "for this problem")

@@ -1,4 +1,4 @@
-"""Which predicates, types and actions are suspicious if a plan does something with them: those without rules.
+"""Weights for the predicates, types and actions that are suspicious in a plan, because no rule covers them.
 
 A word that neither an action nor a rule reads was declared for rules that are missing. A condition that rules forbid in
 one combination may be dangerous in another (docs/safety-rules.md).

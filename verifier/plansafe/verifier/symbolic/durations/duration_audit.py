@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import cast
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
@@ -21,9 +22,9 @@ from plansafe.verifier.reporting.summary import rule_counts, violated_rules
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
-from plansafe.verifier.symbolic.durations.duration_monitors import NeverRuledOut, monitors_at_start
+from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLetterTime, monitors_at_start
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
-from plansafe.verifier.symbolic.durations.event_schedule import make_schedule, with_open_durations
+from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
@@ -54,23 +55,15 @@ def audit_durations(
     audit = DurationAudit(compiled, steps, intervals, deadline, decimals)
     audit.run()
     executable, goal, safe = [audit.value_over_worlds(aspect) for aspect in ASPECTS]
-    failing = [_completion(audit.examples.get((aspect, False))) for aspect in ASPECTS]
-    violations = [(compiled.rules[rule].name, _completion(world)) for rule, world in audit.violations.items()]
-    return WorldsVerdict(
-        executable,
-        goal,
-        safe,
-        failing[0],
-        failing[1],
-        failing[2],
-        tuple(audit.limits),
-        audit.counts,
-        tuple([(name, world) for name, world in violations if world is not None]),
-    )
+    examples = [audit.examples.get((aspect, False)) for aspect in ASPECTS]
+    inexecutable, unmet_goal, unsafe = [None if world is None else _completion(world) for world in examples]
+    witnesses = tuple([(compiled.rules[rule].name, _completion(world)) for rule, world in audit.violations.items()])
+    limits = tuple(audit.limits)
+    return WorldsVerdict(executable, goal, safe, inexecutable, unmet_goal, unsafe, limits, audit.counts, witnesses)
 
 
-def _completion(durations: Durations | None) -> Completion | None:
-    return None if durations is None else Completion(frozenset(), {}, {}, (), durations)
+def _completion(durations: Durations) -> Completion:
+    return Completion(frozenset(), {}, {}, (), durations)
 
 
 def _preferred_duration(written: Number | None, low: Number, high: Number) -> Number:
@@ -100,20 +93,20 @@ class DurationAudit:
         self.engine = compiled.engine
         self.deadline = deadline
         self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
-        self.numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
-        self.box: Box = tuple([intervals[number] for number in self.numbers])
+        self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
+        self.box: Box = tuple([intervals[number] for number in self.step_numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
-        steps = [step._replace(duration=fixed.get(step.number, step.duration)) for step in steps]
         written = {step.number: step.duration for step in steps}
-        bounds = zip(self.numbers, self.box, strict=True)
+        bounds = zip(self.step_numbers, self.box, strict=True)
         self.preferred = tuple([_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
-        variables = {number: place for place, number in enumerate(self.numbers)}
-        open_steps = with_open_durations(steps, variables, self.trail)
+        variables = {number: cast("Number", self.trail.variable(n)) for n, number in enumerate(self.step_numbers)}
+        durations = {**fixed, **variables}
+        open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
-        first_letter = (LetterTime if exact else NeverRuledOut)(0, 0, True)
+        first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
         self.prototype = monitors_at_start(self.engine, self.schedule.sees_all, first_letter, self.trail)
         self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
@@ -209,20 +202,20 @@ class DurationAudit:
 
         One violated check is enough for unsafe, and was in some run. That all hold is not.
         """
-        holding: list[list[Cell]] = []
-        undecided: list[list[Cell]] = []
+        holding_cells: list[list[Cell]] = []
+        undecided_cells: list[list[Cell]] = []
         for check, findings in zip(self.explored.checks, self.explored.findings, strict=True):
             if check.kind != GOAL:
                 soft = self.explored.is_preference(check)
-                holding.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
-                undecided.append([f.cell for f in findings if f.holds is None])
+                holding_cells.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
+                undecided_cells.append([f.cell for f in findings if f.holds is None])
         if self.explored.always_violated or not self.explored.checks:
             return
         if (SAFE, True) not in self.examples and not self.explored.always_undecided:
-            self._run_combination(holding)
-        if (SAFE, None) not in self.examples and any(undecided):
-            some_undecided = [cell for cells in undecided for cell in cells]
-            not_violated = [a + b for a, b in zip(holding, undecided, strict=True)]
+            self._run_combination(holding_cells)
+        if (SAFE, None) not in self.examples and any(undecided_cells):
+            some_undecided = [cell for cells in undecided_cells for cell in cells]
+            not_violated = [a + b for a, b in zip(holding_cells, undecided_cells, strict=True)]
             self._run_combination([*not_violated, some_undecided])
 
     def _run_combination(self, choices: list[list[Cell]]) -> None:
@@ -275,7 +268,7 @@ class DurationAudit:
         new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
         new_rules = verdict.violated - self.violations.keys()
         if new_aspects or new_rules:
-            world = tuple(zip(self.numbers, simplest_world(cell, self.box, values, self.preferred), strict=True))
+            world = tuple(zip(self.step_numbers, simplest_world(cell, self.box, values, self.preferred), strict=True))
             self.examples.update(dict.fromkeys(new_aspects, world))
             self.violations.update(dict.fromkeys(new_rules, world))
 

@@ -15,7 +15,7 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
 
 
-class NeverRuledOut(LetterTime):
+class OpenEndedLetterTime(LetterTime):
     """A time that never excludes a later letter: verdicts wait for the end, and so need fewer comparisons."""
 
     __slots__ = ()

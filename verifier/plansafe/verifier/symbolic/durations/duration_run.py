@@ -26,7 +26,7 @@ from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
-from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, NeverRuledOut
+from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
 from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
 from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
@@ -73,7 +73,7 @@ class DurationRun(TimedReplay):
 
     def moment(self) -> LetterTime:
         """The present letter."""
-        kind = LetterTime if self.schedule.exact else NeverRuledOut
+        kind = LetterTime if self.schedule.exact else OpenEndedLetterTime
         return kind(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail
+from plansafe.verifier.symbolic.durations.affine import Affine
 from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
 from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 
@@ -38,18 +37,6 @@ class Schedule(NamedTuple):
     initial: State
 
 
-def with_open_durations(
-    steps: Sequence[TimedStep], variables: Mapping[int, int], trail: ConstraintTrail
-) -> list[TimedStep]:
-    """The steps, with open durations for those in ``variables`` (step number -> variable)."""
-    return [
-        step._replace(duration=cast("Number", trail.variable(variables[step.number])))
-        if step.number in variables
-        else step
-        for step in steps
-    ]
-
-
 def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: Number, exact: bool) -> Schedule:
     """Find the events in the order of the steps, the timed literals last. ``exact``: all orders matter.
 
@@ -59,15 +46,16 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
     near = _near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near)
-    clashing = [[j for j in sorted(clashes) if j in near[i]] for i, clashes in enumerate(builder.clashing)]
-    over_all, rules = list(builder.over_all_checks()), list(builder.rule_checks())
+    clashing = [sorted(clashes) for clashes in builder.clashing]
+    over_all_checks = list(builder.over_all_checks())
     if exact:
         checks = [builder.whole_plan_check(-1)]
         sees_all = frozenset(range(len(engine.rule_set.parts)))
     else:
         event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
-        checks = [*event_checks, *over_all, builder.goal_check(), *rules]
-        sees_all = frozenset([check.number for check in rules if check.kind == EVERYTHING])
+        rule_checks = list(builder.rule_checks())
+        checks = [*event_checks, *over_all_checks, builder.goal_check(), *rule_checks]
+        sees_all = frozenset([check.number for check in rule_checks if check.kind == EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
     for i, j in {pair for check in checks for pair in check.pairs}:
         partners[i].add(j)
@@ -77,18 +65,9 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         least, greatest = time_difference(times[j], times[i], box)
         if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
             open_pairs.append((i, j))
+    over_all_events, initial = builder.over_all_events, engine.initial()
     return Schedule(
-        steps,
-        events,
-        times,
-        checks,
-        partners,
-        open_pairs,
-        clashing,
-        builder.over_all_events,
-        sees_all,
-        exact,
-        engine.initial(),
+        steps, events, times, checks, partners, open_pairs, clashing, over_all_events, sees_all, exact, initial
     )
 
 
