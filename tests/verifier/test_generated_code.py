@@ -12,7 +12,7 @@ from plansafe.verifier.execution.execution import Execution
 WORDS = {
     *("def", "return", "if", "not", "and", "or", "in", "for", "else", "pass", "continue", "True", "False", "None"),
     *("S", "F", "I", "L", "E", "A", "D", "U", "W", "c", "code", "codes", "out", "duration"),
-    *("append", "get", "add", "remove", "discard", "divide", "checked", "len", "Happening", "Update"),
+    *("append", "get", "add", "remove", "discard", "divide", "checked", "len", "SnapEffects", "Update"),
 }
 TOKEN = re.compile(r"\s+|[0-9]+|[xfcDTKv][0-9]+|[A-Za-z_]+|//|==|!=|<=|>=|[-+*/%<>=:,.()\[\]{}]")
 

@@ -34,7 +34,6 @@ class Axioms:
     """Keeps the derived facts of a state correct."""
 
     def __init__(self, task: Task, emitter: Emitter) -> None:
-        self.task = task
         self.emitter = emitter
         axioms = [axiom for stratum in task.axioms for axiom in stratum]
         self.derived = frozenset([axiom.predicate for axiom in axioms])

@@ -69,8 +69,7 @@ def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
             _caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
         ):
             return True
-    checks = [check for predicate in predicates for check in runtime.checks[predicate]]
-    return any([bool(check.violations) and check.part not in nondecisive for check in checks])
+    return any([bool(c.violations) and c.part not in nondecisive for p in predicates for c in runtime.checks[p]])
 
 
 def _is_violated(monitor: Invariant | Automaton) -> bool:
@@ -89,9 +88,11 @@ def violations_since(
         old_episodes = () if old is None else old.episodes
         ended = [violation.binding for violation in new.violations] if old is None else []
         bindings = [*[binding for binding in new.episodes if binding not in old_episodes], *ended]
+        broken = [BrokenInstance(new.part, binding) for binding in bindings]
     else:
-        bindings = [violation.binding for violation in new.violations[0 if old is None else len(old.violations) :]]
-    return [BrokenInstance(new.part, binding) for binding in bindings] + _undecided_since(old, new)
+        violations = new.violations[0 if old is None else len(old.violations) :]
+        broken = [BrokenInstance(new.part, violation.binding) for violation in violations]
+    return broken + _undecided_since(old, new)
 
 
 def caused_since(old: Invariant | Automaton | None, new: Invariant | Automaton) -> list[BrokenInstance]:

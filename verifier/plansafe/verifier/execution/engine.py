@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -15,6 +15,7 @@ from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, TooManyI
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, RuleSet
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.search_actions import LegalActions, Projection
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, Resolver
 from plansafe.verifier.model import nodes as model
@@ -23,9 +24,6 @@ from plansafe.verifier.model.footprints import FootprintFinder
 from plansafe.verifier.model.nodes import Atom, Formula, Number, Task
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
-
-if TYPE_CHECKING:
-    from plansafe.verifier.execution.search_actions import LegalActions, Projection
 
 
 class Limit(NamedTuple):
@@ -110,15 +108,11 @@ class Engine:
     @cached_property
     def legal(self) -> LegalActions:
         """The searches for legal actions."""
-        from plansafe.verifier.execution.search_actions import LegalActions  # noqa: PLC0415 - only for searches
-
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
     def projection(self) -> Projection:
         """The actions reduced to the effects that rules read; there must be rules."""
-        from plansafe.verifier.execution.search_actions import Projection  # noqa: PLC0415 - only for searches
-
         assert self.prototype is not None
         return Projection(self.task, self.emitter, self.prototype, self.axioms)
 

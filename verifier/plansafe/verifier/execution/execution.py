@@ -24,6 +24,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.step_options import StepForesight
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitReached
@@ -278,8 +279,6 @@ class Execution:
         steps = list(self.legal(*names))
         if self.runtime is None:
             return [StepOption(step) for step in steps]
-        from plansafe.verifier.execution.step_options import StepForesight  # noqa: PLC0415 - only for searches
-
         return StepForesight(self.engine, self.state, self.runtime, self.letter).options(steps)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -361,12 +360,6 @@ class Execution:
     def key(self) -> tuple[StateKey, Key]:
         """A key that is equal for executions with equal futures."""
         return self.state_key(), monitor_key(self.runtime, self.letter, self.criteria)
-
-
-def changeable_facts(engine: Engine, state: State) -> StateKey:
-    """The changeable facts and the numbers of a state."""
-    base = len(state.facts)
-    return tuple([_key_part(state, index, base) for index in engine.changeable_indexes])
 
 
 def _key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:

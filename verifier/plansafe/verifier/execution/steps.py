@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.plan_text import chunk_tokens
+from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
 
 
@@ -79,8 +80,6 @@ class Resolver:
         return GroundAction(signature[0], tuple(objects))
 
     def _ill_formed(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
-        from plansafe.verifier.elaborate.context import did_you_mean  # noqa: PLC0415 - only for errors
-
         task = self.task
         name = tokens[0]
         self._suggested += 1

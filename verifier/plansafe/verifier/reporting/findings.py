@@ -92,11 +92,7 @@ def _write(context: FindingContext, failures: list[MergedFailure], violated: lis
     if halt.goal is not True:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
         goal_reasons = history.with_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
-    # A condition over all that fails in both readings is explained by *skip*, which executes the next happening.
-    explained_by = {
-        n: "skip" if failures[n].failure.code == SC.OVER_ALL and {"halt", "skip"} <= {*readings} else readings[0]
-        for n, (_, readings) in enumerate(failures)
-    }
+    explained_by = [_explaining_reading(merged) for merged in failures]
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
     for reading, reading_history in context.histories.items():
@@ -127,6 +123,12 @@ def _write(context: FindingContext, failures: list[MergedFailure], violated: lis
     if goal_reasons is not None:
         findings.append(unmet_goal_finding(context, goal_reasons, past["halt"]))
     return findings
+
+
+def _explaining_reading(merged: MergedFailure) -> str:
+    """Return the reading whose changes explain a failure: *skip* executes the happening before an over-all failure."""
+    is_in_both = {"halt", "skip"} <= {*merged.readings}
+    return "skip" if merged.failure.code == SC.OVER_ALL and is_in_both else merged.readings[0]
 
 
 # -- violated rules ---------------------------------------------------------------------------------------------------

@@ -32,25 +32,19 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 class Instance:
     """The automaton of one binding: its state, its leaf bits, and data for blame."""
 
-    __slots__ = ("bits", "ceased", "state", "touched", "violated", "violated_at_start")
+    __slots__ = ("bits", "ceased", "state", "violated", "violated_at_start")
 
     def __init__(self, state: int, bits: int) -> None:
         self.state = state
         self.bits = bits
         self.violated_at_start = False  # violated at letter 0
-        self.touched = False
         self.ceased = False
         self.violated = False  # in a past formula: violated at the previous letter
 
     def copy(self) -> Instance:
         """An independent copy."""
         new = Instance(self.state, self.bits)
-        new.violated_at_start, new.touched, new.ceased, new.violated = (
-            self.violated_at_start,
-            self.touched,
-            self.ceased,
-            self.violated,
-        )
+        new.violated_at_start, new.ceased, new.violated = self.violated_at_start, self.ceased, self.violated
         return new
 
 
