@@ -62,18 +62,18 @@ def compared(seed: int, number: int, engine: str = "auto") -> Compared:
     rng = random.Random(f"comparison {seed} {number}")
     case = random_case(seed, number)
     circuit = case.decision.circuit
-    known = completions(case)
-    bad = [values for values, good in known if not good]
+    all_completions = completions(case)
+    bad = [values for values, good in all_completions if not good]
     start = rng.choice(bad) if bad and rng.random() < 0.4 else None
     shared = CompletionSearch(*case.decision[:3], engine) if rng.random() < 0.5 else None
     begun = time.monotonic()
     cause = cause_of(case.decision, engine, shared, world=start and world(circuit, start))
     between = time.monotonic()
-    asked = question_of(case.decision, engine, shared)
+    question = question_of(case.decision, engine, shared)
     seconds = between - begun, time.monotonic() - between
     if shared:
         shared.close()
-    problems = question_problems(case, asked)
+    problems = question_problems(case, question)
     if cause.values is None:
         if bad or cause.note != "no completion is bad":
             problems.append(f"no cause: {cause.note}")
@@ -85,36 +85,40 @@ def compared(seed: int, number: int, engine: str = "auto") -> Compared:
     if start and any([start[item] != value for item, value in values.items()]):
         problems.append(f"the cause {values} is not from the world {start}")
     sizes = [f"cause of {len(values)}"]
-    if asked.variables:
-        sizes.append(f"question of {len(asked.variables)}")
-    return Compared(problems, ["all bad" if len(bad) == len(known) else "some bad"], sizes, seconds)
+    if question.variables:
+        sizes.append(f"question of {len(question.variables)}")
+    return Compared(problems, ["all bad" if len(bad) == len(all_completions) else "some bad"], sizes, seconds)
 
 
 def world(circuit: Circuit, values: dict) -> Completion:
-    """A world with these values of what is open."""
+    """A world with these values of open variables."""
     facts = [circuit.keys[item] for item, value in values.items() if value is True]
     numbers = {item: value for item, value in values.items() if isinstance(item, tuple)}
     return Completion(frozenset([(fact.predicate, fact.code) for fact in facts]), numbers, {})
 
 
-def question_problems(case: Case, asked: Question) -> list[str]:
-    known = completions(case)
-    bad = [good for _, good in known].count(False)
-    if bad in (0, len(known)):
+def question_problems(case: Case, question: Question) -> list[str]:
+    all_completions = completions(case)
+    bad = [good for _, good in all_completions].count(False)
+    if bad in (0, len(all_completions)):
         safe = any([any(outcomes) for outcomes in worlds(case).outcomes])
         notes = {0: "no completion is bad"}
         expected = (
             notes.get(bad) or f"every completion is bad: {'outcomes alone decide' if safe else 'no world is safe'}"
         )
-        return [] if (asked.variables, asked.note) == (None, expected) else [f"{asked.note!r}, expected {expected!r}"]
-    if asked.variables is None:
-        return [f"no question: {asked.note}"]
-    found = asked.variables
+        return (
+            []
+            if (question.variables, question.note) == (None, expected)
+            else [f"{question.note!r}, expected {expected!r}"]
+        )
+    if question.variables is None:
+        return [f"no question: {question.note}"]
+    variables = question.variables
     problems = []
-    if not is_question(known, found):
-        problems.append(f"not {'minimal' if decides(known, found) else 'a question'}: {found}")
+    if not is_question(all_completions, variables):
+        problems.append(f"not {'minimal' if decides(all_completions, variables) else 'a question'}: {variables}")
     all_worlds = worlds(case)
     in_bad = [outcomes for outcomes in all_worlds.outcomes if not all(outcomes)]
-    if asked.safe_in_bad != any([any(outcomes) for outcomes in in_bad]):
-        problems.append(f"safe worlds of bad completions: {asked.safe_in_bad}")
+    if question.safe_in_bad != any([any(outcomes) for outcomes in in_bad]):
+        problems.append(f"safe worlds of bad completions: {question.safe_in_bad}")
     return problems

@@ -1,7 +1,7 @@
 """Causes and questions by their definitions (docs/worlds.md, section 2), over an enumeration of completions.
 
-An enumeration is a list of (values, good), the values a mapping from what is open, whatever its names are. So the same
-functions judge random circuits and, with completions by the kernel, whole tasks.
+An enumeration is a list of (values, good); the values are a mapping from open variables with any names. So the same
+functions apply to random circuits and, with completions by the kernel, to whole tasks.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def is_cause(completions: Sequence[Completion], values: Mapping[Hashable, object
 
 def decides(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
     """Completions that agree on the items are all good or all bad."""
-    seen: dict[tuple[object, ...], bool] = {}
-    return all([seen.setdefault(tuple([c[item] for item in items]), good) == good for c, good in completions])
+    good_by_values: dict[tuple[object, ...], bool] = {}
+    return all([good_by_values.setdefault(tuple([c[item] for item in items]), good) == good for c, good in completions])
 
 
 def is_question(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:

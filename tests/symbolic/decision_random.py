@@ -1,7 +1,7 @@
 """Random small decisions, and all their worlds.
 
-Numbers come from small sets or from intervals. A comparison reads one number from an interval at most, beside whole
-numbers, so between whole numbers nothing changes: a grid of halves is exact.
+Numbers come from small sets or from intervals. A comparison reads at most one number from an interval, and integers,
+so nothing changes between integers: a grid of halves is exact.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ GRID = 2  # steps per unit
 
 
 class Domain(NamedTuple):
-    """Where a number comes from: one of some values, or an interval, open below if ``strict``."""
+    """The domain of a number: some values, or an interval, open below if ``strict``."""
 
     values: tuple[int, ...]
     interval: bool
     strict: bool
 
     def grid(self, extra: Sequence[Number] = ()) -> list[Number]:
-        """Values enough to tell all comparisons apart, and the extra ones that lie in the domain."""
+        """Enough values to distinguish all comparisons, and the extra values that are in the domain."""
         if not self.interval:
             return list(self.values)
         low, high = self.values
@@ -39,7 +39,7 @@ class Domain(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Open facts and numbers, the literal of allowed completions, and that of worlds in which the plan is safe."""
+    """Open facts and numbers, and the literals of allowed completions and of worlds in which the plan is safe."""
 
     circuit: Circuit
     allowed: Literal
@@ -66,7 +66,7 @@ def random_case(seed: int, number: int) -> Case:
 
 
 def _case(rng: random.Random, number: int) -> Case:
-    """Every third is without outcomes, every other one without numbers."""
+    """A case; every third has no outcomes, every second no numbers."""
     circuit = Circuit()
     with_numbers, with_outcomes = number % 2 == 1, number % 3 != 1
     facts = [circuit.input(FactInput(0, i)) for i in range(rng.randint(1, 3 if with_numbers else 8))]
@@ -87,16 +87,18 @@ def _case(rng: random.Random, number: int) -> Case:
         if rng.random() < 0.5
         else _terms(rng, circuit, literals)
     )
-    own = [_comparison(rng, circuit, {n: domains[n] for n in numbers}, facts) for _ in range(bool(numbers))]
-    clauses = [_clause(rng, circuit, [*facts, *own]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
+    number_comparisons = [
+        _comparison(rng, circuit, {n: domains[n] for n in numbers}, facts) for _ in range(bool(numbers))
+    ]
+    clauses = [_clause(rng, circuit, [*facts, *number_comparisons]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     clauses += [circuit.exactly_one(facts[:3])] * (rng.random() < 0.2)
     possible = [_clause(rng, circuit, [*choices, *facts]) for _ in range(with_outcomes and rng.random() < 0.4)]
-    known = circuit.conjunction([bounds[item] for item in numbers])
-    allowed = circuit.conjunction([known, *clauses])
+    bounded = circuit.conjunction([bounds[item] for item in numbers])
+    allowed = circuit.conjunction([bounded, *clauses])
     good = circuit.either(circuit.conjunction(possible) ^ 1, good)
     decision = Decision(circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers))
     case = Case(decision, domains)
-    return case if completions(case) else Case(decision._replace(allowed=known), domains)
+    return case if completions(case) else Case(decision._replace(allowed=bounded), domains)
 
 
 def _domain(rng: random.Random) -> Domain:
@@ -121,10 +123,10 @@ def _comparison(
     intervals = [item for item, domain in domains.items() if domain.interval]
     total = terms.constant(rng.randint(-3, 3))
     if intervals and rng.random() < 0.8:
-        one, other = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
+        first, second = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
         if rng.random() < 0.3:
-            one = terms.select(_literal(rng, literals), one, terms.add(other, terms.constant(1)))
-        total = terms.add(total, one, rng.choice((-1, 1)))
+            first = terms.select(_literal(rng, literals), first, terms.add(second, terms.constant(1)))
+        total = terms.add(total, first, rng.choice((-1, 1)))
     for item, domain in domains.items():
         if not domain.interval and rng.random() < 0.6:
             total = terms.add(total, terms.variable(*item), rng.choice((-2, -1, 1, 2)))
@@ -147,17 +149,17 @@ def _random_gate(rng: random.Random, circuit: Circuit, literals: list[Literal], 
     pool = list(literals)
     for _ in range(gates):
         a, b, c = [_literal(rng, pool) for _ in range(3)]
-        made = rng.choice((circuit.both(a, b), circuit.either(a, b), circuit.choose(a, b, c), circuit.equal(a, b)))
-        if made > TRUE:
-            pool.append(made)
+        gate = rng.choice((circuit.both(a, b), circuit.either(a, b), circuit.choose(a, b, c), circuit.equal(a, b)))
+        if gate > TRUE:
+            pool.append(gate)
     return _literal(rng, pool[-3:])
 
 
 def _terms(rng: random.Random, circuit: Circuit, literals: list[Literal]) -> Literal:
-    """A few conjunctions of two to four literals, of which some holds, or none."""
+    """A disjunction of a few conjunctions of two to four literals, or its negation."""
     sizes = [min(len(literals), rng.randint(2, 4)) for _ in range(rng.randint(1, 4))]
-    some = [circuit.conjunction([a ^ rng.randint(0, 1) for a in rng.sample(literals, size)]) for size in sizes]
-    return circuit.disjunction(some) ^ rng.randint(0, 1)
+    conjunctions = [circuit.conjunction([a ^ rng.randint(0, 1) for a in rng.sample(literals, size)]) for size in sizes]
+    return circuit.disjunction(conjunctions) ^ rng.randint(0, 1)
 
 
 # -- all worlds -------------------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ class Worlds(NamedTuple):
 
 
 def worlds(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = None) -> Worlds:
-    """All completions and outcomes; ``extra`` values of numbers are looked at too."""
+    """All completions and outcomes, also for the ``extra`` values of numbers."""
     decision, circuit = case.decision, case.decision.circuit
     roots = [decision.allowed, decision.good]
     inputs = [n for n in find_dependencies(circuit, roots).nodes if circuit.gates[n] is None]
@@ -182,21 +184,21 @@ def worlds(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = Non
     rows = list(product(*ranges))
     columns = dict(zip([*open_items, *choices], zip(*rows, strict=True), strict=True)) if rows else {}
     allowed, good = evaluated(circuit, roots, columns, len(rows))
-    found = Worlds([], [])
-    each = len(rows)
+    enumeration = Worlds([], [])
+    outcome_count = len(rows)
     for values in ranges[: len(open_items)]:
-        each //= len(values)
-    for start in range(0, len(rows), each):
+        outcome_count //= len(values)
+    for start in range(0, len(rows), outcome_count):
         if allowed[start]:
-            found.values.append(dict(zip(open_items, rows[start], strict=False)))
-            found.outcomes.append(good[start : start + each])
-    return found
+            enumeration.values.append(dict(zip(open_items, rows[start], strict=False)))
+            enumeration.outcomes.append(good[start : start + outcome_count])
+    return enumeration
 
 
 def completions(case: Case, extra: Mapping[OpenNumber, Sequence[Number]] | None = None) -> list:
     """Every completion, and whether it is good."""
-    found = worlds(case, extra)
-    return [(values, all(outcomes)) for values, outcomes in zip(*found, strict=True)]
+    enumeration = worlds(case, extra)
+    return [(values, all(outcomes)) for values, outcomes in zip(*enumeration, strict=True)]
 
 
 def evaluated(
@@ -207,34 +209,40 @@ def evaluated(
 ) -> list[list[bool]]:
     """The values of literals in ``count`` worlds; columns give the values of inputs and numbers."""
     values: dict[int, list[bool]] = {0: [False] * count}
-    known: dict = {}
+    comparison_values: dict = {}
     for node in find_dependencies(circuit, roots).nodes:
         children = circuit.gates[node]
         if children is not None:
             rows = zip(*[[v != (c & 1) for v in values[c >> 1]] for c in children], strict=True)
             values[node] = [all(row) for row in rows]
         elif isinstance(key := circuit.keys[node], Comparison):
-            values[node] = [holds(key, values, columns, i, known) for i in range(count)]
+            values[node] = [holds(key, values, columns, i, comparison_values) for i in range(count)]
         else:
             values[node] = [bool(v) for v in columns[node]]
     return [[v != (root & 1) for v in values[root >> 1]] for root in roots]
 
 
-def holds(key: Comparison, values: Mapping, columns: Mapping, i: int, known: dict) -> bool:
-    """Whether a comparison holds in world ``i``; each combination of what it reads is computed once."""
-    if key not in known:
+def holds(key: Comparison, values: Mapping, columns: Mapping, i: int, comparison_values: dict) -> bool:
+    """Whether a comparison holds in world ``i``; each combination of values that it reads is computed once."""
+    if key not in comparison_values:
         literals, numbers = collect_references(key.sum)
-        known[key] = [literal >> 1 for literal in literals], list(numbers)
-    read = (key, *[values[node][i] for node in known[key][0]], *[columns[item][i] for item in known[key][1]])
-    if read not in known:
+        comparison_values[key] = [literal >> 1 for literal in literals], list(numbers)
+    read = (
+        key,
+        *[values[node][i] for node in comparison_values[key][0]],
+        *[columns[item][i] for item in comparison_values[key][1]],
+    )
+    if read not in comparison_values:
         value = number(key.sum, values, columns, i)
-        known[read] = value == 0 if key.operator == "=" else value < 0 if key.operator == "<" else value <= 0
-    return known[read]
+        comparison_values[read] = (
+            value == 0 if key.operator == "=" else value < 0 if key.operator == "<" else value <= 0
+        )
+    return comparison_values[read]
 
 
 def number(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fraction:
     """The value of a sum in world ``i``."""
-    result = Fraction(total.constant)
+    sum_value = Fraction(total.constant)
     for atom, coefficient in total.weighted_atoms:
         match atom:
             case ("value", function, code):
@@ -249,5 +257,5 @@ def number(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fraction:
             case ("quotient", a, b):
                 divisor = number(b, values, columns, i)
                 value = number(a, values, columns, i) / divisor if divisor else 0
-        result += coefficient * value
-    return result
+        sum_value += coefficient * value
+    return sum_value

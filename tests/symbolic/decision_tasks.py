@@ -25,7 +25,7 @@ Fact = tuple[str, ...]
 
 
 class TaskCompared(NamedTuple):
-    """What differs, and what the case was; ``kind`` is empty where nothing could be compared."""
+    """The differences, and the kind of case; ``kind`` is empty if nothing could be compared."""
 
     problems: list[str]
     kind: str = ""
@@ -33,9 +33,9 @@ class TaskCompared(NamedTuple):
 
 def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     """Compare one untimed, totally ordered case with finitely many worlds. Raises what the kernel raises."""
-    found = brute(case)
+    verdict = brute(case)
     checker = checker_of(case, engine)
-    if not checker.ok or not found.complete or not found.completions:
+    if not checker.ok or not verdict.complete or not verdict.completions:
         return TaskCompared([])
     task = checker.engine.task
     groups = find_restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
@@ -44,27 +44,29 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
         return TaskCompared([])
     completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), engine)
     cause = find_minimal_cause(completions)
-    asked = find_question(completions)
+    question = find_question(completions)
     completions.close()
     problems = []
-    good = [completion.good for completion in found.completions]
+    good = [completion.good for completion in verdict.completions]
     if all(good):
-        if (cause.note, asked.note) != ("no completion is bad", "no completion is bad"):
-            problems.append(f"all good, but {cause} and {asked}")
+        if (cause.note, question.note) != ("no completion is bad", "no completion is bad"):
+            problems.append(f"all good, but {cause} and {question}")
         return TaskCompared(problems, "all good")
     if cause.values is None or not brute_cause_ok(
         case, {kernel_name(task, encoding.circuit, item): kernel_value(value) for item, value in cause.values.items()}
     ):
         problems.append(f"no cause: {cause}")
-    some_good = any([completion.some_good for completion in found.completions if not completion.good])
-    if asked.safe_in_bad is not some_good:
-        problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {asked}")
+    some_good = any([completion.some_good for completion in verdict.completions if not completion.good])
+    if question.safe_in_bad is not some_good:
+        problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {question}")
     if not any(good):
-        return TaskCompared(problems if asked.variables is None else [*problems, f"all bad, but {asked}"], "all bad")
-    if asked.variables is None or not brute_question_ok(
-        case, frozenset([kernel_name(task, encoding.circuit, item) for item in asked.variables])
+        return TaskCompared(
+            problems if question.variables is None else [*problems, f"all bad, but {question}"], "all bad"
+        )
+    if question.variables is None or not brute_question_ok(
+        case, frozenset([kernel_name(task, encoding.circuit, item) for item in question.variables])
     ):
-        problems.append(f"no question: {asked}")
+        problems.append(f"no question: {question}")
     return TaskCompared(problems, "some bad")
 
 
@@ -75,10 +77,10 @@ def kernel_value(value: bool | Number) -> bool | Fraction:
 def kernel_name(task: Task, circuit: Circuit, variable: OpenVariable) -> Fact:
     """An open fact or number as the kernel names it."""
     if isinstance(variable, tuple):
-        return named(task.fluent_text(*variable))
-    return named(task.fact_text(*circuit.keys[variable]))
+        return split_name(task.fluent_text(*variable))
+    return split_name(task.fact_text(*circuit.keys[variable]))
 
 
-def named(text: str) -> Fact:
+def split_name(text: str) -> Fact:
     """``(wet cup)`` as ``("wet", "cup")``."""
     return tuple(text.strip("()").split())

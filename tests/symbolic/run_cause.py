@@ -27,11 +27,11 @@ def main() -> int:
     times: list[tuple[float, float]] = []
     wrong, begun = 0, time.monotonic()
     for number in range(arguments.count):
-        found = compared(arguments.seed, number, arguments.engine)
-        kinds.update(found.kinds)
-        sizes.update(found.sizes)
-        times.append(found.seconds)
-        for problem in found.problems:
+        comparison = compared(arguments.seed, number, arguments.engine)
+        kinds.update(comparison.kinds)
+        sizes.update(comparison.sizes)
+        times.append(comparison.seconds)
+        for problem in comparison.problems:
             wrong += 1
             print(f"case {arguments.seed}/{number}: {problem}")
     print(f"{arguments.count} causes and questions in {time.monotonic() - begun:.0f} s, {wrong} differ")

@@ -38,35 +38,34 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=3)
     arguments = parser.parse_args()
     criteria = VerdictCriteria(arguments.judge, arguments.min_severity, EXEMPT if arguments.exempt else ())
-    seen: Counter[str] = Counter()
-    shown = 0
+    counts: Counter[str] = Counter()
+    shown_cases = 0
     started = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
         case = worlds_case(arguments.mode, arguments.seed, number)._replace(criteria=criteria)
         try:
             full = number % arguments.reports == 0
-            found = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)
-            seen["reports"] += full
+            problems = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)
+            counts["reports"] += full
         except (KernelRejects, KernelLimit) as why:
-            seen[f"left out: {type(why).__name__}"] += 1
+            counts[f"left out: {type(why).__name__}"] += 1
             continue
         except Exception as error:
-            found = [f"crash: {type(error).__name__}: {error}"]
+            problems = [f"crash: {type(error).__name__}: {error}"]
         verdict = brute(case)
-        seen.update([f"executable {verdict.executable}", f"goal {verdict.goal}", f"safe {verdict.safe}"])
-        seen["judged"] += 1
-        seen["worlds"] += verdict.worlds
-        if found:
-            seen["differ"] += 1
-            if shown < arguments.show:
-                shown += 1
+        counts.update([f"executable {verdict.executable}", f"goal {verdict.goal}", f"safe {verdict.safe}"])
+        counts["judged"] += 1
+        counts["worlds"] += verdict.worlds
+        if problems:
+            counts["differ"] += 1
+            if shown_cases < arguments.show:
+                shown_cases += 1
                 print(case.show())
-                print("\n".join(found), flush=True)
-    print(
-        f"{seen['judged']} judged, {seen['differ']} differ, {seen['worlds']} worlds, {time.monotonic() - started:.0f} s"
-    )
-    print(", ".join([f"{what} {count}" for what, count in sorted(seen.items())]))
-    return 1 if seen["differ"] else 0
+                print("\n".join(problems), flush=True)
+    seconds = time.monotonic() - started
+    print(f"{counts['judged']} judged, {counts['differ']} differ, {counts['worlds']} worlds, {seconds:.0f} s")
+    print(", ".join([f"{outcome} {count}" for outcome, count in sorted(counts.items())]))
+    return 1 if counts["differ"] else 0
 
 
 if __name__ == "__main__":

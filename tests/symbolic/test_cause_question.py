@@ -54,11 +54,11 @@ def test_random_tasks() -> None:
     for number in range(30):
         case = worlds_case("facts", 300, number)
         try:
-            found = compared_task(case)
+            comparison = compared_task(case)
         except (KernelRejects, KernelLimit):
             continue
-        assert found.problems == [], case.show()
-        kinds.add(found.kind)
+        assert comparison.problems == [], case.show()
+        kinds.add(comparison.kind)
     assert {"all good", "all bad", "some bad"} <= kinds
 
 
@@ -70,8 +70,8 @@ def facts(circuit: Circuit, count: int) -> list[Literal]:
 
 
 def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) -> Decision:
-    known = tuple([node for node, key in circuit.keys.items() if isinstance(key, FactInput)])
-    return Decision(circuit, allowed, good, known)._replace(**more)
+    fact_nodes = tuple([node for node, key in circuit.keys.items() if isinstance(key, FactInput)])
+    return Decision(circuit, allowed, good, fact_nodes)._replace(**more)
 
 
 def test_outcomes_decide() -> None:
@@ -79,9 +79,9 @@ def test_outcomes_decide() -> None:
     a, b = facts(circuit, 2)
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
-    asked = decision(circuit, TRUE, good)
-    assert cause_of(asked) == Cause({})
-    assert question_of(asked) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    problem = decision(circuit, TRUE, good)
+    assert cause_of(problem) == Cause({})
+    assert question_of(problem) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
     possible = decision(circuit, TRUE, circuit.either(circuit.either(first, second) ^ 1, good))
     assert cause_of(possible) == Cause({a >> 1: False, b >> 1: False})
     assert question_of(possible) == Question([a >> 1, b >> 1], safe_in_bad=True)
@@ -91,12 +91,12 @@ def test_the_world_of_a_cause() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
-    asked = decision(circuit, circuit.equal(a, b), good)
-    assert question_of(asked).variables == [a >> 1, c >> 1]
+    problem = decision(circuit, circuit.equal(a, b), good)
+    assert question_of(problem).variables == [a >> 1, c >> 1]
     world = Completion(frozenset({(7, 2)}), {}, {})
-    assert cause_of(asked, world=world).values == {a >> 1: False}
+    assert cause_of(problem, world=world).values == {a >> 1: False}
     good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
-    values = cause_of(asked, world=good_world).values
+    values = cause_of(problem, world=good_world).values
     assert values is not None and len(values) == 1  # of another world: this one is not bad
 
 
@@ -105,28 +105,28 @@ def test_facts_of_which_few_matter() -> None:
     many = facts(circuit, 10_000)
     pairs = [circuit.either(many[i], many[i + 1]) for i in range(0, 10_000, 2)]
     good = circuit.conjunction([circuit.either(many[10], many[500]), circuit.either(many[9_000] ^ 1, many[9_003])])
-    asked = decision(circuit, circuit.conjunction(pairs), good)
-    search = CompletionSearch(*asked[:3])
-    assert (len(search.near), len(search.far)) == (4, 4)  # the others are not looked at
-    values = cause_of(asked, search=search).values
+    problem = decision(circuit, circuit.conjunction(pairs), good)
+    search = CompletionSearch(*problem[:3])
+    assert (len(search.near), len(search.far)) == (4, 4)  # the other facts are dropped
+    values = cause_of(problem, search=search).values
     assert values is not None and {*values} in [{many[i] >> 1, many[j] >> 1} for i, j in ((10, 500), (9_000, 9_003))]
-    found = question_of(asked, search=search).variables
-    assert found == [many[i] >> 1 for i in (10, 500, 9_000, 9_003)]
+    variables = question_of(problem, search=search).variables
+    assert variables == [many[i] >> 1 for i in (10, 500, 9_000, 9_003)]
 
 
 def test_the_work_budget_ends_the_search() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
-    asked = decision(circuit, TRUE, circuit.conjunction([circuit.either(a, b), c]))
+    problem = decision(circuit, TRUE, circuit.conjunction([circuit.either(a, b), c]))
     for units in range(0, 3_000, 100):
         notes = []
         for _ in range(2):
-            search = CompletionSearch(*asked[:3], work=WorkBudget(units))
-            notes.append((cause_of(asked, search=search), question_of(asked, search=search)))
+            search = CompletionSearch(*problem[:3], work=WorkBudget(units))
+            notes.append((cause_of(problem, search=search), question_of(problem, search=search)))
         assert notes[0] == notes[1]
         if units == 0:
             assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
-    assert cause_of(asked, search=CompletionSearch(*asked[:3], work=WorkBudget(100_000))) == cause_of(asked)
+    assert cause_of(problem, search=CompletionSearch(*problem[:3], work=WorkBudget(100_000))) == cause_of(problem)
 
 
 def test_numbers() -> None:
@@ -137,46 +137,46 @@ def test_numbers() -> None:
     good = terms.compare(circuit, "<", x, limit)
     inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
     inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
-    asked = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
-    assert question_of(asked).variables == [hot >> 1, (0, 3), (0, 4)]
+    problem = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
+    assert question_of(problem).variables == [hot >> 1, (0, 3), (0, 4)]
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
-    assert cause_of(asked, world=world).values == {hot >> 1: False, (0, 3): 4, (0, 4): 2}
+    assert cause_of(problem, world=world).values == {hot >> 1: False, (0, 3): 4, (0, 4): 2}
     with pytest.raises(Unsupported):
-        cause_of(asked, "sat")
-    # a world without a value of y: the cause is that of another bad completion
-    values = cause_of(asked, world=Completion(frozenset(), {(0, 3): 1}, {})).values
+        cause_of(problem, "sat")
+    # a world without a value of y: the cause comes from another bad completion
+    values = cause_of(problem, world=Completion(frozenset(), {(0, 3): 1}, {})).values
     assert values is not None and {*values} & {(0, 3), (0, 4)}
 
 
 def test_time_is_up() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
-    asked = decision(circuit, TRUE, circuit.both(a, b))
-    assert cause_of(asked, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
-    assert question_of(asked, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+    problem = decision(circuit, TRUE, circuit.both(a, b))
+    assert cause_of(problem, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert question_of(problem, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
 def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.MonkeyPatch, checks: int) -> None:
     circuit = Circuit()
     good = circuit.disjunction(facts(circuit, 4))
-    asked = decision(circuit, TRUE, good)
-    left = checks
+    problem = decision(circuit, TRUE, good)
+    checks_left = checks
     solve = SatSolver.solve
 
     def patient(solver: SatSolver, assumptions: list[Literal]) -> bool | None:
-        nonlocal left
-        left -= 1
-        return solve(solver, assumptions) if left >= 0 else None
+        nonlocal checks_left
+        checks_left -= 1
+        return solve(solver, assumptions) if checks_left >= 0 else None
 
     monkeypatch.setattr(SatSolver, "solve", patient)
-    cause = cause_of(asked)
+    cause = cause_of(problem)
     assert cause.values is None
     assert cause.note.startswith("not minimal: ") == (checks > 2)
-    left = checks
-    asked_for = question_of(asked)
-    assert (asked_for.variables is not None) == (asked_for.note == "") == (checks > 3)  # flips save the rest
-    assert asked_for.note.startswith("not minimal: ") == (checks == 3)
+    checks_left = checks
+    question = question_of(problem)
+    assert (question.variables is not None) == (question.note == "") == (checks > 3)  # flips save the rest
+    assert question.note.startswith("not minimal: ") == (checks == 3)
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
@@ -201,12 +201,12 @@ def test_minimal_sets(seed: int) -> None:
 
     subsets = [s for n in range(size + 1) for s in combinations(range(size), n)]
     preferred = rng.sample(range(size), rng.randint(0, size))
-    found = find_minimal_subset(range(size), check, preferred)
-    assert found is not None and found.reason == ""
-    assert has(found.elements)
-    assert not any([has(set(found.elements) - {element}) for element in found.elements])
+    minimal = find_minimal_subset(range(size), check, preferred)
+    assert minimal is not None and minimal.reason == ""
+    assert has(minimal.elements)
+    assert not any([has(set(minimal.elements) - {element}) for element in minimal.elements])
     if preferred and has(preferred):
-        assert set(found.elements) <= set(preferred)
+        assert set(minimal.elements) <= set(preferred)
     assert find_minimal_subset(range(size), lambda _: PropertyFails(range(size))) is None
 
 
@@ -228,11 +228,11 @@ def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
     rng = random.Random(f"numeric {seed}")
     circuit = Circuit()
     inputs = facts(circuit, 4)
-    made = list(inputs)
+    literals = list(inputs)
     sums = [*[terms.variable(0, i) for i in range(3)], terms.constant(1), terms.constant(-2)]
     for _ in range(14):
         a, b = rng.choice(sums), rng.choice(sums)
-        condition = rng.choice(made) ^ rng.randint(0, 1)
+        condition = rng.choice(literals) ^ rng.randint(0, 1)
         match rng.randrange(7):
             case 0:
                 sums.append(terms.add(a, b, rng.choice((-1, 1, 2))))
@@ -243,24 +243,26 @@ def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
             case 4:
                 sums.append(terms.divide(a, b))
             case _:
-                made.append(terms.compare(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
-                made.append(circuit.choose(condition, rng.choice(made), made[-1] ^ 1))
-    return circuit, inputs, made
+                literals.append(terms.compare(circuit, rng.choice(("=", "<", "<=", ">", ">=")), a, b))
+                literals.append(circuit.choose(condition, rng.choice(literals), literals[-1] ^ 1))
+    return circuit, inputs, literals
 
 
 @pytest.mark.parametrize("seed", range(150))
 def test_copies_mean_what_the_originals_mean(seed: int) -> None:
-    circuit, inputs, made = random_numeric(seed)
+    circuit, inputs, literals = random_numeric(seed)
     rng = random.Random(seed)
-    roots = made[-3:]
-    other = [circuit.input(OrderInput(7, i)) for i in range(4)]
-    renamed = {literal >> 1: rng.choice([*other, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]}
+    roots = literals[-3:]
+    other_inputs = [circuit.input(OrderInput(7, i)) for i in range(4)]
+    renamed = {
+        literal >> 1: rng.choice([*other_inputs, *inputs, FALSE, TRUE]) ^ rng.randint(0, 1) for literal in inputs[:3]
+    }
     new = [terms.variable(1, 0), terms.constant(2), terms.add(terms.variable(0, 0), terms.constant(1))]
-    new += [terms.select(other[0], terms.constant(0), terms.variable(0, 2))]
+    new += [terms.select(other_inputs[0], terms.constant(0), terms.variable(0, 2))]
     numbers = {(0, i): rng.choice(new) for i in range(2)}
     copies = CircuitTemplate(circuit, roots, renamed, numbers).instantiate(renamed, numbers)
     for _ in range(8):
-        values = {literal >> 1: [rng.random() < 0.5] for literal in [*inputs, *other]}
+        values = {literal >> 1: [rng.random() < 0.5] for literal in [*inputs, *other_inputs]}
         values |= {item: [rng.randint(-2, 2)] for item in [(0, 0), (0, 1), (0, 2), (1, 0)]}
         replaced = dict(values)
         for node, literal in renamed.items():

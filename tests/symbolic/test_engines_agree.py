@@ -30,7 +30,7 @@ TIMED = {
 """Plans with times, which the symbolic engines take only where something is open."""
 
 
-def said(report: Report) -> tuple[object, ...]:
+def summary(report: Report) -> tuple[object, ...]:
     """What a report says of the plan."""
     findings = [(f.code, f.message, f.rule, f.binding, f.step, f.at_end, f.readings, f.blame) for f in report.findings]
     rules = [(r.name, r.instances, r.violations, r.status) for r in report.rules]
@@ -48,7 +48,7 @@ def test_conformance(case: Case, engine: str) -> None:
         assert explicit.headline is None or [d.code for d in symbolic.diagnostics] == ["SC507"]
         assert symbolic.headline is None or symbolic.exit_code == 3
         return
-    assert said(symbolic) == said(explicit)
+    assert summary(symbolic) == summary(explicit)
     assert symbolic.worlds is None
 
 
@@ -61,7 +61,7 @@ def test_examples(plan: Path) -> None:
     if [d.code for d in symbolic.report.diagnostics if d.code == "SC507"]:
         assert plan.parent.name == "oven"  # numbers are open, which a SAT solver does not know
         return
-    assert said(symbolic.report) == said(explicit.report)
+    assert summary(symbolic.report) == summary(explicit.report)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name not in TIMED], ids=lambda case: case.name)
@@ -94,10 +94,10 @@ def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
     assert all(v.literal == TRUE for v in encoding.violations)
     assert (encoding.executable == TRUE) == (report.executable.value == "ALL")
     assert (encoding.goal == TRUE) == (report.goal.value == "ALL")
-    found = set()
+    instances = set()
     for violation in encoding.violations:
         part = checker.engine.rule_set.parts[violation.part]
         binding = part.shown_binding(checker.engine.task.names(violation.binding))
-        found.add((checker.rules[part.rule].name, binding))
+        instances.add((checker.rules[part.rule].name, binding))
     halted = [f for f in report.findings if f.rule and "halt" in f.readings and f.finding_class.value != "undecided"]
-    assert found == {(f.rule, f.binding) for f in halted}
+    assert instances == {(f.rule, f.binding) for f in halted}

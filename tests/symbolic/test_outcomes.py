@@ -11,7 +11,7 @@ from quick import every
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
+    sys.path.insert(0, str(ROOT))  # for bench, which is not part of the package
 
 from bench.worlds import run  # noqa: E402
 from bench.worlds.outcomes import pouring  # noqa: E402

@@ -55,8 +55,8 @@ def test_a_rule_about_a_step_that_is_taken_in_some_worlds(plan: str) -> None:
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
 def test_preferences(plan: str) -> None:
     soft = "(:constraints (and (preference a (always (not (p)))) (preference b (always (not (q))))))"
-    found = statuses(check("", plan, "(oneof (p) (g))", constraints=soft))
-    assert found == {"a": "preference violated", "b": "kept"}
+    by_rule = statuses(check("", plan, "(oneof (p) (g))", constraints=soft))
+    assert by_rule == {"a": "preference violated", "b": "kept"}
 
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])

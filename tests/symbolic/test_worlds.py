@@ -14,7 +14,7 @@ from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 
-def judged(case: WorldsCase, full: bool) -> list[str]:
+def check_case(case: WorldsCase, full: bool) -> list[str]:
     """What differs; nothing where the kernel does not take the case."""
     try:
         return differences(case) if full else verdicts_differ(case)
@@ -27,7 +27,7 @@ def judged(case: WorldsCase, full: bool) -> list[str]:
 def test_facts_and_outcomes(block: int) -> None:
     for number in range(block * 15, block * 15 + 15):
         case = worlds_case("facts", 1, number)
-        assert judged(case, number % 5 == 0) == [], case.show()
+        assert check_case(case, number % 5 == 0) == [], case.show()
 
 
 @pytest.mark.slow
@@ -35,26 +35,26 @@ def test_facts_and_outcomes(block: int) -> None:
 def test_exemptions(mode: str) -> None:
     for number in range(12):
         case = worlds_case(mode, 3, number)._replace(criteria=VerdictCriteria(exemptions=EXEMPT))
-        assert judged(case, number % 4 == 0) == [], case.show()
+        assert check_case(case, number % 4 == 0) == [], case.show()
 
 
 @pytest.mark.slow
 def test_numbers() -> None:
     for number in range(12):
         case = worlds_case("intervals", 1, number)
-        assert judged(case, number % 4 == 0) == [], case.show()
+        assert check_case(case, number % 4 == 0) == [], case.show()
 
 
 @pytest.mark.slow
 def test_the_cases_are_of_all_kinds() -> None:
-    seen = set()
+    property_values = set()
     for number in range(60):
         try:
-            found = brute(worlds_case("facts", 1, number))
+            verdict = brute(worlds_case("facts", 1, number))
         except (KernelRejects, KernelLimit):
             continue
-        seen |= {("executable", found.executable), ("goal", found.goal), ("safe", found.safe)}
-    assert len(seen) >= 8
+        property_values |= {("executable", verdict.executable), ("goal", verdict.goal), ("safe", verdict.safe)}
+    assert len(property_values) >= 8
 
 
 @pytest.mark.slow

@@ -33,17 +33,17 @@ TIDY = "(:termination tidy :parameters (?x - item) :forbid (wet ?x))"
 
 def test_a_verdict_over_completions() -> None:
     case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
-    found = brute(case)
-    assert (found.executable, found.goal, found.safe, found.headline, found.exit_code) == (
+    verdict = brute(case)
+    assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == (
         "ALL",
         "ALL",
         "SOME",
         "UNSAFE",
         1,
     )
-    assert [c.good for c in found.completions] == [("metal", "cup") not in c.facts for c in found.completions]
-    assert (len(found.completions), found.worlds) == (6, 6)
-    assert found.violated == {("calm", ()): "SOME"}
+    assert [c.good for c in verdict.completions] == [("metal", "cup") not in c.facts for c in verdict.completions]
+    assert (len(verdict.completions), verdict.worlds) == (6, 6)
+    assert verdict.violated == {("calm", ()): "SOME"}
     assert contradictions(case, {"executable": "ALL", "goal": "ALL", "safe": "SOME"}) == []
     assert len(contradictions(case, {"executable": "SOME", "goal": "ALL", "safe": "ALL"})) == 2
 
@@ -60,7 +60,7 @@ def test_causes_and_questions_of_completions() -> None:
     assert not brute_question_ok(case, frozenset())
     assert not brute_question_ok(case, frozenset({pan}))
     assert not brute_question_ok(case, frozenset({cup, pan}))
-    # Which of two it is: either answer tells, and either fact with its value is a cause.
+    # One of two facts is true: the value of either answers the question, and either fact with its value is a cause.
     case = written("(oneof (metal cup) (metal pan))", "(heat cup)", CALM)
     assert brute_cause_ok(case, {cup: True})
     assert brute_cause_ok(case, {pan: False})
@@ -86,12 +86,12 @@ def test_causes_with_several_facts_and_numbers() -> None:
 
 
 def test_outcomes_count_as_worlds_of_a_completion() -> None:
-    found = brute(written("(unknown (wet pan))", "(rinse cup) (rinse pan)", TIDY))
-    assert (found.executable, found.safe, found.headline) == ("ALL", "SOME", "UNSAFE")
-    assert [(c.good, c.some_good, c.worlds) for c in found.completions] == [(False, True, 4), (False, False, 4)]
-    assert set(found.violated.values()) == {"SOME"}
-    found = brute(written("", "(rinse cup) (dry cup)", TIDY))
-    assert (found.executable, found.safe, found.headline, found.worlds) == ("SOME", "ALL", "INVALID", 2)
+    verdict = brute(written("(unknown (wet pan))", "(rinse cup) (rinse pan)", TIDY))
+    assert (verdict.executable, verdict.safe, verdict.headline) == ("ALL", "SOME", "UNSAFE")
+    assert [(c.good, c.some_good, c.worlds) for c in verdict.completions] == [(False, True, 4), (False, False, 4)]
+    assert set(verdict.violated.values()) == {"SOME"}
+    verdict = brute(written("", "(rinse cup) (dry cup)", TIDY))
+    assert (verdict.executable, verdict.safe, verdict.headline, verdict.worlds) == ("SOME", "ALL", "INVALID", 2)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_outcomes_count_as_worlds_of_a_completion() -> None:
 def test_values_and_headlines(
     init: str, plan: str, rules: str, goal: str, expected: tuple[str, str, str, str, int]
 ) -> None:
-    found = brute(written(init, plan, rules, goal))
-    assert (found.executable, found.goal, found.safe, found.headline, found.exit_code) == expected
+    verdict = brute(written(init, plan, rules, goal))
+    assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == expected
 
 
 def test_worlds_in_which_a_rule_is_undecided() -> None:
@@ -128,15 +128,15 @@ def test_orders_count_as_worlds() -> None:
     plan = "(define (plan x) (:steps (a (rinse cup)) (b (heat cup)) (c (rinse pan))) (:ordering (< a b)))"
     assert [*orders_of(plan)] == [(1, 2, 3), (1, 3, 2), (3, 1, 2)]
     assert [*orders_of("(rinse cup)")] == [()]
-    found = brute(written("", plan, "(:process first :on (heat ?x) :require (wet pan))"))
-    assert (found.worlds, found.safe) == (12, "SOME")
+    verdict = brute(written("", plan, "(:process first :on (heat ?x) :require (wet pan))"))
+    assert (verdict.worlds, verdict.safe) == (12, "SOME")
 
 
 def test_intervals_are_sampled() -> None:
     case = written("(<= 0 (power) 3)", "", "(:termination mild :require (< (power) 1))")
-    found = brute(case)
-    assert not found.complete
-    assert found.safe == "SOME"
+    verdict = brute(case)
+    assert not verdict.complete
+    assert verdict.safe == "SOME"
     assert contradictions(case, {"executable": "ALL", "goal": "UNKNOWN", "safe": "SOME"}) == []
     assert len(contradictions(case, {"executable": "NONE", "goal": "ALL", "safe": "ALL"})) == 2
 
@@ -146,18 +146,18 @@ def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
     for number in range(6):
         case = worlds_case(mode, 1, number)
         assert case == worlds_case(mode, 1, number)
-        found = brute(case)
-        assert found.worlds <= 2 * MAX_WORLDS
-        assert found.complete or mode == "intervals"
+        verdict = brute(case)
+        assert verdict.worlds <= 2 * MAX_WORLDS
+        assert verdict.complete or mode == "intervals"
 
 
 def test_no_random_world_is_new() -> None:
-    """What is enumerated lazily has all that worlds drawn at random show."""
+    """Lazy enumeration has every value of worlds that are drawn at random."""
     random = Random(5)
     for number in range(100, 118):
         case = worlds_case("facts", 1, number)
-        found, kernel = brute(case), kernel_of(case)
-        for completion in found.completions[:8]:
+        verdict, kernel = brute(case), kernel_of(case)
+        for completion in verdict.completions[:8]:
             salt = random.random()
             world = World(
                 completion.facts,
@@ -165,8 +165,10 @@ def test_no_random_world_is_new() -> None:
                 lambda *key, salt=salt: Random(f"{salt} {key[:3]}").randrange(key[3]),
             )
             judgement = kernel.audit(case.plan, world)
-            assert all(getattr(judgement, name) in found.seen[name] for name in found.seen)
-            assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= found.violated.keys()
+            assert all(
+                getattr(judgement, name) in verdict.values_by_property[name] for name in verdict.values_by_property
+            )
+            assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= verdict.violated.keys()
             good = judgement.headline in ("SAFE", "VALID")
             assert completion.some_good if good else not completion.good
 

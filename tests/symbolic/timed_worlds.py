@@ -12,8 +12,8 @@ from worlds_case import WorldsCase
 def timed_case(seed: int, number: int) -> WorldsCase:
     """The case of this number: a task of :mod:`durations_random` with durations that are known and open facts."""
     random = Random(f"timed worlds {seed} {number}")
-    found = open_case(seed, number, plans=1)
-    case, plan = found.case, found.plans[0].steps
+    open_timed_case = open_case(seed, number, plans=1)
+    case, plan = open_timed_case.case, open_timed_case.plans[0].steps
     if random.random() < 0.3:
         case = case._replace(structures=tuple(_choosing(random, structure) for structure in case.structures))
     elif random.random() < 0.3:
@@ -53,11 +53,11 @@ def _each_chooses(random: Random, structure: Sexp) -> Sexp:
 
 def _opened(random: Random, case: Case) -> tuple[Sexp, ...]:
     """The initial state with some facts left open: some that it gives, and some that rules may read."""
-    given = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
+    initial_facts = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
     objects = [name for name, _ in case.objects]
-    others: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
+    closed_facts: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
     typed = {("p", o) for o in objects} | {("n",)} | {("q", o) for o, kind in case.objects if kind != "agent"}
-    left = [fact for fact in dict.fromkeys([*given, *others]) if fact in typed or fact in given]
+    left = [fact for fact in dict.fromkeys([*initial_facts, *closed_facts]) if fact in typed or fact in initial_facts]
     chosen = random.sample(left, min(len(left), random.choice((1, 2, 2, 3, 4))))
     statements: list[Sexp] = []
     while chosen:

@@ -1,4 +1,4 @@
-"""Worlds in which something is said to fail, with mistakes in them: what is accepted, and what the kernel says.
+"""Corrupted witnesses: which of them the report accepts, and which are witnesses by the kernel.
 
 usage: python tests/symbolic/witness_corruption.py --count 1000 --seed 1
 """
@@ -69,10 +69,10 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
             accepted = True
         except EngineContradiction:
             accepted = False
-        told = kernel_world(checker.compiled, world)
-        right = kernel.allows(told.facts, told.numbers)
+        kernel_completion = kernel_world(checker.compiled, world)
+        right = kernel.allows(kernel_completion.facts, kernel_completion.numbers)
         if right:
-            judgement = kernel.audit(case.plan, told, other_readings=())
+            judgement = kernel.audit(case.plan, kernel_completion, other_readings=())
             right = getattr(judgement, ABOUT[which]) is False
         yield accepted, right
 
@@ -96,23 +96,23 @@ def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completio
 
 
 def main() -> int:
-    """Corrupt many witnesses; exit code 1 if one is taken for what it is not."""
+    """Corrupt many witnesses; exit code 1 if one is wrongly accepted or rejected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    seen: Counter[tuple[bool, bool]] = Counter()
+    counts: Counter[tuple[bool, bool]] = Counter()
     number = 0
-    while sum(seen.values()) < arguments.count:
+    while sum(counts.values()) < arguments.count:
         number += 1
         try:
-            seen.update(corrupted(worlds_case("facts", arguments.seed, number), number, 6))
+            counts.update(corrupted(worlds_case("facts", arguments.seed, number), number, 6))
         except (KernelRejects, KernelLimit):
             continue
-    print(f"{sum(seen.values())} witnesses of {number} cases: accepted and right {seen[True, True]},")
-    print(f"refused and wrong {seen[False, False]}, accepted but wrong {seen[True, False]},")
-    print(f"refused but right {seen[False, True]}")
-    return 1 if seen[True, False] or seen[False, True] else 0
+    print(f"{sum(counts.values())} witnesses of {number} cases: accepted and right {counts[True, True]},")
+    print(f"refused and wrong {counts[False, False]}, accepted but wrong {counts[True, False]},")
+    print(f"refused but right {counts[False, True]}")
+    return 1 if counts[True, False] or counts[False, True] else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The verdict over worlds by definition: every world of a case, replayed by the kernel (docs/worlds.md, section 2).
 
-Where a number may lie anywhere in an interval, worlds are sampled: then the verdict says what was seen, and is not
-``complete``.
+If a number may have any value of an interval, worlds are sampled, and the verdict is not ``complete``.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Fact: TypeAlias = tuple[str, ...]
 """(predicate, object ..) or (function, object ..)."""
 Violated: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 """A rule and a binding."""
-Asked: TypeAlias = tuple[int, int, tuple[str, ...]]
+Choice: TypeAlias = tuple[int, int, tuple[str, ...]]
 """A choice: step, number of the ``oneof``, objects."""
 
 MAX_WORLDS = 20_000
@@ -40,16 +39,17 @@ class Completion(NamedTuple):
     worlds: int
 
     def value(self, what: Fact) -> bool | Fraction:
-        """Of an open fact or fluent."""
+        """The value of an open fact or fluent."""
         return self.numbers.get(what, what in self.facts)
 
 
 class BruteVerdict(NamedTuple):
-    """The verdict, and what the parts of it are made of.
+    """The verdict, and the values and findings that it was computed from.
 
-    ``headline`` is empty where no world is allowed. ``seen`` has the values that each of the three has in some world.
-    ``violated`` says of rules with bindings whether they are violated in ALL worlds or in SOME, ``rules`` of each rule
-    what a report says of it. ``complete``: these were all the worlds.
+    ``headline`` is empty if no world is allowed. ``values_by_property``: the values that each of the three has in some
+    world.
+    ``violated``: whether ALL or SOME worlds violate a rule with a binding. ``rules``: the status of each rule in a
+    report. ``complete``: these were all the worlds.
     """
 
     executable: Value
@@ -59,7 +59,7 @@ class BruteVerdict(NamedTuple):
     exit_code: int
     completions: tuple[Completion, ...]
     violated: dict[Violated, Value]
-    seen: dict[str, frozenset[bool | None]]
+    values_by_property: dict[str, frozenset[bool | None]]
     open_facts: tuple[Fact, ...]
     open_numbers: tuple[Fact, ...]
     rules: dict[str, str]
@@ -67,7 +67,7 @@ class BruteVerdict(NamedTuple):
 
     @property
     def worlds(self) -> int:
-        """How many worlds were replayed."""
+        """The number of worlds that were replayed."""
         return sum(completion.worlds for completion in self.completions)
 
 
@@ -91,14 +91,14 @@ def brute(case: WorldsCase) -> BruteVerdict:
     judgements: list[KernelVerdict] = []
     completions: list[Completion] = []
     for facts, numbers in starts:
-        here = [
+        verdicts = [
             judgement
             for order in orders
             for judgement in _outcomes(kernel, case.plan, World(facts, numbers, order=order))
         ]
-        good = [judgement.headline in ("SAFE", "VALID") for judgement in here]
-        completions.append(Completion(facts, numbers, all(good), any(good), len(here)))
-        judgements += here
+        good = [judgement.headline in ("SAFE", "VALID") for judgement in verdicts]
+        completions.append(Completion(facts, numbers, all(good), any(good), len(verdicts)))
+        judgements += verdicts
         if len(judgements) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
     return _verdict(kernel, judgements, completions, complete, case.criteria)
@@ -111,14 +111,14 @@ def _verdict(
     complete: bool,
     criteria: VerdictCriteria,
 ) -> BruteVerdict:
-    if criteria.only_introduced:  # what the kernel does not tell, it does not enumerate either
+    if criteria.only_introduced:  # the kernel may leave the blame of a finding open
         complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
-    seen: dict[str, frozenset[bool | None]] = {
+    values_by_property: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
     }
-    seen["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
-    values = {name: _value(seen[name]) for name in seen}
-    found = [
+    values_by_property["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
+    values = {name: _value(values_by_property[name]) for name in values_by_property}
+    counted_findings = [
         [
             f
             for f in judgement.findings
@@ -127,18 +127,18 @@ def _verdict(
         ]
         for judgement in judgements
     ]
-    findings = [{(f.rule, f.binding) for f in own} for own in found]
+    findings = [{(f.rule, f.binding) for f in own} for own in counted_findings]
     everywhere = set.intersection(*findings) if findings else set()
     violated: dict[Violated, Value] = {
         pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[Violated]().union(*findings))
     }
     if not judgements:
         headline, code = "", 2
-    elif False in seen["executable"] | seen["goal"]:
+    elif False in values_by_property["executable"] | values_by_property["goal"]:
         headline, code = "INVALID", 2 if judgements[0].ill_formed else 1
-    elif False in seen["safe"]:
+    elif False in values_by_property["safe"]:
         headline, code = "UNSAFE", 1
-    elif None in seen["safe"]:
+    elif None in values_by_property["safe"]:
         headline, code = "UNKNOWN", 3
     else:
         # All steps are taken in every world: a rule has an instance in all of them, or in none.
@@ -151,7 +151,7 @@ def _verdict(
         code,
         tuple(completions),
         violated,
-        seen,
+        values_by_property,
         kernel.open_facts,
         tuple(kernel.open_fluents),
         {name: _status(name, judgements, findings) for name in kernel.rules},
@@ -160,7 +160,7 @@ def _verdict(
 
 
 def _status(rule: str, judgements: list[KernelVerdict], findings: list[set[Violated]]) -> str:
-    """What is so of a rule in some world."""
+    """The status of a rule over all worlds."""
     if any(name == rule for own in findings for name, _ in own):
         return "violated"
     if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
@@ -168,12 +168,12 @@ def _status(rule: str, judgements: list[KernelVerdict], findings: list[set[Viola
     return "kept" if any(judgement.instances[rule] for judgement in judgements) else "never applied"
 
 
-def _value(seen: frozenset[bool | None]) -> Value:
-    if seen == {True}:
+def _value(values: frozenset[bool | None]) -> Value:
+    if values == {True}:
         return "ALL"
-    if seen == {False}:
+    if values == {False}:
         return "NONE"
-    return "SOME" if {True, False} <= seen else "UNKNOWN"
+    return "SOME" if {True, False} <= values else "UNKNOWN"
 
 
 # ---- worlds ---------------------------------------------------------------------------------------------------------
@@ -229,66 +229,66 @@ def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
 
 
 def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict]:
-    """The judgements for all outcomes of choices that are asked for, each sequence of them once."""
-    pending: list[dict[Asked, int]] = [{}]
+    """The judgements for all outcomes of the choices that the plan meets, each sequence of them once."""
+    pending: list[dict[Choice, int]] = [{}]
     while pending:
         fixed = pending.pop()
-        asked: dict[Asked, int] = {}
-        widths: dict[Asked, int] = {}
+        chosen: dict[Choice, int] = {}
+        widths: dict[Choice, int] = {}
 
         def choose(
             step: int,
             number: int,
             objects: tuple[str, ...],
             alternatives: int,
-            fixed: Mapping[Asked, int] = fixed,
-            asked: dict[Asked, int] = asked,
-            widths: dict[Asked, int] = widths,
+            fixed: Mapping[Choice, int] = fixed,
+            chosen: dict[Choice, int] = chosen,
+            widths: dict[Choice, int] = widths,
         ) -> int:
             key = step, number, objects
             widths[key] = alternatives
-            return asked.setdefault(key, fixed.get(key, 0))
+            return chosen.setdefault(key, fixed.get(key, 0))
 
         yield kernel.audit(plan, world._replace(choose=choose), other_readings=())
-        # What is asked depends on the answers before it alone: what remains differs first at a choice that was new.
-        answers = [*asked.items()]
-        for i, (key, _) in enumerate(answers):
+        # A choice depends only on the choices before it: the other sequences differ first at a new choice.
+        choices = [*chosen.items()]
+        for i, (key, _) in enumerate(choices):
             if key not in fixed:
-                pending += [dict(answers[:i]) | {key: other} for other in range(1, widths[key])]
+                pending += [dict(choices[:i]) | {key: other} for other in range(1, widths[key])]
 
 
 # ---- causes and questions -------------------------------------------------------------------------------------------
 
 
 def brute_cause_ok(case: WorldsCase, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
-    """Whether the assignment to open facts and fluents is a cause: it agrees with some completion, all that agree are
-    bad, and no proper subset is such. (With fewer facts, more completions agree: subsets with one less suffice.)"""
-    found = brute(case)
-    if not {*assignment} <= {*found.open_facts, *found.open_numbers}:
+    """Whether the assignment to open facts and fluents is a cause: it agrees with some completion, all completions that
+    agree are bad, and no proper subset is a cause. (Fewer facts agree with more completions: dropping one suffices.)"""
+    verdict = brute(case)
+    if not {*assignment} <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
     smaller = [{w: v for w, v in assignment.items() if w != what} for what in assignment]
-    return _all_bad(found, assignment) and not any(_all_bad(found, less) for less in smaller)
+    return _all_bad(verdict, assignment) and not any(_all_bad(verdict, less) for less in smaller)
 
 
-def _all_bad(found: BruteVerdict, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
-    agree = [c for c in found.completions if all(c.value(what) == value for what, value in assignment.items())]
+def _all_bad(verdict: BruteVerdict, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
+    agree = [c for c in verdict.completions if all(c.value(what) == value for what, value in assignment.items())]
     return bool(agree) and not any(completion.good for completion in agree)
 
 
 def brute_question_ok(case: WorldsCase, facts: frozenset[Fact]) -> bool:
-    """Whether the open facts and fluents are a question: some completions are good and some bad, those with the same
-    values are alike, and no proper subset is such. (What tells them apart does so with more: one less suffices.)"""
-    found = brute(case)
-    if len({completion.good for completion in found.completions}) < 2:
+    """Whether the open facts and fluents are a question: some completions are good and some bad, completions with the
+    same values are alike, and no proper subset is a question. (It suffices to drop one variable.)"""
+    verdict = brute(case)
+    if len({completion.good for completion in verdict.completions}) < 2:
         return False
-    if not facts <= {*found.open_facts, *found.open_numbers}:
+    if not facts <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
-    return _tells(found, facts) and not any(_tells(found, facts - {fact}) for fact in facts)
+    return _tells(verdict, facts) and not any(_tells(verdict, facts - {fact}) for fact in facts)
 
 
-def _tells(found: BruteVerdict, facts: frozenset[Fact]) -> bool:
+def _tells(verdict: BruteVerdict, facts: frozenset[Fact]) -> bool:
     groups: dict[tuple[bool | Fraction, ...], set[bool]] = {}
-    for completion in found.completions:
+    for completion in verdict.completions:
         groups.setdefault(tuple(completion.value(fact) for fact in sorted(facts)), set()).add(completion.good)
     return all(len(group) == 1 for group in groups.values())
 
@@ -297,27 +297,29 @@ def _tells(found: BruteVerdict, facts: frozenset[Fact]) -> bool:
 
 
 def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
-    """What worlds say against the claimed values of ``executable``, ``goal`` and ``safe``; one line for each.
+    """The claimed values of ``executable``, ``goal`` and ``safe`` that worlds contradict, with a line for each.
 
-    If the worlds are complete the values have to be the same; else no world may be an example of the contrary.
+    If the worlds are complete, the values must be equal; otherwise no world may be a counterexample.
     UNKNOWN is never contradicted by a sample.
     """
-    found = brute(case)
+    verdict = brute(case)
     out = []
     for name in ("executable", "goal", "safe"):
-        value: str = getattr(found, name)
+        value: str = getattr(verdict, name)
         if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.only_introduced:
-            continue  # what was there before over the whole trace the circuit does not always know
-        if name == "safe" and not found.rules:
+            continue  # the circuit does not always know pre-existing violations of a whole trace
+        if name == "safe" and not verdict.rules:
             continue  # the report makes no statement about safety (docs/language.md, section 6)
-        against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & found.seen[name]
-        if claimed[name] != value if found.complete else against:
-            out.append(f"{name}: claimed {claimed[name]}, but {value} over {found.worlds} worlds")
+        against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & verdict.values_by_property[
+            name
+        ]
+        if claimed[name] != value if verdict.complete else against:
+            out.append(f"{name}: claimed {claimed[name]}, but {value} over {verdict.worlds} worlds")
     return out
 
 
 def rejected(case: WorldsCase) -> str:
-    """Why the kernel does not take the case; empty if it does."""
+    """The reason why the kernel rejects the case; empty if it accepts it."""
     try:
         kernel_of(case)
     except KernelRejects as rejection:

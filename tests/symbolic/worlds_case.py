@@ -8,7 +8,7 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCri
 
 
 class WorldsCase(NamedTuple):
-    """What is judged. The name says where it came from: mode, seed and number."""
+    """A case to audit. The name consists of mode, seed and number."""
 
     domain: str
     problem: str

@@ -29,7 +29,7 @@ def checker_of(case: WorldsCase, engine: str = "auto") -> Checker:
 
 def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[str]:
     """What the engines say that the worlds do not, or differently from each other. Raises what the kernel raises."""
-    found = brute(case)
+    expected = brute(case)
     out: list[str] = []
     reports: dict[str, Report] = {}
     for engine in engines:
@@ -38,11 +38,11 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
             codes = [d.code for d in report.diagnostics]
             if "SC111" in codes:  # `(and p (not p))` in an alternative: a mistake to us, never true to the kernel
                 raise KernelRejects("an alternative contradicts itself")
-            if found.worlds or "SC117" not in codes:
+            if expected.worlds or "SC117" not in codes:
                 out.append(f"{engine}: not judged, {codes}: {[d.message for d in report.diagnostics]}")
             continue
-        if not found.worlds:
-            if found.complete:
+        if not expected.worlds:
+            if expected.complete:
                 out.append(f"{engine}: {report.headline.value}, but no world is allowed")
             continue
         values = {"executable": report.executable, "goal": report.goal, "safe": report.safe}
@@ -51,13 +51,17 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
         out += [f"{engine}: {text}" for text in contradictions(case, {k: v.value for k, v in values.items()})]
         if given_up(case, report.safe):
             continue
-        if found.complete and (report.headline.value, report.exit_code) != (found.headline, found.exit_code):
-            out.append(
-                f"{engine}: {report.headline.value} ({report.exit_code}), not {found.headline} ({found.exit_code})"
-            )
-        if found.complete:
-            out += [f"{engine}: {text}" for text in _findings(report, found.violated, case.criteria == EVERY_VIOLATION)]
-            out += [f"{engine}: {text}" for text in _statuses(report, found.rules, has_functions(case))]
+        if expected.complete and (report.headline.value, report.exit_code) != (
+            expected.headline,
+            expected.exit_code,
+        ):
+            result = f"{report.headline.value} ({report.exit_code})"
+            out.append(f"{engine}: {result}, not {expected.headline} ({expected.exit_code})")
+        if expected.complete:
+            out += [
+                f"{engine}: {text}" for text in _findings(report, expected.violated, case.criteria == EVERY_VIOLATION)
+            ]
+            out += [f"{engine}: {text}" for text in _statuses(report, expected.rules, has_functions(case))]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
         out.append(f"engines differ: {values}")
@@ -66,7 +70,7 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
 
 def verdicts_differ(case: WorldsCase) -> list[str]:
     """What the encoding says by a SAT solver, by Z3 and by simulation first, against the worlds; no report is made."""
-    found = brute(case)
+    expected = brute(case)
     checker = checker_of(case)
     if not checker.ok:
         return differences(case)
@@ -80,7 +84,7 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     ).groups
     encoding = encode_plan(checker.compiled, read.steps, groups)
     out: list[str] = []
-    seen = set()
+    compared_engines = set()
     for engine in ("auto", "sat", "smt"):
         judge = EncodingQueries(encoding, engine)
         try:
@@ -88,28 +92,28 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
         except Unsupported:
             continue
         except NoPossibleWorld:
-            if found.worlds:
-                out.append(f"{engine}: no world, but there are {found.worlds}")
+            if expected.worlds:
+                out.append(f"{engine}: no world, but there are {expected.worlds}")
             continue
         finally:
             judge.close()
-        if not found.worlds:
-            if found.complete:
+        if not expected.worlds:
+            if expected.complete:
                 out.append(f"{engine}: a verdict, but no world is allowed")
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
         out += [f"{engine}: {text}" for text in contradictions(case, values)]
-        said = choose_headline(verdict, encoding.checked).value
-        if found.complete and said != found.headline and not given_up(case, verdict.safe):
-            out.append(f"{engine}: {said}, not {found.headline}")
-        seen.add((said, *verdict[:3]))
-    if len(seen) > 1:
-        out.append(f"engines differ: {seen}")
+        claim = choose_headline(verdict, encoding.checked).value
+        if expected.complete and claim != expected.headline and not given_up(case, verdict.safe):
+            out.append(f"{engine}: {claim}, not {expected.headline}")
+        compared_engines.add((claim, *verdict[:3]))
+    if len(compared_engines) > 1:
+        out.append(f"engines differ: {compared_engines}")
     return out
 
 
 def given_up(case: WorldsCase, safe: Worlds) -> bool:
-    """Whether the circuit does not know what was there before over a whole trace, where that decides."""
+    """Whether the verdict depends on pre-existing violations of a whole trace, which the circuit does not know."""
     return case.criteria.only_introduced and safe is Worlds.UNKNOWN
 
 
@@ -124,12 +128,12 @@ def has_functions(case: WorldsCase) -> bool:
 
 
 def _statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]:
-    """What the report says of single rules against what is so of them."""
+    """The differences between the status of each rule in the report and by enumeration."""
     out = []
     for count in report.rules:
         expected = rules.get(count.name)  # none of preferences, whose worlds the kernel does not tell apart
-        said = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
-        if expected is None or said == expected or (count.status == "undecided" and numbers):
+        claim = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
+        if expected is None or claim == expected or (count.status == "undecided" and numbers):
             continue
         out.append(f"rule {count.name} is {expected}, not {count.status}")
     return out

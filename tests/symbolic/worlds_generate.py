@@ -1,8 +1,8 @@
 """Random small tasks with something open, specifications of all kinds, and plans that fit some of their worlds.
 
-The vocabulary and the formulas are those of ``tests/property``. ``worlds_case(mode, seed, number)`` is a function of
+The vocabulary and the formulas come from ``tests/property``. ``worlds_case(mode, seed, number)`` is a function of
 its arguments. Modes: ``facts`` (open facts, numbers with finitely many values, outcomes), ``intervals`` (numbers of
-intervals, too) and ``orders`` (partially ordered plans, too).
+with intervals) and ``orders`` (also partially ordered plans).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
     impossible = random.random() < 0.02
     while True:
         maker = _WorldsGenerator(mode, random)
-        found = maker.worlds(f"{mode}-{seed}-{number}", impossible)
-        if found is not None:
-            return found
+        case = maker.worlds(f"{mode}-{seed}-{number}", impossible)
+        if case is not None:
+            return case
 
 
 def atoms(expression: Sexp, inside: bool) -> list[Sexp]:
@@ -46,11 +46,11 @@ def atoms(expression: Sexp, inside: bool) -> list[Sexp]:
         return []
     if inside and expression and expression[0] in ("p", "q", "r", "s", "n"):
         return [expression]
-    found: list[Sexp] = []
+    condition_atoms: list[Sexp] = []
     for i, part in enumerate(expression):
-        asked = expression[i - 1] == ":precondition" or (expression[0] == "when" and i == 1)
-        found += atoms(part, inside or asked)
-    return found
+        is_condition = expression[i - 1] == ":precondition" or (expression[0] == "when" and i == 1)
+        condition_atoms += atoms(part, inside or is_condition)
+    return condition_atoms
 
 
 class _WorldsGenerator(_Generator):
@@ -79,20 +79,20 @@ class _WorldsGenerator(_Generator):
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def worlds(self, name: str, impossible: bool) -> WorldsCase | None:
-        """A case; ``None`` if what is open does not fit: no completion, or too many."""
+        """A case; ``None`` if its open facts and numbers have no completion, or too many."""
         structures = [*self.axioms(), *self.some_free_actions(), *self.actions()]
         for structure in structures:
             if structure[0] == ":action":
                 self.choices[str(structure[1])] = structure[structure.index(":effect") + 1]
                 self.read += atoms(structure, False)
-        given, statements = self.open_initial()
+        initial_facts, statements = self.open_initial()
         opening = self.openings()
         case = Case(
             name,
             tuple(self.objects.items()),
             self.constants,
             tuple(structures),
-            (*given, *statements),
+            (*initial_facts, *statements),
             ("and",),
             (),
             (),
@@ -126,7 +126,7 @@ class _WorldsGenerator(_Generator):
         """Completions: all, or with numbers of intervals some."""
         if self.mode != "intervals":
             return [World(facts, numbers) for facts, numbers in kernel.completions()]
-        found = []
+        worlds = []
         for _ in range(40):
             facts = frozenset(fact for fact in kernel.open_facts if self.random.random() < 0.5)
             grids = {fluent: samples_of(limits) for fluent, limits in kernel.open_fluents.items()}
@@ -134,8 +134,8 @@ class _WorldsGenerator(_Generator):
                 return []
             numbers = {fluent: self.random.choice(grid) for fluent, grid in grids.items()}
             if kernel.allows(facts, numbers):
-                found.append(World(facts, numbers))
-        return found
+                worlds.append(World(facts, numbers))
+        return worlds
 
     def chooser(self) -> World:
         """A world with outcomes at random, the same whenever they are asked for."""
@@ -146,12 +146,12 @@ class _WorldsGenerator(_Generator):
         """Some worlds, in the order of the plan's text."""
         return [self.random.choice(starts)._replace(choose=self.chooser().choose) for _ in range(count)]
 
-    # -- what is open -------------------------------------------------------------------------------------------------
+    # -- open facts and numbers ---------------------------------------------------------------------------------------
 
     def open_initial(self) -> tuple[list[Sexp], list[Sexp]]:
-        """What ``:init`` gives, and what it leaves open."""
+        """The facts and values of ``:init``, and its statements about open facts and numbers."""
         random, ground = self.random, self.formulas
-        given: list[Sexp] = sorted({ground.atom({}, ground.basic) for _ in range(random.randint(0, 6))})
+        initial_facts: list[Sexp] = sorted({ground.atom({}, ground.basic) for _ in range(random.randint(0, 6))})
         fluents: list[Sexp] = [*[("f", o) for o in self.objects], ("g",)]
         numbers: list[Sexp] = []
         statements: list[Sexp] = []
@@ -159,15 +159,15 @@ class _WorldsGenerator(_Generator):
             random.shuffle(fluents)
             count = random.choice((1, 1, 2)) if self.mode == "intervals" else random.choice((0, 1, 1, 2))
             numbers, closed = fluents[:count], fluents[count:]
-            given += [
+            initial_facts += [
                 ("=", f, random.choice(VALUES)) for f in closed if not self.style.partial or random.random() < 0.8
             ]
         for fluent in numbers:
             statements += self.interval(fluent) if self.mode == "intervals" else [self.values(fluent)]
         for _ in range(random.choice((0, 1, 2, 3, 3, 4, 5))):
-            statements.append(self.statement(given))
+            statements.append(self.statement(initial_facts))
         random.shuffle(statements)
-        return given, statements
+        return initial_facts, statements
 
     def fact(self) -> Sexp:
         """A fact, mostly one that some action asks for."""
@@ -181,12 +181,12 @@ class _WorldsGenerator(_Generator):
         atom = self.fact()
         return ("not", atom) if self.random.random() < 0.25 else atom
 
-    def statement(self, given: list[Sexp]) -> Sexp:
+    def statement(self, initial_facts: list[Sexp]) -> Sexp:
         """``unknown``, ``or`` or ``oneof`` about facts."""
         kind = self.random.choice(("unknown", "unknown", "or", "oneof", "oneof"))
         if kind == "unknown":
             atom = self.fact()
-            return ("or", atom, ("not", atom)) if atom in given else ("unknown", atom)
+            return ("or", atom, ("not", atom)) if atom in initial_facts else ("unknown", atom)
         alternatives: list[Sexp] = []
         for _ in range(self.random.choice((1, 2, 2, 2, 3))):
             both = self.random.random() < 0.3
@@ -194,15 +194,15 @@ class _WorldsGenerator(_Generator):
         return (kind, *alternatives)
 
     def values(self, fluent: Sexp) -> Sexp:
-        """``oneof`` about a fluent, facts beside some of its values."""
+        """``oneof`` about a fluent, with facts in some of its alternatives."""
         alternatives: list[Sexp] = []
         for value in self.random.sample(VALUES, self.random.choice((2, 2, 3))):
-            beside = [self.literal()] if self.random.random() < 0.2 else []
-            alternatives.append(("and", ("=", fluent, value), *beside) if beside else ("=", fluent, value))
+            extra = [self.literal()] if self.random.random() < 0.2 else []
+            alternatives.append(("and", ("=", fluent, value), *extra) if extra else ("=", fluent, value))
         return ("oneof", *alternatives)
 
     def interval(self, fluent: Sexp) -> list[Sexp]:
-        """One or two statements about where a number lies."""
+        """One or two statements about the interval of a number."""
         low, high = sorted(self.random.sample(LIMITS, 2), key=float)
         roll = self.random.random()
         less, more = self.random.choice(("<", "<=", "<=")), self.random.choice((">", ">=", ">="))
@@ -239,7 +239,7 @@ class _WorldsGenerator(_Generator):
             return (name, "?x", "?x")
         for i, kind in enumerate(types):
             words.append(f"?x{i}")
-            if self.random.random() < 0.4 or i + 1 < len(types):  # a later type would be this one's, too
+            if self.random.random() < 0.4 or i + 1 < len(types):  # a later type would also apply to this variable
                 words += ["-", self.random.choice(SUBTYPES[kind])]
         return tuple(words)
 
@@ -248,25 +248,25 @@ class _WorldsGenerator(_Generator):
         name = self.random.choice(self.formulas.names)
         words = [name]
         for i, kind in enumerate(heads(PREDICATES[name])):
-            fitting = [v for v, own in scope.items() if related(own, kind)]
+            fitting = [v for v, variable_kind in scope.items() if related(variable_kind, kind)]
             roll = self.random.random()
-            known = self.formulas.term(kind, {}) if roll < 0.2 else None
-            words.append(known or (self.random.choice(fitting) if fitting and roll < 0.6 else f"?u{i}"))
+            object_name = self.formulas.term(kind, {}) if roll < 0.2 else None
+            words.append(object_name or (self.random.choice(fitting) if fitting and roll < 0.6 else f"?u{i}"))
         return tuple(words)
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
     def some_free_actions(self) -> list[Sexp]:
-        """Some of the actions that set and clear: what plans may use beside the others."""
-        every = self.free_actions()
-        kept = self.random.sample(every, min(len(every), self.random.randint(2, 5)))
+        """A sample of the actions that only set and clear facts, which plans may also use."""
+        free_actions = self.free_actions()
+        sample = self.random.sample(free_actions, min(len(free_actions), self.random.randint(2, 5)))
         if self.outcomes and self.random.random() < 0.5:
-            kept.append((":action", "each-chooses", ":parameters", (), ":effect", self.each_chooses({})))
+            sample.append((":action", "each-chooses", ":parameters", (), ":effect", self.each_chooses({})))
             self.declare("each-chooses", [])
-        names = {str(structure[1]) for structure in kept}
+        names = {str(structure[1]) for structure in sample}
         for formulas in (self.formulas, self.in_domain):
             formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
-        return [self.guarded(structure) if self.random.random() < 0.3 else structure for structure in kept]
+        return [self.guarded(structure) if self.random.random() < 0.3 else structure for structure in sample]
 
     def guarded(self, structure: Sexp) -> Sexp:
         """An action with a precondition about its parameters, or about an object."""
@@ -322,7 +322,9 @@ class _WorldsGenerator(_Generator):
                 return self.width(inside)
             case ("forall", (*typed,), inside):
                 kinds = [str(kind) for kind in typed[2::3]]
-                bindings = prod(sum(own in SUBTYPES[kind] for own in self.objects.values()) for kind in kinds)
+                bindings = prod(
+                    sum(object_kind in SUBTYPES[kind] for object_kind in self.objects.values()) for kind in kinds
+                )
                 return self.width(inside) ** bindings
         return 1
 
@@ -335,7 +337,7 @@ class _WorldsGenerator(_Generator):
         guides = self.sample(starts, 4)
         length = random.choice((0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6))
         odd = random.randrange(length) if length and random.random() < 0.75 else -1
-        wanted = random.choice(("some", "some", "some", "none", "none"))
+        odd_kind = random.choice(("some", "some", "some", "none", "none"))
         steps: list[Step] = []
         for i in range(length):
             best: tuple[int, Step, int] | None = None
@@ -350,9 +352,9 @@ class _WorldsGenerator(_Generator):
                     able.add(kernel.audit(text, guide, other_readings=()).executable)
                     if len(able) == 2:
                         break
-                found = "some" if len(able) == 2 else "all" if able == {True} else "none"
-                distance = ("some", "all", "none").index(found) if i == odd else ("all", "some", "none").index(found)
-                distance = 0 if i == odd and found == wanted else distance
+                kind = "some" if len(able) == 2 else "all" if able == {True} else "none"
+                distance = ("some", "all", "none").index(kind) if i == odd else ("all", "some", "none").index(kind)
+                distance = 0 if i == odd and kind == odd_kind else distance
                 if best is None or distance < best[0]:
                     best = distance, step, width
                 if distance == 0:
@@ -382,13 +384,13 @@ class _WorldsGenerator(_Generator):
         ]
         pairs = [(i, j) for j in range(len(names)) for i in range(j)]
         random.shuffle(pairs)
-        kept = random.randint(0, len(pairs))
+        pair_count = random.randint(0, len(pairs))
         while True:
-            ordering = " ".join(f"(< {names[i]} {names[j]})" for i, j in sorted(pairs[:kept]))
+            ordering = " ".join(f"(< {names[i]} {names[j]})" for i, j in sorted(pairs[:pair_count]))
             text = f"(define (plan random)\n  (:steps {' '.join(steps)})\n  (:ordering {ordering}))\n"
-            if len([*orders_of(text)]) * worlds <= MAX_WORLDS // 4 or kept == len(pairs):
+            if len([*orders_of(text)]) * worlds <= MAX_WORLDS // 4 or pair_count == len(pairs):
                 return text
-            kept += 1
+            pair_count += 1
 
     def in_one_order(self, plan: Plan, _worlds: int) -> str:
         """The plan as a partial order that allows one order alone: most often not that in which it lists the steps."""

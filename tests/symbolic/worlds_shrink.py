@@ -11,41 +11,41 @@ from plansafe.verifier.kernel.reader import read_expressions
 
 
 def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
-    """A case that fails, too, of which no part can be left out, or replaced by one of its own parts; or after so many
-    ``tries`` the smallest found. ``fails`` may raise ``ValueError`` (which the kernel's exceptions are): that is no.
+    """A failing case from which no part can be removed or replaced by a part of itself; after ``tries`` attempts, the
+    smallest failing case of these attempts. If ``fails`` raises ``ValueError`` (as the kernel does), the case passes.
     """
     texts: list[tuple[Sexp, ...]] = [
         read_expressions(text, strings=True) for text in (case.domain, case.problem, *case.specs)
     ]
     texts.append(read_expressions(case.plan))
 
-    def made() -> WorldsCase:
+    def build_case() -> WorldsCase:
         domain, problem, *specs, plan = ["\n".join(map(write, text)) + "\n" for text in texts]
         return WorldsCase(domain, problem, tuple(spec for spec in specs if spec.strip()), plan, case.name)
 
     def bad() -> bool:
         try:
-            return fails(made())
+            return fails(build_case())
         except ValueError:
             return False
 
-    again = True
-    while again and tries > 0:
-        again = False
+    changed = True
+    while changed and tries > 0:
+        changed = False
         for i in reversed(range(len(texts))):
-            found = True
-            while found and tries > 0:
-                found = False
+            shrinks = True
+            while shrinks and tries > 0:
+                shrinks = False
                 for smaller in _smaller(texts[i]):
                     before, texts[i] = texts[i], smaller
                     tries -= 1
                     if bad():
-                        found = again = True
+                        shrinks = changed = True
                         break
                     texts[i] = before
                     if tries <= 0:
                         break
-    return made()
+    return build_case()
 
 
 def _smaller(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
