@@ -184,13 +184,13 @@ LAX = (
         "types of functions",
         "`- number` is passed over wherever it stands",
         lambda kind, text, lists, r: (
-            kind == "domain" and lists.heads(r.offset)[:1] == [":functions"] and r.found == "-"
+            kind == "domain" and lists.heads(r.offset)[:1] == [":functions"] and r.token == "-"
         ),
     ),
     LaxRow(
         "strings",
         "docs/language.md has strings in `.safe` files only; they are read as tokens",
-        lambda kind, text, lists, r: r.found.startswith('"'),
+        lambda kind, text, lists, r: r.token.startswith('"'),
     ),
 )
 """The grammar refuses; no diagnostic is reported."""
