@@ -13,9 +13,9 @@ from plansafe.verifier.execution.execution import Execution
 
 def checker_of(domain: str, problem: str, rules: str = "", **options: object) -> Checker:
     texts = [Source(name, text) for name, text in (("d", domain), ("p", problem), ("s", rules))]
-    made = Checker(texts[0], texts[1], [texts[2]] if rules else [], Options(**options))  # type: ignore[arg-type]
-    assert made.ok, made.diagnostics
-    return made
+    checker = Checker(texts[0], texts[1], [texts[2]] if rules else [], Options(**options))  # type: ignore[arg-type]
+    assert checker.ok, checker.diagnostics
+    return checker
 
 
 def endless(number: int) -> Checker:

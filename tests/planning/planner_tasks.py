@@ -90,8 +90,8 @@ def small_task(number: int) -> Small:
     for _ in range(random.randint(1, 2) if number % 3 == 0 else 0):
         prefix.append(random.choice(sorted(simulation.legal(), key=lambda s: step_text(s, simulation.task.objects))))
         simulation.take(prefix[-1])
-    taken = [step_text(step, simulation.task.objects) for step in prefix]
-    return Small(checker, tuple(prefix), "\n".join([problem, safety, *taken]))
+    prefix_texts = [step_text(step, simulation.task.objects) for step in prefix]
+    return Small(checker, tuple(prefix), "\n".join([problem, safety, *prefix_texts]))
 
 
 def shortest(checker: Checker, prefix: Sequence[GroundAction], depth: int = DEPTH) -> int | None:

@@ -42,14 +42,15 @@ def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
     expected = shortest(small.checker, small.prefix)
     query = PlanningQuery(small.checker, small.prefix, shortest=True, time_limit_s=30.0)
     for planner in (KAIROS, FAST_DOWNWARD):
-        found = planner.solve(query)
-        shown = f"{planner.name}: {found.status} {len(found.steps)} {found.detail}, expected {expected}\n{small.text}"
+        solution = planner.solve(query)
+        outcome = f"{solution.status} {len(solution.steps)} {solution.detail}"
+        description = f"{planner.name}: {outcome}, expected {expected}\n{small.text}"
         if expected is not None:
-            assert found.status is PlanningStatus.SOLVED, shown
-            assert found.optimal, shown
-            assert len(found.steps) == expected, shown
+            assert solution.status is PlanningStatus.SOLVED, description
+            assert solution.optimal, description
+            assert len(solution.steps) == expected, description
         else:
-            assert found.status is PlanningStatus.UNSOLVABLE or len(found.steps) > DEPTH, shown
+            assert solution.status is PlanningStatus.UNSOLVABLE or len(solution.steps) > DEPTH, description
 
 
 @pytest.mark.parametrize("number", every(4, range(0, TASKS, 4)))
@@ -84,9 +85,9 @@ def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> 
         resolve=lambda name, beside: source(folder / f"{name}.safe"),
     )
     assert checker.ok
-    found = planner.solve(PlanningQuery(checker, time_limit_s=60.0))
-    assert found.status is PlanningStatus.SOLVED
-    first = found.steps[: len(found.steps) // 2]
+    solution = planner.solve(PlanningQuery(checker, time_limit_s=60.0))
+    assert solution.status is PlanningStatus.SOLVED
+    first = solution.steps[: len(solution.steps) // 2]
     assert planner.solve(PlanningQuery(checker, first, time_limit_s=60.0)).status is PlanningStatus.SOLVED
 
 
@@ -102,10 +103,10 @@ PROBLEM = """(define (problem p) (:domain d) (:objects a b c - room)
 
 @BOTH
 def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> None:
-    found = planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM), shortest=True))
-    assert found.status is PlanningStatus.SOLVED
-    assert [step.objects for step in found.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
-    assert found.optimal
+    solution = planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM), shortest=True))
+    assert solution.status is PlanningStatus.SOLVED
+    assert [step.objects for step in solution.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
+    assert solution.optimal
 
 
 @BOTH
@@ -113,8 +114,8 @@ def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> No
 def test_actions_without_effects(planner: Planner, rule: str) -> None:
     domain = "(define (domain d) (:predicates (p)) (:action look) (:action a :effect (p)))"
     checker = checker_of(domain, "(define (problem p) (:domain d) (:goal (p)))", rule)
-    found = planner.solve(PlanningQuery(checker, shortest=True))
-    assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 2 if rule else 1)
+    solution = planner.solve(PlanningQuery(checker, shortest=True))
+    assert (solution.status, len(solution.steps)) == (PlanningStatus.SOLVED, 2 if rule else 1)
 
 
 @BOTH
@@ -129,8 +130,8 @@ def test_an_empty_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
     steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
     prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
-    found = planner.solve(PlanningQuery(checker, prefix, shortest=True))
-    assert (found.status, found.steps, found.optimal) == (PlanningStatus.SOLVED, (), True)
+    solution = planner.solve(PlanningQuery(checker, prefix, shortest=True))
+    assert (solution.status, solution.steps, solution.optimal) == (PlanningStatus.SOLVED, (), True)
 
 
 @BOTH
@@ -138,18 +139,18 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
     step = checker.engine.resolver.step(("go", "a", "b"))
     assert isinstance(step, GroundAction)
-    found = planner.solve(PlanningQuery(checker, (step,)))
-    assert found.status is PlanningStatus.UNSOLVABLE
-    assert found.planner == planner.name
-    assert "so far" in found.detail
+    solution = planner.solve(PlanningQuery(checker, (step,)))
+    assert solution.status is PlanningStatus.UNSOLVABLE
+    assert solution.planner == planner.name
+    assert "so far" in solution.detail
 
 
 @BOTH
 def test_what_is_unsupported_says_why(planner: Planner) -> None:
     durative = "(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)))"
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
-    found = planner.solve(PlanningQuery(checker))
-    assert (found.status, found.detail) == (PlanningStatus.UNSUPPORTED, "durative actions")
+    solution = planner.solve(PlanningQuery(checker))
+    assert (solution.status, solution.detail) == (PlanningStatus.UNSUPPORTED, "durative actions")
 
 
 @BOTH
@@ -159,8 +160,8 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     rule = Source("rules", "(define (safety s) (:process no :require (seen b)))")
     checker = Checker(*sources, [rule], Options(judge="introduced"))
     assert ForwardSearch().solve(PlanningQuery(checker)).status is PlanningStatus.SOLVED
-    found = planner.solve(PlanningQuery(checker))
-    assert (found.status, "pre-existing" in found.detail, found.planner) == (
+    solution = planner.solve(PlanningQuery(checker))
+    assert (solution.status, "pre-existing" in solution.detail, solution.planner) == (
         PlanningStatus.UNSUPPORTED,
         True,
         planner.name,
@@ -181,7 +182,7 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
     ],
 )
 def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: str) -> None:
-    """Invariants found with the knife in place of ?c say that (safe), or (holding), and what is sliced exclude."""
+    """Planners that ignore the type of ?c derive wrong invariants with the knife."""
     take = "(:action take :parameters (?i - item) :effect (holding ?i))" if "(safe)" in effect else ""
     domain = f"""(define (domain d) (:types item food - object knife cleaner - item)
       (:predicates (holding ?i - item) (sliced ?x - food) (safe)) {take}
@@ -189,8 +190,8 @@ def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: st
         :effect (and (sliced ?x) {effect})))"""
     problem = """(define (problem p) (:domain d) (:objects k - knife c - cleaner a b - food)
       (:init (safe) (holding k)) (:goal (and (sliced a) (sliced b))))"""
-    found = planner.solve(PlanningQuery(checker_of(domain, problem), shortest=True))
-    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 2, True)
+    solution = planner.solve(PlanningQuery(checker_of(domain, problem), shortest=True))
+    assert (solution.status, len(solution.steps), solution.optimal) == (PlanningStatus.SOLVED, 2, True)
 
 
 @BOTH
@@ -207,15 +208,15 @@ def test_a_rule_about_an_actions_past_leaves_a_safe_plan(planner: Planner) -> No
       (:goal (and (wiped) (sliced a) (sliced b))))"""
     rule = """(define (safety s) (:process hands :parameters (?c - cleaner) :on (cut ?k ?x)
       :forbid (since (not (action (wash-hands))) (holding ?c))))"""
-    found = planner.solve(PlanningQuery(checker_of(domain, problem, rule)))
-    assert found.status is PlanningStatus.SOLVED
+    solution = planner.solve(PlanningQuery(checker_of(domain, problem, rule)))
+    assert solution.status is PlanningStatus.SOLVED
 
 
 def test_a_rule_that_may_be_undefined_is_named() -> None:
     rules = "(define (safety s) (:process near :forbid (> (far a c) 2)))"
-    found = KAIROS.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM, rules)))
-    assert found.status is PlanningStatus.UNSUPPORTED
-    assert found.detail == "rule near: it reads numbers that may be undefined"
+    solution = KAIROS.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM, rules)))
+    assert solution.status is PlanningStatus.UNSUPPORTED
+    assert solution.detail == "rule near: it reads numbers that may be undefined"
 
 
 def test_derived_predicates_and_numbers() -> None:
@@ -225,9 +226,9 @@ def test_derived_predicates_and_numbers() -> None:
       (:action switch :parameters () :precondition (>= (level) 2) :effect (on)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0)) (:goal (lit)))"
     checker = checker_of(domain, problem, "(define (safety s) (:process full :when (lit) :require (>= (level) 3)))")
-    found = KAIROS.solve(PlanningQuery(checker, shortest=True))
-    assert found.status is PlanningStatus.SOLVED
-    assert len(found.steps) == 4
+    solution = KAIROS.solve(PlanningQuery(checker, shortest=True))
+    assert solution.status is PlanningStatus.SOLVED
+    assert len(solution.steps) == 4
     refused = FAST_DOWNWARD.solve(PlanningQuery(checker))
     assert (refused.status, refused.detail) == (PlanningStatus.UNSUPPORTED, "derived predicates")
 
@@ -236,8 +237,8 @@ def test_proofs_over_fractions_are_no_proofs() -> None:
     domain = """(define (domain d) (:predicates (p)) (:functions (level))
       (:action drop :parameters () :precondition (>= (level) 0.1) :effect (decrease (level) 0.1)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0.3)) (:goal (p)))"
-    found = KAIROS.solve(PlanningQuery(checker_of(domain, problem)))
-    assert found.status is PlanningStatus.NOT_FOUND
+    solution = KAIROS.solve(PlanningQuery(checker_of(domain, problem)))
+    assert solution.status is PlanningStatus.NOT_FOUND
 
 
 def test_a_plan_that_does_not_replay_is_an_error() -> None:
@@ -247,9 +248,9 @@ def test_a_plan_that_does_not_replay_is_an_error() -> None:
     assert isinstance(question, PrintedQuery)
     with pytest.raises(Disagreement, match="INVALID"):
         confirm_plan(query, question, [("go", "b", "c")], optimal=False, planner="a liar")
-    found = confirm_plan(query, question, [("go", "a", "c")], optimal=False, planner="honest")
-    assert isinstance(found, PlanningResult)
-    assert found.status is PlanningStatus.SOLVED
+    solution = confirm_plan(query, question, [("go", "a", "c")], optimal=False, planner="honest")
+    assert isinstance(solution, PlanningResult)
+    assert solution.status is PlanningStatus.SOLVED
 
 
 def test_a_checker_with_errors_is_refused() -> None:

@@ -45,13 +45,13 @@ def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
 
 def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
     """What differs on one random task, how many plans were compared, and how many of them were safe."""
-    made = case(stream, SEED, number, rules=RULES)
-    texts = (made.domain_text(), made.problem_text(), made.safety_text())
+    task_case = case(stream, SEED, number, rules=RULES)
+    texts = (task_case.domain_text(), task_case.problem_text(), task_case.safety_text())
     domain, problem, safety = [Source(name, text) for name, text in zip(("d", "p", "s"), texts, strict=True)]
-    checker = Checker(domain, problem, [safety] if made.rules else [])
+    checker = Checker(domain, problem, [safety] if task_case.rules else [])
     out: list[str] = []
     compared = safe = 0
-    for plan in made.plans:
+    for plan in task_case.plans:
         text = plan_text(plan)
         for length in sorted({0, len(plan) // 3, len(plan)}):
             lines = text.splitlines()[:length]
@@ -61,14 +61,14 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
                 continue
             expected = report.headline in (Headline.SAFE, Headline.VALID)
             try:
-                found = compiled_verdict(checker, [step for step in steps if isinstance(step, GroundAction)])
+                problems = compiled_verdict(checker, [step for step in steps if isinstance(step, GroundAction)])
             except CannotCompile:
                 return out, compared, safe
             compared += 1
             safe += expected
-            if found != expected:
+            if problems != expected:
                 shown = "\n".join(lines)
-                out.append(f"{made.name}: {report.headline}, compiled {found}\n{shown}\n" + "\n".join(texts))
+                out.append(f"{task_case.name}: {report.headline}, compiled {problems}\n{shown}\n" + "\n".join(texts))
     return out, compared, safe
 
 
@@ -77,8 +77,8 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
 def test_verdicts_of_random_tasks(stream: str) -> None:
     compared = safe = 0
     for number in range(CASES):
-        found, count, good = disagreements(stream, number)
-        assert not found, found[0]
+        problems, count, good = disagreements(stream, number)
+        assert not problems, problems[0]
         compared, safe = compared + count, safe + good
     assert compared > CASES
     assert 0 < safe < compared

@@ -1,4 +1,4 @@
-"""The guide: what it allows ends well, whoever chooses."""
+"""The guide: allowed steps lead to safe plans, whoever chooses them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,11 @@ def checker(goal: str, init: str = "(robot-in kitchen) (in hob kitchen)", judge:
 (define (problem p) (:domain kitchen) (:objects hob spare - stove kitchen hall - room)
   (:init {init}) (:goal {goal}))
 """
-    made = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)], Options(judge=judge))
-    assert made.ok, made.diagnostics
-    return made
+    checker_for_guide = Checker(
+        Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)], Options(judge=judge)
+    )
+    assert checker_for_guide.ok, checker_for_guide.diagnostics
+    return checker_for_guide
 
 
 def text(task: Checker, steps: list[GroundAction]) -> str:
@@ -49,15 +51,15 @@ def text(task: Checker, steps: list[GroundAction]) -> str:
 
 
 def wander(task: Checker, guide: Guide, budget: int, seed: int) -> Headline:
-    """A policy that chooses at random among the steps that are legal and break nothing, and takes what is allowed."""
+    """A policy that chooses random legal steps that break no rule, and takes them if they are allowed."""
     random = Random(seed)
     while not guide.may_end:
         steps = [option.step for option in guide.options() if not option.broken]
         random.shuffle(steps)
         for step in steps:
-            ahead = guide.allows(step, budget - len(guide.steps) - 1)
-            if ahead.exists:
-                guide.take(step, ahead)
+            continuation = guide.allows(step, budget - len(guide.steps) - 1)
+            if continuation.exists:
+                guide.take(step, continuation)
                 break
         else:
             raise AssertionError("no step is allowed although a continuation was known")
@@ -78,9 +80,9 @@ def test_a_step_along_the_kept_continuation_needs_no_search() -> None:
     guide = Guide(task.compiled)
     steps = guide.continuation().steps
     for number, step in enumerate(steps, 1):
-        ahead = guide.allows(step, within=len(steps) - number)
-        assert ahead.exists
-        guide.take(step, ahead)
+        continuation = guide.allows(step, within=len(steps) - number)
+        assert continuation.exists
+        guide.take(step, continuation)
     assert guide.searches == 1
     assert guide.may_end
 

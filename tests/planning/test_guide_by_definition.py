@@ -39,7 +39,7 @@ class Listed:
                     before[after.key()] = []
                     queue.append(after)
                 before[after.key()].append(now.key())
-        self.whole = not queue
+        self.is_complete = not queue
         self.left = dict.fromkeys(ends, 0)
         back = deque(ends)
         while back:
@@ -50,7 +50,7 @@ class Listed:
                     back.append(earlier)
 
     def distance(self, now: Execution | None) -> int:
-        """How many steps a good end is away; :data:`FAR` where there is none."""
+        """The number of steps to a good end; :data:`FAR` if no good end is reachable."""
         return FAR if now is None or now.broken else self.left.get(now.key(), FAR)
 
 
@@ -59,51 +59,54 @@ def arrives(now: Execution, steps: Steps) -> bool:
     return all([trial.take(step) and not trial.broken for step in steps]) and trial.accepted
 
 
-def walked(number: int, seen: Counter[str], *, complete: bool) -> None:
+def walked(number: int, statistics: Counter[str], *, complete: bool) -> None:
     """Walk through a task, and ask the guide about each legal step with some bound."""
     checker, random = endless(number), Random(number)
     listed = Listed(checker)
-    if not listed.whole:
+    if not listed.is_complete:
         return
     guide, now = Guide(checker.compiled, max_states=100_000, time_limit_s=60), listed.start
-    been = {now.key()}
+    visited_keys = {now.key()}
     for _ in range(4):
-        ahead = guide.continuation()
-        assert (ahead.exists is True) == (listed.distance(now) < FAR), number
+        continuation = guide.continuation()
+        assert (continuation.exists is True) == (listed.distance(now) < FAR), number
         for option in guide.options():
             after = now.after(option.step)
             assert after is not None
-            assert guide.returns_to_visited_state(option.step) == (after.key() in been), number
+            assert guide.returns_to_visited_state(option.step) == (after.key() in visited_keys), number
             for within in random.sample([None, 0, 1, 2, 3, 4, 6], 3):
-                most, wanted = FAR - 1 if within is None else within, listed.distance(after)
-                ahead = guide.allows(option.step, within)
-                assert ahead.exists is (wanted <= most) or (ahead.exists is None and not complete), (number, within)
-                if ahead.exists:
-                    assert arrives(after, ahead.steps), number
-                    assert len(ahead.steps) <= most, number
-                seen[str(ahead.exists)] += 1
+                most, least = FAR - 1 if within is None else within, listed.distance(after)
+                continuation = guide.allows(option.step, within)
+                assert continuation.exists is (least <= most) or (continuation.exists is None and not complete), (
+                    number,
+                    within,
+                )
+                if continuation.exists:
+                    assert arrives(after, continuation.steps), number
+                    assert len(continuation.steps) <= most, number
+                statistics[str(continuation.exists)] += 1
         steps = [option.step for option in guide.options() if not option.broken]
         if not steps:
             return
         step = random.choice(steps)
         guide.take(step, guide.allows(step) if random.random() < 0.5 else None)
         assert now.take(step)
-        been.add(now.key())
+        visited_keys.add(now.key())
 
 
 @pytest.mark.slow
 def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
-    seen = Counter[str]()
+    statistics = Counter[str]()
     for number in [*range(120), 1475]:
-        walked(number, seen, complete=True)
-    assert seen["True"] > 300, seen
-    assert seen["False"] > 300, seen
+        walked(number, statistics, complete=True)
+    assert statistics["True"] > 300, statistics
+    assert statistics["False"] > 300, statistics
 
 
 def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
-    seen = Counter[str]()
+    statistics = Counter[str]()
     for number in range(120, 200):
-        walked(number, seen, complete=False)
-    assert seen["True"] > 200, seen
-    assert seen["False"] > 50, seen
+        walked(number, statistics, complete=False)
+    assert statistics["True"] > 200, statistics
+    assert statistics["False"] > 50, statistics

@@ -24,8 +24,8 @@ Future = tuple[object, ...]
 
 def checkers(stream: str, number: int) -> tuple[Checker, list[GroundAction]]:
     """A random task with few rules, and some of its steps."""
-    made = case(stream, SEED, number, rules=3, plans=0)
-    texts = (made.domain_text(), made.problem_text(), made.safety_text())
+    task_case = case(stream, SEED, number, rules=3, plans=0)
+    texts = (task_case.domain_text(), task_case.problem_text(), task_case.safety_text())
     domain, problem, safety = [Source(name, text) for name, text in zip("dps", texts, strict=True)]
     checker = Checker(domain, problem, [safety] if safety.text else [])
     assert checker.ok, checker.diagnostics
@@ -40,7 +40,7 @@ def checkers(stream: str, number: int) -> tuple[Checker, list[GroundAction]]:
 
 
 def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
-    """What is violated and counts, with steps relative to a letter; without the parts that only preferences have."""
+    """The violations that count, with steps relative to a letter, without the parts of preferences."""
     runtime = execution.runtime
     if runtime is None:
         return set()
@@ -84,14 +84,17 @@ def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
         checker, steps = checkers(stream, number)
         if not steps:
             continue
-        seen: dict[object, Execution] = {}
+        executions: dict[object, Execution] = {}
         for _ in range(12):
             now = Execution.initial(checker.engine, criteria=VerdictCriteria(judge))
             for _ in range(random.randint(1, 14)):
                 now = now.after(random.choice(steps)) or now
-                earlier = seen.setdefault(now.key(), now)
+                earlier = executions.setdefault(now.key(), now)
                 if earlier is not now:
                     merged += earlier.letter != now.letter
-                    rest = [random.choice(steps) for _ in range(6)]
-                    assert future(earlier, rest, introduced) == future(now, rest, introduced), (number, now.key())
+                    later_steps = [random.choice(steps) for _ in range(6)]
+                    assert future(earlier, later_steps, introduced) == future(now, later_steps, introduced), (
+                        number,
+                        now.key(),
+                    )
     assert merged > 10

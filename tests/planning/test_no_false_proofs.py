@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
+    sys.path.insert(0, str(ROOT))  # for bench, which is not in the package
 
 from bench.faults.depot import depot_task  # noqa: E402
 from bench.faults.household import household_task  # noqa: E402
@@ -42,8 +42,8 @@ def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> No
     plan = Source("gold", "\n".join(task.gold))
     assert checker.check(plan).headline in (Headline.SAFE, Headline.VALID)
     for planner in PLANNERS:
-        found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
-        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
+        solution = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
+        assert solution.status is not PlanningStatus.UNSOLVABLE, planner.name
 
 
 def test_effects_that_depend_on_numbers() -> None:
@@ -56,6 +56,6 @@ def test_effects_that_depend_on_numbers() -> None:
     checker = Checker(Source("domain", domain), Source("problem", problem), [Source("rules", rules)])
     assert checker.check(Source("plan", "(load crate)")).headline is Headline.SAFE
     for planner in PLANNERS:
-        found = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
-        assert found.status is not PlanningStatus.UNSOLVABLE, planner.name
+        solution = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
+        assert solution.status is not PlanningStatus.UNSOLVABLE, planner.name
     assert default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).status is PlanningStatus.SOLVED

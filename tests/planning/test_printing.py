@@ -40,16 +40,16 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
     objects = start.task.objects
     for number in range(STEPS):
         assert start.engine.goal(start.state) == copy.engine.goal(copy.state)
-        own = {step_text(step, objects): step for step in start.legal()}
+        legal_steps = {step_text(step, objects): step for step in start.legal()}
         read = {}
         for step in copy.legal():
             tokens = (step.action.name, *[copy.task.objects[o] for o in step.objects])
             read["(" + " ".join(printed.original(tokens)) + ")"] = step
-        assert own.keys() == read.keys()
-        if not own:
+        assert legal_steps.keys() == read.keys()
+        if not legal_steps:
             return number
-        chosen = random.choice(sorted(own))
-        assert start.take(own[chosen])
+        chosen = random.choice(sorted(legal_steps))
+        assert start.take(legal_steps[chosen])
         assert copy.take(read[chosen])
     return STEPS
 
@@ -58,10 +58,10 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
 def test_random_tasks_read_again(stream: str) -> None:
     compared = 0
     for number in range(CASES):
-        made = case(stream, SEED, number, rules=0, plans=1)
-        checker = checker_of(made.domain_text(), made.problem_text())
+        task_case = case(stream, SEED, number, rules=0, plans=1)
+        checker = checker_of(task_case.domain_text(), task_case.problem_text())
         simulation = Execution(checker.engine)
-        for line in plan_text(made.plans[0]).splitlines()[: number % 5]:
+        for line in plan_text(task_case.plans[0]).splitlines()[: number % 5]:
             step = checker.engine.resolver.step(tuple(line.strip("()").split()))
             if isinstance(step, GroundAction):
                 simulation.take(step)
@@ -98,8 +98,8 @@ def test_kairos_reads_what_is_printed(stream: str, tmp_path: Path) -> None:
     program = executable()
     assert program is not None
     for number in range(5):
-        made = case(stream, SEED, number, rules=0, plans=0)
-        checker = checker_of(made.domain_text(), made.problem_text())
+        task_case = case(stream, SEED, number, rules=0, plans=0)
+        checker = checker_of(task_case.domain_text(), task_case.problem_text())
         printed = printed_at(Execution(checker.engine))
         for name, text in (("d", printed.domain), ("p", printed.problem)):
             (tmp_path / name).write_text(text)
@@ -138,7 +138,7 @@ def test_what_has_no_text_is_refused() -> None:
 
 def test_names_are_plain_and_unique() -> None:
     names = PddlNames()
-    made = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
-    assert len(set(made)) == len(made)
-    assert all(name.isascii() and name[0].isalpha() for name in made)
-    assert not {"object", "and"} & set(made)
+    task_case = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
+    assert len(set(task_case)) == len(task_case)
+    assert all(name.isascii() and name[0].isalpha() for name in task_case)
+    assert not {"object", "and"} & set(task_case)

@@ -1,4 +1,4 @@
-"""safecheck behind unified-planning's plan validator: verdicts, reasons, names and constraints."""
+"""safecheck as unified-planning's plan validator: verdicts, reasons, names and constraints."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def instance(problem: Problem, action: str, *objects: str) -> ActionInstance:
     return ActionInstance(problem.action(action), tuple([manager.ObjectExp(problem.object(name)) for name in objects]))
 
 
-def validated(problem: Problem, found: Any, **parameters: Any) -> ValidationResult:
+def validated(problem: Problem, checked_plan: Any, **parameters: Any) -> ValidationResult:
     with PlanValidator(name="safecheck", params=parameters) as validator:
-        return validator.validate(problem, found)
+        return validator.validate(problem, checked_plan)
 
 
 GO = ("go", "Kitchen", "hall")
@@ -135,7 +135,7 @@ def test_a_specification_that_cannot_be_read_leaves_the_plan_unjudged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("constraint", "steps", "kept"),
+    ("constraint", "steps", "satisfied"),
     [
         (lambda hot: Always(Not(hot)), [GO], True),
         (lambda hot: Always(Not(hot)), [ON, GO], False),
@@ -149,11 +149,11 @@ def test_a_specification_that_cannot_be_read_leaves_the_plan_unjudged() -> None:
         (lambda hot: And(Sometime(hot), AtMostOnce(hot)), [GO], False),
     ],
 )
-def test_trajectory_constraints(constraint: Any, steps: Steps, kept: bool) -> None:
+def test_trajectory_constraints(constraint: Any, steps: Steps, satisfied: bool) -> None:
     problem = kitchen()
     hot = problem.fluent("is hot")(problem.object("2nd stove"))
     problem.add_trajectory_constraint(constraint(hot))
-    assert validated(problem, plan(problem, steps)).status is (Status.VALID if kept else Status.INVALID)
+    assert validated(problem, plan(problem, steps)).status is (Status.VALID if satisfied else Status.INVALID)
 
 
 def test_several_trajectory_constraints() -> None:
@@ -222,8 +222,8 @@ def test_agrees_with_the_validator_of_unified_planning() -> None:
         Or(problem.fluent("is hot")(problem.object("2nd stove")), Not(problem.fluent("at")(problem.object("hall"))))
     )
     for steps in ([GO], [ON, GO], [GO, ON], [ON], [], [ON, OFF, GO]):
-        with PlanValidator(name="sequential_plan_validator") as other:
-            expected = other.validate(problem, plan(problem, steps)).status
+        with PlanValidator(name="sequential_plan_validator") as reference_validator:
+            expected = reference_validator.validate(problem, plan(problem, steps)).status
         assert validated(problem, plan(problem, steps)).status is expected
 
 

@@ -3,7 +3,7 @@
 In the relaxation every ground atom may be true, may be false, or may be both; an atom that may be true (or false) stays
 so. A precondition that is false there can never hold. A derived atom may be true if its body may be (least fixpoint),
 and may be false if its body may be even where all derived atoms still may (greatest fixpoint). A comparison is decided
-only if no action changes what it reads.
+only if no action changes the facts that it reads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TERMINATION = (":termination", ":obligation")
 
 
 class Relaxation:
-    """What may become true and what may become false when nothing is lost."""
+    """The facts that may become true, and those that may become false, if nothing is deleted."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -86,7 +86,7 @@ class Relaxation:
                 self.false.add(atom)
 
     def _outcomes(self, effect: Sexp, binding: Binding, conditional: bool) -> Iterator[tuple[Atom, bool, bool]]:
-        """What may happen: atom, added or deleted, and whether under a condition."""
+        """The possible effects: atom, added or deleted, and whether under a condition."""
         match effect:
             case ():
                 return
@@ -104,39 +104,39 @@ class Relaxation:
             case _ if effect[0] not in ASSIGN:
                 yield ground(effect, binding), True, conditional
 
-    def may(self, formula: Sexp, binding: Binding, wanted: bool) -> bool:
+    def may(self, formula: Sexp, binding: Binding, truth: bool) -> bool:
         """Whether a condition may be true (or false)."""
-        every = all if wanted else any
-        some = any if wanted else all
+        all_parts = all if truth else any
+        any_part = any if truth else all
         match formula:
             case ():
-                return wanted
+                return truth
             case ("and", *parts):
-                return every([self.may(part, binding, wanted) for part in parts])
+                return all_parts([self.may(part, binding, truth) for part in parts])
             case ("or", *parts):
-                return some([self.may(part, binding, wanted) for part in parts])
+                return any_part([self.may(part, binding, truth) for part in parts])
             case ("not", part):
-                return self.may(part, binding, not wanted)
-            case ("imply", one, other):
-                return some([self.may(one, binding, not wanted), self.may(other, binding, wanted)])
+                return self.may(part, binding, not truth)
+            case ("imply", left, right):
+                return any_part([self.may(left, binding, not truth), self.may(right, binding, truth)])
             case ("forall", declared, part):
-                return every([self.may(part, b, wanted) for b in self._bindings(parameters(declared), binding)])
+                return all_parts([self.may(part, b, truth) for b in self._bindings(parameters(declared), binding)])
             case ("exists", declared, part):
-                return some([self.may(part, b, wanted) for b in self._bindings(parameters(declared), binding)])
-            case ("=", str(one), str(other)):
-                return (binding.get(one, one) == binding.get(other, other)) == wanted
-            case (str(op), one, other) if op in COMPARE:
-                return self._compare(op, one, other, binding, wanted)
+                return any_part([self.may(part, b, truth) for b in self._bindings(parameters(declared), binding)])
+            case ("=", str(left), str(right)):
+                return (binding.get(left, left) == binding.get(right, right)) == truth
+            case (str(op), left, right) if op in COMPARE:
+                return self._compare(op, left, right, binding, truth)
         atom = ground(formula, binding)
         if atom[0] in self.heads:
-            return atom in (self.true if wanted else self.derived_false)
-        return atom in self.true if wanted else atom not in self.initially or atom in self.false
+            return atom in (self.true if truth else self.derived_false)
+        return atom in self.true if truth else atom not in self.initially or atom in self.false
 
-    def _compare(self, op: str, one: Sexp, other: Sexp, binding: Binding, wanted: bool) -> bool:
-        if self.changing & {*re.findall(r"[^\s()]+", write((one, other)))}:
+    def _compare(self, op: str, left: Sexp, right: Sexp, binding: Binding, truth: bool) -> bool:
+        if self.changing & {*re.findall(r"[^\s()]+", write((left, right)))}:
             return True
-        x, y = self._value(one, binding), self._value(other, binding)
-        return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "=": x == y}[op] == wanted
+        x, y = self._value(left, binding), self._value(right, binding)
+        return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "=": x == y}[op] == truth
 
     def _value(self, expression: Sexp, binding: Binding) -> Fraction:
         """The value of an expression of numbers and fluents that never change, and of sums of them."""
@@ -165,12 +165,12 @@ def faults(task: Task) -> dict[int, str]:
     """The impossible steps, from 1, each with its class: grammar or affordance."""
     relaxation = Relaxation(task)
     table = {str(action[1]): len(parameters(field(action, ":parameters"))) for action in task.actions}
-    known = {name for name, _ in task.objects}
+    object_names = {name for name, _ in task.objects}
     grounded = set(task.ground_steps())
     out = {}
     for number, step in enumerate(task.plan, 1):
         name, *arguments = normal(step)[1:-1].split()
-        if table.get(name) != len(arguments) or not set(arguments) <= known:
+        if table.get(name) != len(arguments) or not set(arguments) <= object_names:
             out[number] = "grammar"
         elif normal(step) not in grounded or not relaxation.possible(step):
             out[number] = "affordance"
@@ -178,7 +178,7 @@ def faults(task: Task) -> dict[int, str]:
 
 
 def flags(task: Task, judgement: KernelVerdict) -> set[str]:
-    """The classes that stand beside the others."""
+    """The classes that are reported in addition to the others."""
     out = {"unmet goal"} if judgement.executable and not judgement.goal else set()
     kinds = {str(rule[1]): str(rule[0]) for rule in task.rules}
     severities = {str(rule[1]): str(rule[-1]) for rule in task.rules if rule[-2] == ":severity"}

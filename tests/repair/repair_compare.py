@@ -18,7 +18,7 @@ from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, Repa
 from plansafe.verifier.rules.verdict_criteria import Exemption
 
 LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
-SHOWN = 6
+MAX_SHOWN = 6
 PROOF = (6, 300)  # length and number of plans among which one refutes a proof that there is none
 
 
@@ -55,7 +55,7 @@ def options_of(task: Task) -> RepairOptions:
 
 
 def differences(task: Task, best: Optimum) -> list[str]:
-    """One line for each disagreement; a crash is one, too. Classes follow from repairs: they are looked at last."""
+    """One line for each disagreement, including a crash. Classes depend on repairs, so they are compared last."""
     checker = checker_of(task)
     if not checker.ok:
         return [f"rejected: {[d.message for d in checker.diagnostics][:3]}"]
@@ -81,7 +81,7 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
     if best.cost is None:
         wrong = result.status not in (RepairStatus.NOT_FOUND, RepairStatus.PROVED_NONE) or result.repairs
         if wrong:
-            return [f"status: {result.status} where nothing is found\n{shown(found(result))}"]
+            return [f"status: {result.status} but no repair found\n{scripts_text(repair_scripts(result))}"]
         if result.status is RepairStatus.PROVED_NONE and not task.protected:
             world = KernelTask(task)
             try:
@@ -93,22 +93,24 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
         return []
     out = []
     if result.status is not RepairStatus.FOUND:
-        out.append(f"status: {result.status} where cost {best.cost} is possible\n{shown(best.repairs)}")
+        out.append(f"status: {result.status} where cost {best.cost} is possible\n{scripts_text(best.repairs)}")
         return out
     costs = {repair.cost for repair in result.repairs}
     if costs != {best.cost} or result.bound > best.cost:
         out.append(f"cost: {sorted(costs)}, bound {result.bound}; enumeration {best.cost}")
     if not (result.optimal and result.complete):
         out.append(f"unproved: optimal {result.optimal}, complete {result.complete}")
-    ours = found(result)
+    ours = repair_scripts(result)
     if best.repairs - ours:
-        out.append(f"lacking: {len(best.repairs - ours)} of {len(best.repairs)} repairs\n{shown(best.repairs - ours)}")
+        out.append(
+            f"lacking: {len(best.repairs - ours)} of {len(best.repairs)} repairs\n{scripts_text(best.repairs - ours)}"
+        )
     if ours - best.repairs:
-        out.append(f"excess: {len(ours - best.repairs)} of {len(ours)} repairs\n{shown(ours - best.repairs)}")
+        out.append(f"excess: {len(ours - best.repairs)} of {len(ours)} repairs\n{scripts_text(ours - best.repairs)}")
     if len(ours) != len(result.repairs):
         out.append(f"equal: {len(result.repairs) - len(ours)} repairs are listed twice")
-    for one in result.repairs:
-        out += [f"script: {problem}\n{one}" for problem in script_problems(task, one)]
+    for listed in result.repairs:
+        out += [f"script: {problem}\n{listed}" for problem in script_problems(task, listed)]
     return out
 
 
@@ -130,55 +132,57 @@ def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> li
     return [f"after {work} operations: {line}" for line in out]
 
 
-def found(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The repairs as the enumeration writes them."""
     return {
-        (tuple(map(normal, one.steps)), tuple(sorted([edit.kind.value for edit in one.edits])))
-        for one in result.repairs
+        (tuple(map(normal, listed.steps)), tuple(sorted([edit.kind.value for edit in listed.edits])))
+        for listed in result.repairs
     }
 
 
-def shown(repairs: object) -> str:
+def scripts_text(repairs: object) -> str:
     """Some repairs, a line each."""
     assert isinstance(repairs, set | frozenset)
     lines = [f"  {' '.join(kinds)}: {' '.join(steps)}" for steps, kinds in sorted(repairs)]
-    return "\n".join(lines[:SHOWN] + (["  .."] if len(lines) > SHOWN else []))
+    return "\n".join(lines[:MAX_SHOWN] + (["  .."] if len(lines) > MAX_SHOWN else []))
 
 
-def script_problems(task: Task, one: Repair) -> list[str]:
-    """Why the edits of a repair are no script for its plan."""
+def script_problems(task: Task, listed: Repair) -> list[str]:
+    """The reasons why the edits of a repair do not produce its plan."""
     out = []
     steps = [normal(step) for step in task.plan]
     weight = dict(zip(KINDS, task.weights, strict=True))
-    if one.cost != sum([weight[edit.kind.value] for edit in one.edits], Fraction(0)):
+    if listed.cost != sum([weight[edit.kind.value] for edit in listed.edits], Fraction(0)):
         out.append("the cost is not the sum of the weights")
-    if one.report.headline is None or one.report.headline.value not in ("SAFE", "VALID"):
+    if listed.report.headline is None or listed.report.headline.value not in ("SAFE", "VALID"):
         out.append("the replay is neither SAFE nor VALID")
     by_kind: dict[EditKind, set[tuple[int, int]]] = {kind: set() for kind in EditKind}
-    for edit in one.edits:
+    for edit in listed.edits:
         by_kind[edit.kind].add((edit.step, edit.position))
         before = steps[edit.step - 1] if edit.step else ""
-        after = normal(one.steps[edit.position - 1]) if edit.position else ""
+        after = normal(listed.steps[edit.position - 1]) if edit.position else ""
         if (edit.before and normal(edit.before) != before) or bool(edit.before) != bool(edit.step):
             out.append(f"before: {edit}")
         if (edit.after and normal(edit.after) != after) or bool(edit.after) != bool(edit.position):
             out.append(f"after: {edit}")
-    pairs = {(origin, position) for position, origin in enumerate(one.origin, 1)}
-    if len(one.origin) != len(one.steps) or len({o for o in one.origin if o}) != len([o for o in one.origin if o]):
+    pairs = {(origin, position) for position, origin in enumerate(listed.origin, 1)}
+    if len(listed.origin) != len(listed.steps) or len({o for o in listed.origin if o}) != len(
+        [o for o in listed.origin if o]
+    ):
         out.append("the origins are not one for each step")
         return out
     if by_kind[EditKind.INSERT] != {pair for pair in pairs if not pair[0]}:
         out.append("the insertions are not the steps without origin")
-    if by_kind[EditKind.DELETE] != {(i, 0) for i in range(1, len(steps) + 1) if i not in one.origin}:
+    if by_kind[EditKind.DELETE] != {(i, 0) for i in range(1, len(steps) + 1) if i not in listed.origin}:
         out.append("the deletions are not the missing steps")
-    replaced = {(o, p) for o, p in pairs if o and steps[o - 1] != normal(one.steps[p - 1])}
+    replaced = {(o, p) for o, p in pairs if o and steps[o - 1] != normal(listed.steps[p - 1])}
     if by_kind[EditKind.SUBSTITUTE] != replaced:
         out.append("the substitutions are not the changed steps")
     moved = by_kind[EditKind.MOVE]
-    staying = [o for p, o in enumerate(one.origin, 1) if o and (o, p) not in moved]
+    staying = [o for p, o in enumerate(listed.origin, 1) if o and (o, p) not in moved]
     if staying != sorted(staying) or not moved <= pairs - replaced:
-        out.append("what is not moved changes its order, or what is moved is changed")
-    touched = {edit.step for edit in one.edits}
+        out.append("unmoved steps change their order, or moved steps are changed")
+    touched = {edit.step for edit in listed.edits}
     if touched & task.protected:
         out.append("a protected step is changed")
     return out
@@ -214,6 +218,6 @@ def reproduction(task: Task) -> str:
         lines.append(
             f"enumeration: cost {best.cost}, classes {sorted(classes(task, best))}, plan {best.judgement.headline}"
         )
-        lines.append(shown(best.repairs))
+        lines.append(scripts_text(best.repairs))
         lines += differences(task, best)
     return "\n".join(lines)

@@ -28,7 +28,7 @@ class TooMany(Exception):
 
 
 class Script(NamedTuple):
-    """An edit script with what it leads to. ``lost`` are its deletions and substitutions, with the step from 1."""
+    """An edit script and its plan. ``lost``: its deletions and substitutions, with the step from 1."""
 
     steps: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -37,12 +37,12 @@ class Script(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """The repairs of least cost; ``cost`` is None if none is within the bound. ``judged`` counts the kernel's work."""
+    """The repairs of least cost; ``cost`` is None if none is within the bound. ``audited`` counts the kernel's work."""
 
     cost: Cost | None
     scripts: frozenset[Script]
     judgement: KernelVerdict
-    judged: int
+    audited: int
 
     @property
     def repairs(self) -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -51,13 +51,13 @@ class Optimum(NamedTuple):
 
 
 class KernelTask:
-    """A task with the kernel behind it. Ground actions are numbers; ill-formed steps have none."""
+    """A task with its kernel. Ground actions have numbers, ill-formed steps do not."""
 
     def __init__(self, task: Task, limit: int = 1_000_000, plain: bool = False) -> None:
         self.task = task
         self.limit = limit
         self.plain = plain
-        self.judged = 0
+        self.audited = 0
         texts = task.domain_text(), task.problem_text()
         exempt = [(task.exempt, None)] if task.exempt else []
         self.kernel = Kernel(
@@ -71,14 +71,14 @@ class KernelTask:
         self._next: list[dict[int, int]] = []
         self._goals: dict[int, bool] = {}
         self._verdicts: dict[Codes, bool] = {}
-        self._bare = Kernel(*texts)  # the states are those of any question
+        self._bare = Kernel(*texts)  # the states do not depend on the criteria
         self.start = self._state(())
         assert self.start is not None
 
     def judge(self, plan: Codes) -> KernelVerdict:
         """The kernel's judgement."""
-        self.judged += 1
-        if self.judged > self.limit:
+        self.audited += 1
+        if self.audited > self.limit:
             raise TooMany
         judgement = self.kernel.audit(self._text(plan))
         if not judgement.blame_known:
@@ -104,18 +104,18 @@ class KernelTask:
 
     def after(self, state: int, code: int) -> int:
         """The state after a step; -1 if it cannot be taken."""
-        known = self._next[state].get(code)
-        if known is None:
-            found = self._state((*self._ways[state], code))
-            known = self._next[state][code] = -1 if found is None else found
-        return known
+        cached = self._next[state].get(code)
+        if cached is None:
+            reached = self._state((*self._ways[state], code))
+            cached = self._next[state][code] = -1 if reached is None else reached
+        return cached
 
     def goal(self, state: int) -> bool:
         """Whether the goal holds."""
-        known = self._goals.get(state)
-        if known is None:
-            known = self._goals[state] = self._bare.audit(self._text(self._ways[state])).goal
-        return known
+        cached = self._goals.get(state)
+        if cached is None:
+            cached = self._goals[state] = self._bare.audit(self._text(self._ways[state])).goal
+        return cached
 
     def safe(self, plan: Codes) -> bool:
         """Whether the kernel calls a plan SAFE or VALID."""
@@ -129,31 +129,33 @@ class KernelTask:
                     return False
             if not self.goal(state):
                 return False
-        known = self._verdicts.get(plan)
-        if known is None:
+        cached = self._verdicts.get(plan)
+        if cached is None:
             judgement = self.judge(plan)
             assert self.plain or (judgement.executable and judgement.goal), self._text(plan)
-            known = self._verdicts[plan] = judgement.headline in GOOD
-        return known
+            cached = self._verdicts[plan] = judgement.headline in GOOD
+        return cached
 
     def scripts(self, vector: Vector) -> Iterator[tuple[Codes, tuple[tuple[str, int], ...]]]:
-        """All scripts with these numbers of edits: the plan as ``2 * action + new``, and what is lost."""
+        """All scripts with these numbers of edits: the plan as ``2 * action + new``, and the lost steps."""
         inserted, deleted, substituted, moved = vector
         steps = range(len(self.plan))
         free = [i for i in steps if i + 1 not in self.task.protected]
         broken = {i for i in steps if self.plan[i] is None}
         count = len(self.actions)
         for gone in combinations(free, deleted):
-            rest = [i for i in free if i not in gone]
-            for changed in combinations(rest, substituted):
+            remaining = [i for i in free if i not in gone]
+            for changed in combinations(remaining, substituted):
                 if not broken <= {*gone, *changed}:
                     continue
                 lost = tuple([("delete", i + 1) for i in gone] + [("substitute", i + 1) for i in changed])
-                for away in combinations([i for i in rest if i not in changed], moved):
-                    for others in product(range(count), repeat=substituted):
-                        if any(other == self.plan[i] for i, other in zip(changed, others, strict=True)):
+                for away in combinations([i for i in remaining if i not in changed], moved):
+                    for substitutes in product(range(count), repeat=substituted):
+                        if any(
+                            replacement == self.plan[i] for i, replacement in zip(changed, substitutes, strict=True)
+                        ):
                             continue
-                        instead = dict(zip(changed, others, strict=True))
+                        instead = dict(zip(changed, substitutes, strict=True))
                         base = tuple(
                             [
                                 2 * instead[i] + 1 if i in instead else 2 * (self.plan[i] or 0)
@@ -220,14 +222,14 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
     if judgement.headline in GOOD:
         return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)
     for cost, level in vectors(task).items():
-        found = set()
+        reached = set()
         for vector in level:
             kinds = tuple(sorted(Counter(dict(zip(KINDS, vector, strict=True))).elements()))
             for plan, lost in world.scripts(vector):
                 if world.safe(tuple([item >> 1 for item in plan])) and world.needed(plan):
                     steps = tuple([world.actions[item >> 1] for item in plan])
                     new = tuple([i + 1 for i, item in enumerate(plan) if item % 2])
-                    found.add(Script(steps, kinds, new, lost))
-        if found:
-            return Optimum(cost, frozenset(found), judgement, world.judged)
-    return Optimum(None, frozenset(), judgement, world.judged)
+                    reached.add(Script(steps, kinds, new, lost))
+        if reached:
+            return Optimum(cost, frozenset(reached), judgement, world.audited)
+    return Optimum(None, frozenset(), judgement, world.audited)

@@ -101,11 +101,11 @@ def task(seed: int, number: int, judge: str = "all", min_severity: str = "low", 
     """The task with this number, its plan judged by a question; with ``exempt`` about half of the rules are."""
     attempt = 0
     while True:
-        found = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
-        if found is not None and script_count(found) <= MOST_SCRIPTS:
+        generated = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
+        if generated is not None and script_count(generated) <= MOST_SCRIPTS:
             random = Random(f"exempt {seed} {number}")
-            chosen = [str(rule[1]) for rule in found.rules if random.random() < 0.5]
-            return found._replace(exempt=frozenset(chosen)) if exempt else found
+            chosen = [str(rule[1]) for rule in generated.rules if random.random() < 0.5]
+            return generated._replace(exempt=frozenset(chosen)) if exempt else generated
         attempt += 1
 
 
@@ -150,9 +150,9 @@ class _Generator:
         world, plan = walk
         base = base._replace(plan=tuple(plan), goal=self.goal(world, plan))
         base = base._replace(plan=self.damage(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
-        made = self.finished(self.with_rules(base, plan))
-        safe = KernelTask(made).kernel.audit(made.plan_text()).headline in GOOD
-        return None if safe and self.random.random() < 0.8 else made
+        draft = self.finished(self.with_rules(base, plan))
+        safe = KernelTask(draft).kernel.audit(draft.plan_text()).headline in GOOD
+        return None if safe and self.random.random() < 0.8 else draft
 
     def bare(self) -> Task:
         """The task without goal, rules and plan."""
@@ -193,12 +193,12 @@ class _Generator:
         """All objects of these types."""
         out: list[tuple[str, ...]] = [()]
         for kind in kinds:
-            out = [(*some, one) for some in out for one in self.of_type(kind)]
+            out = [(*some, first_condition) for some in out for first_condition in self.of_type(kind)]
         return out
 
     def of_type(self, kind: str) -> list[str]:
         """The objects of a type."""
-        return [name for name, own in self.objects if kind in self.above[own]]
+        return [name for name, object_type in self.objects if kind in self.above[object_type]]
 
     # -- the domain ---------------------------------------------------------------------------------------------------
 
@@ -209,8 +209,8 @@ class _Generator:
         chosen: dict[str, Sexp] = {}
         for line in self.random.sample(lines(special), 2) if special else []:
             chosen[str(line[0])] = line
-        wanted = self.random.choice((3, 3, 4, 4, 5))
-        while len(chosen) < wanted:
+        size = self.random.choice((3, 3, 4, 4, 5))
+        while len(chosen) < size:
             line = self.random.choice(pool) if self.random.random() < 0.75 else self.invented(len(chosen))
             chosen.setdefault(str(line[0]), line)
         return tuple(
@@ -248,7 +248,7 @@ class _Generator:
             name = self.random.choice(names)
             terms = []
             for kind in {"lit": (), "tidy": ("item",)}.get(name) or PREDICATES.get(name, ()):
-                options = [v for v, own in scope.items() if kind in self.above[own]]
+                options = [v for v, object_type in scope.items() if kind in self.above[object_type]]
                 if not local and (not options or self.random.random() < 0.25):
                     options = options + self.of_type(kind)
                 terms.append(self.random.choice(options) if options else "")
@@ -314,27 +314,27 @@ class _Generator:
         name = self.random.choice([*self.names])
         terms = []
         for kind in self.names[name]:
-            options = [v for v, own in scope.items() if kind in self.above[own]] + self.of_type(kind)
+            options = [v for v, object_type in scope.items() if kind in self.above[object_type]] + self.of_type(kind)
             terms.append(self.random.choice([*options, "_"]))
         return ("action", (name, *terms))
 
     def operator(self, scope: Scope) -> Sexp:
         """A PDDL3 operator over conditions."""
         name = self.random.choice(OPERATORS)
-        one, other = self.state(1, scope), self.state(1, scope)
+        first_condition, second_condition = self.state(1, scope), self.state(1, scope)
         t = self.random.randint(1, 5)
         match name:
             case "at-end":
-                return ("at", "end", one)
+                return ("at", "end", first_condition)
             case "within" | "hold-after":
-                return (name, str(t), one)
+                return (name, str(t), first_condition)
             case "hold-during":
-                return (name, str(t - 1), str(t + self.random.randint(0, 3)), one)
+                return (name, str(t - 1), str(t + self.random.randint(0, 3)), first_condition)
             case "always-within":
-                return (name, str(t), one, other)
+                return (name, str(t), first_condition, second_condition)
             case "sometime-after" | "sometime-before":
-                return (name, one, other)
-        return (name, one)
+                return (name, first_condition, second_condition)
+        return (name, first_condition)
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -344,7 +344,7 @@ class _Generator:
         scope: Scope = {}
         for variable in ("?a", "?b")[: self.random.choice((0, 1, 1, 1, 2))]:
             scope[variable] = self.random.choice(("item", "item", "place", "cup"))
-        declared: Sexp = tuple(word for v, own in scope.items() for word in (v, "-", own))
+        declared: Sexp = tuple(word for v, object_type in scope.items() for word in (v, "-", object_type))
         head: tuple[Sexp, ...] = (name, ":parameters", declared) if scope else (name,)
         match kind:
             case "state":
@@ -363,7 +363,7 @@ class _Generator:
         name = self.random.choice([*self.names])
         terms = []
         for i, kind in enumerate(self.names[name]):
-            fitting = [v for v, own in scope.items() if kind in self.above[own]]
+            fitting = [v for v, object_type in scope.items() if kind in self.above[object_type]]
             roll = self.random.random()
             if fitting and roll < 0.5:
                 terms.append(self.random.choice(fitting))
@@ -372,8 +372,8 @@ class _Generator:
                 scope[f"?w{i}"] = kind
             else:
                 terms.append(self.random.choice([*self.of_type(kind), "_"]))
-        asked = self.demands(scope, (":forbid", ":require", ":forbid-after", ":require-after"))
-        return (":process", *head, ":on", (name, *terms), *asked)
+        demand = self.demands(scope, (":forbid", ":require", ":forbid-after", ":require-after"))
+        return (":process", *head, ":on", (name, *terms), *demand)
 
     def demands(self, scope: Scope, keys: tuple[str, ...], depth: int = 2) -> list[Sexp]:
         """What a rule asks, and at times when."""
@@ -395,15 +395,15 @@ class _Generator:
         )
         world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
-        found = [[f for f in world.kernel.audit(text).findings if "halt" in f.readings] for text in texts]
+        generated = [[f for f in world.kernel.audit(text).findings if "halt" in f.readings] for text in texts]
         if self.judge == "introduced":
-            return full._replace(rules=self._early(rules, *found), constraints=())
-        before, after = [{f.rule for f in some} for some in found]
+            return full._replace(rules=self._early(rules, *generated), constraints=())
+        before, after = [{f.rule for f in findings} for findings in generated]
         telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
-        kept = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
+        kept_rules = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
         broken = [rule for rule in rules if rule[1] in before]
         out = self.random.sample(telling, min(len(telling), self.random.choice((0, 1, 1, 2))))
-        out += self.random.sample(kept, min(len(kept), self.random.choice((0, 1, 1, 2))))
+        out += self.random.sample(kept_rules, min(len(kept_rules), self.random.choice((0, 1, 1, 2))))
         out += self.random.sample(broken, min(len(broken), int(self.random.random() < 0.07)))
         laws = [
             law
@@ -413,7 +413,7 @@ class _Generator:
         return full._replace(rules=tuple(out), constraints=tuple(laws))
 
     def _early(self, rules: list[Sexp], before: list[Finding], after: list[Finding]) -> tuple[Sexp, ...]:
-        """Rules of which some are broken before the plan, and some by the damaged plan."""
+        """Rules, some broken before the plan and some by the damaged plan."""
         old = [rule for rule in rules if rule[1] in {f.rule for f in before if f.blame != "introduced"}]
         new = [rule for rule in rules if rule[1] not in {f.rule for f in before}]
         new = [rule for rule in new if rule[1] in {f.rule for f in after}] or new
@@ -444,10 +444,10 @@ class _Generator:
         first, last = letters[0], letters[-1]
         basic = [f for f in sorted(first | last) if f[0] in PREDICATES]
         changes: list[Sexp] = [f if f in last else ("not", f) for f in basic if (f in first) != (f in last)]
-        others: list[Sexp] = [f for f in basic if f in first and f in last and f[0] not in STATIC]
+        unchanged: list[Sexp] = [f for f in basic if f in first and f in last and f[0] not in STATIC]
         count = self.random.choice((1, 1, 2, 2, 3))
         parts = self.random.sample(changes, min(len(changes), count))
-        parts += self.random.sample(others, min(len(others), self.random.choice((0, 0, 1))))
+        parts += self.random.sample(unchanged, min(len(unchanged), self.random.choice((0, 0, 1))))
         if self.style != "strips" and parts and self.random.random() < 0.4:
             parts[0] = ("or", parts[0], self.state(1, {}))
         if self.random.random() < 0.05:
@@ -485,9 +485,9 @@ class _Generator:
                 return write((name, "nothing", *arguments[1:]))
         return write((name, *[self.random.choice(objects) for _ in arguments])) if arguments else "(no-such)"
 
-    def finished(self, made: Task) -> Task:
+    def finished(self, draft: Task) -> Task:
         """The task with weights, protected steps and careless writing."""
-        plan = list(made.plan)
+        plan = list(draft.plan)
         if plan and self.random.random() < 0.1:
             i = self.random.randrange(len(plan))
             plan[i] = plan[i].upper().replace(" ", "  ")
@@ -497,4 +497,4 @@ class _Generator:
                 self.random.sample(range(1, len(plan) + 1), self.random.choice((1, min(2, len(plan)))))
             )
         weights, bound = self.random.choice(WEIGHTS) if self.random.random() < 0.2 else (UNIT, 2)
-        return made._replace(plan=tuple(plan), weights=weights, bound=bound, protected=protected)
+        return draft._replace(plan=tuple(plan), weights=weights, bound=bound, protected=protected)

@@ -45,8 +45,8 @@ def smaller(task: Task) -> Iterator[Task]:
         if kind == "cup":
             yield task._replace(objects=(*task.objects[:i], (name, "item"), *task.objects[i + 1 :]))
     for i, predicate in enumerate(task.predicates):
-        rest = write((task.actions, task.axioms, task.init, task.goal, task.constraints, task.rules))
-        if f"({predicate[0]} " not in rest and f"({predicate[0]})" not in rest:
+        rest_text = write((task.actions, task.axioms, task.init, task.goal, task.constraints, task.rules))
+        if f"({predicate[0]} " not in rest_text and f"({predicate[0]})" not in rest_text:
             yield task._replace(predicates=task.predicates[:i] + task.predicates[i + 1 :])
     for goal in reductions(task.goal):
         yield task._replace(goal=goal)

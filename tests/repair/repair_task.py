@@ -1,4 +1,4 @@
-"""A tiny planning task with rules and one plan, as data: what is generated, enumerated, shrunk and printed."""
+"""A tiny planning task with rules and one plan as data, to be generated, enumerated, shrunk and printed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Task(NamedTuple):
     def of_type(self, kind: str) -> list[str]:
         """The objects of a type."""
         above = self.supertypes()
-        return [name for name, own in self.objects if kind in above[own]]
+        return [name for name, object_type in self.objects if kind in above[object_type]]
 
     def ground_steps(self) -> list[str]:
         """All well-typed ground actions, as text."""
@@ -97,7 +97,7 @@ class Task(NamedTuple):
 
 
 def field(structure: Sexp, key: str) -> Sexp:
-    """What stands behind a keyword; ``()`` if it is missing."""
+    """The content after a keyword; ``()`` if it is missing."""
     return structure[structure.index(key) + 1] if key in structure else ()
 
 
@@ -148,21 +148,21 @@ def written(domain: str, problem: str, rules: str = "", plan: str = "") -> Task:
         for section in read(text)[2:]:
             sections.setdefault(str(section[0]), []).append(section)
 
-    def one(key: str) -> tuple[Sexp, ...]:
-        found = sections.get(key, [()])[0]
-        assert not isinstance(found, str)
-        return found[1:]
+    def first_section(key: str) -> tuple[Sexp, ...]:
+        section = sections.get(key, [()])[0]
+        assert not isinstance(section, str)
+        return section[1:]
 
-    constraints = one(":constraints")
+    constraints = first_section(":constraints")
     return Task(
-        types=tuple(parameters(one(":types"))),
-        objects=tuple(parameters(one(":objects"))),
-        predicates=one(":predicates"),
-        functions=one(":functions"),
+        types=tuple(parameters(first_section(":types"))),
+        objects=tuple(parameters(first_section(":objects"))),
+        predicates=first_section(":predicates"),
+        functions=first_section(":functions"),
         axioms=tuple(sections.get(":derived", [])),
         actions=tuple(sections.get(":action", [])),
-        init=one(":init"),
-        goal=one(":goal")[0],
+        init=first_section(":init"),
+        goal=first_section(":goal")[0],
         constraints=tuple(constraints[0][1:]) if constraints else (),
         rules=tuple(read(f"({rules})")),
         plan=tuple(re.findall(r"\([^()]*\)", plan)),

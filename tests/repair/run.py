@@ -25,13 +25,13 @@ from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES
 
 
 class Compared(NamedTuple):
-    """What was found about one task."""
+    """The comparison of one task."""
 
     number: int
     cost: str
     steps: int
     repairs: int
-    judged: int
+    audited: int
     classes: tuple[str, ...]
     problems: tuple[str, ...]
     seconds: tuple[float, float]  # of the enumeration, of the verifier
@@ -40,35 +40,35 @@ class Compared(NamedTuple):
 def compared(work: tuple[int, int, str, str, bool]) -> Compared:
     """Compare one task."""
     number = work[1]
-    made = task(*work)
+    tested_task = task(*work)
     begun = time.monotonic()
-    best = expected(made)
+    best = expected(tested_task)
     if best is None:
-        return Compared(number, "left out", len(made.plan), 0, 0, (), (), (time.monotonic() - begun, 0))
-    found = tuple(sorted(classes(made, best)))
+        return Compared(number, "left out", len(tested_task.plan), 0, 0, (), (), (time.monotonic() - begun, 0))
+    outcome = tuple(sorted(classes(tested_task, best)))
     between = time.monotonic()
-    wrong = tuple(differences(made, best))
+    wrong = tuple(differences(tested_task, best))
     seconds = between - begun, time.monotonic() - between
     cost = "none" if best.cost is None else str(best.cost)
-    return Compared(number, cost, len(made.plan), len(best.repairs), best.judged, found, wrong, seconds)
+    return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audited, outcome, wrong, seconds)
 
 
 def sort(problem: str) -> str:
-    """What a problem is, without what differs between tasks."""
-    first, *rest = problem.strip().splitlines()
+    """The kind of a problem, without the details of its task."""
+    first, *lines = problem.strip().splitlines()
     if first.startswith("crash"):
-        return f"crash: {rest[-1][:80]}"
-    kinds = f" {rest[0].split(':')[0].strip()}" if rest and first.startswith(("status", "lacking", "excess")) else ""
+        return f"crash: {lines[-1][:80]}"
+    kinds = f" {lines[0].split(':')[0].strip()}" if lines and first.startswith(("status", "lacking", "excess")) else ""
     return first[:80] if first.startswith(("classes", "script")) else first.split(":")[0] + kinds
 
 
-def smallest(made: Task, problem: str) -> str:
+def smallest(tested_task: Task, problem: str) -> str:
     """The smallest task that shows a problem of this sort."""
 
     def shows(candidate: Task) -> bool:
-        return any(sort(found) == sort(problem) for found in problems(candidate))
+        return any(sort(outcome) == sort(problem) for outcome in problems(candidate))
 
-    return reproduction(shrink(made, shows))
+    return reproduction(shrink(tested_task, shows))
 
 
 def main() -> int:
@@ -86,28 +86,30 @@ def main() -> int:
     options = parser.parse_args()
     if options.lifted:
         demands.MAX_ENUMERATED_INSTANCES, demands.MAX_SELECTED_INSTANCES = 0, 1
-    asked = options.judge, options.min_severity, options.exempt
-    works = [(options.seed, number, *asked) for number in range(options.first, options.first + options.count)]
+    criteria_options = options.judge, options.min_severity, options.exempt
+    works = [
+        (options.seed, number, *criteria_options) for number in range(options.first, options.first + options.count)
+    ]
     started = time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(compared, works, chunksize=2))
-    seen: Counter[str] = Counter()
+    statistics: Counter[str] = Counter()
     for result in results:
         for problem in result.problems:
-            seen[sort(problem)] += 1
-            if seen[sort(problem)] == 1 and len(seen) <= options.show:
+            statistics[sort(problem)] += 1
+            if statistics[sort(problem)] == 1 and len(statistics) <= options.show:
                 print(f"---- task {result.number} of seed {options.seed}: {sort(problem)}")
-                print(smallest(task(options.seed, result.number, *asked), problem), flush=True)
+                print(smallest(task(options.seed, result.number, *criteria_options), problem), flush=True)
     for title, counted in (
         ("least cost", Counter(result.cost for result in results)),
         ("steps", Counter(result.steps for result in results)),
         ("classes", Counter(name for result in results for name in result.classes)),
-        ("differences", seen),
+        ("differences", statistics),
     ):
         print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in sorted(counted.items(), key=str)))
     wrong = sum([bool(result.problems) for result in results])
-    repairs, judged = sum([r.repairs for r in results]), sum([r.judged for r in results])
-    print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {judged} plans judged")
+    repairs, audited = sum([r.repairs for r in results]), sum([r.audited for r in results])
+    print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {audited} plans judged")
     theirs, ours = ([r.seconds[i] for r in results] for i in (0, 1))
     print(f"enumeration {sum(theirs):.0f} s, verifier {sum(ours):.0f} s, at most {max(ours):.1f} s for a task")
     print(f"{time.monotonic() - started:.0f} s in all")

@@ -32,22 +32,22 @@ def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(
     return written(KITCHEN, problem, rules, plan)
 
 
-def told(made: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
-    best = optimum(made)
+def described(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
+    best = optimum(tested_task)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
-    return best.cost, repairs, sorted(classes(made, best))
+    return best.cost, repairs, sorted(classes(tested_task, best))
 
 
 def test_safe_already() -> None:
-    assert told(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
+    assert described(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
 
 
 def test_a_forgotten_step() -> None:
-    assert told(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
+    assert described(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
 
 
 def test_wrong_order() -> None:
-    assert told(kitchen("(wash c1) (take c1)")) == (
+    assert described(kitchen("(wash c1) (take c1)")) == (
         1,
         [("(take c1) (wash c1)", "move")],
         ["order"],
@@ -61,8 +61,8 @@ def test_a_step_too_many_or_one_missing() -> None:
         ("(switch-on s1) (take c1) (wash c1) (switch-off s1)", "insert"),
         ("(take c1) (wash c1)", "delete"),
     ]
-    found = told(kitchen("(switch-on s1) (take c1) (wash c1)"))
-    assert found == (1, expected, ["additional", "missing", "termination hazard"])
+    description = described(kitchen("(switch-on s1) (take c1) (wash c1)"))
+    assert description == (1, expected, ["additional", "missing", "termination hazard"])
 
 
 def test_a_protected_step_is_kept() -> None:
@@ -71,8 +71,8 @@ def test_a_protected_step_is_kept() -> None:
 
 
 def test_weights_choose() -> None:
-    made = kitchen("(switch-on s1) (take c1) (wash c1)")
-    dear = made._replace(weights=(1, Fraction(1, 2), 1, 1))
+    tested_task = kitchen("(switch-on s1) (take c1) (wash c1)")
+    dear = tested_task._replace(weights=(1, Fraction(1, 2), 1, 1))
     assert optimum(dear).cost == Fraction(1, 2)
     assert optimum(dear).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
 
@@ -80,36 +80,36 @@ def test_weights_choose() -> None:
 def test_a_new_step_that_nothing_needs_is_no_repair() -> None:
     # Switching on the other stove is safe, but so is doing nothing at all in its place.
     rules = "(:process never :on (switch-on s1) :forbid (free))"
-    made = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
+    tested_task = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
     expected = [
         ("(take c1) (switch-on s1) (wash c1)", "move"),
         ("(take c1) (wash c1)", "delete"),
         ("(take c1) (wash c1) (switch-on s1)", "move"),
     ]
-    assert told(made) == (1, expected, ["additional", "order", "process hazard"])
+    assert described(tested_task) == (1, expected, ["additional", "order", "process hazard"])
 
 
 def test_two_new_steps_needed_only_by_each_other_are_no_repair() -> None:
     # Switching the other stove on and off again costs 2, leaving the step out costs 3; only the latter is a repair.
     never = "(:process never :on (switch-on s2) :require (on s2))"
-    made = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
-    best = optimum(made)
+    tested_task = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
+    best = optimum(tested_task)
     assert best.cost == 3
     assert (("(take c1)", "(wash c1)"), ("delete",)) in best.repairs
     assert all("(switch-on s1)" not in steps for steps, _ in best.repairs)
 
 
 def test_impossible_steps_explain_their_own_removal() -> None:
-    assert told(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
-    assert told(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
-    assert told(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert described(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert described(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
+    assert described(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
     expected = [
         ("(take c1) (wash c1)", "delete move"),
         ("(take c1) (wash c1)", "delete substitute"),
         ("(take c1) (wash c1) (put c1) (take c1)", "insert substitute"),
     ]
-    found = told(kitchen("(wash c1 c1) (wash c1) (take c1)"))
-    assert found == (2, expected, ["additional", "grammar", "missing", "order"])
+    description = described(kitchen("(wash c1 c1) (wash c1) (take c1)"))
+    assert description == (2, expected, ["additional", "grammar", "missing", "order"])
 
 
 @pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
@@ -118,10 +118,10 @@ def test_what_can_never_hold(tap: str, expected: dict[int, str]) -> None:
 
 
 def test_goal_and_nothing_within_the_bound() -> None:
-    made = kitchen("", goal="(and (clean c1) (free))")
-    assert told(made) == (None, [], ["irreparable", "unmet goal"])
-    assert told(made._replace(bound=3))[0] == 3
-    assert told(kitchen("(take c1)")) == (
+    tested_task = kitchen("", goal="(and (clean c1) (free))")
+    assert described(tested_task) == (None, [], ["irreparable", "unmet goal"])
+    assert described(tested_task._replace(bound=3))[0] == 3
+    assert described(kitchen("(take c1)")) == (
         1,
         [("(take c1) (wash c1)", "insert")],
         ["missing", "unmet goal"],
@@ -158,17 +158,19 @@ ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box
 )
 def test_what_is_added_at_the_same_time_never_becomes_false(effect: str, expected: dict[int, str]) -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
-    made = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
-    assert faults(made) == expected
-    said = diagnose(checker_of(made), Source("tiny.plan", made.plan_text()))
-    found = {step for one in said.witnesses for step in one.steps if one.error is ErrorClass.AFFORDANCE}
-    assert found == expected.keys()
+    tested_task = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
+    assert faults(tested_task) == expected
+    diagnosis = diagnose(checker_of(tested_task), Source("tiny.plan", tested_task.plan_text()))
+    description = {
+        step for witness in diagnosis.witnesses for step in witness.steps if witness.error is ErrorClass.AFFORDANCE
+    }
+    assert description == expected.keys()
 
 
 @pytest.mark.slow
 def test_the_shortcut_through_states_changes_nothing() -> None:
     tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
-    tasks += [made for made in map(partial(task, 7), range(60)) if script_count(made) < 400]
+    tasks += [tested_task for tested_task in map(partial(task, 7), range(60)) if script_count(tested_task) < 400]
     assert len(tasks) > 20
-    for made in tasks:
-        assert optimum(made, plain=True).scripts == optimum(made).scripts
+    for tested_task in tasks:
+        assert optimum(tested_task, plain=True).scripts == optimum(tested_task).scripts

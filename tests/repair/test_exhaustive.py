@@ -10,17 +10,17 @@ from quick import every
 
 SEED = 2026
 BATCH = 20
-BATCHES = 18  # `make fuzz` does all 27, one of which takes as long as ten others
+BATCHES = 18  # `make fuzz` runs all 27; one takes as long as ten others
 
 
 @pytest.mark.parametrize("batch", every(9, range(BATCHES)))
 def test_repairs_and_classes_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * BATCH, (batch + 1) * BATCH):
-        made = task(SEED, number)
-        best = expected(made)
+        tested_task = task(SEED, number)
+        best = expected(tested_task)
         assert best is not None, f"task {number} of seed {SEED} takes too long; choose another seed"
-        if differences(made, best):
-            pytest.fail(f"task {number} of seed {SEED}\n{reproduction(made)}", pytrace=False)
+        if differences(tested_task, best):
+            pytest.fail(f"task {number} of seed {SEED}\n{reproduction(tested_task)}", pytrace=False)
 
 
 def test_tasks_are_functions_of_their_numbers() -> None:

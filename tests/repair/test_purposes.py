@@ -32,38 +32,38 @@ def checker(goal: str = "") -> Checker:
 (define (problem p) (:domain den) (:objects hob - stove bar - soap drum - washer)
   (:init (on hob)) (:goal {goal or "(and)"}))
 """
-    made = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
-    assert made.ok, made.diagnostics
-    return made
+    checker_of_task = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [Source("r.safe", RULES)])
+    assert checker_of_task.ok, checker_of_task.diagnostics
+    return checker_of_task
 
 
 def first(plan: str, options: RepairOptions, goal: str = "") -> str:
-    found = repair(checker(goal), Source("x.plan", plan), options)
-    assert found.status is RepairStatus.FOUND
-    return found.repairs[0].text.replace("\n", " ").strip()
+    result = repair(checker(goal), Source("x.plan", plan), options)
+    assert result.status is RepairStatus.FOUND
+    return result.repairs[0].text.replace("\n", " ").strip()
 
 
-MEANT = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=Weights(substitute=2, move=2))
+PURPOSE_OPTIONS = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=Weights(substitute=2, move=2))
 
 
 def test_a_step_that_the_plan_is_written_for_is_kept() -> None:
-    assert first("(sleep)", MEANT) == "(switch-off hob) (sleep)"
+    assert first("(sleep)", PURPOSE_OPTIONS) == "(switch-off hob) (sleep)"
 
 
 def test_a_step_that_a_new_one_would_undo_is_left_out() -> None:
     plan = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
-    assert first(plan, MEANT) == "(switch-off hob) (grab bar) (run drum)"
+    assert first(plan, PURPOSE_OPTIONS) == "(switch-off hob) (grab bar) (run drum)"
     assert first(plan, RepairOptions()) == "(switch-off hob) (grab bar) (put-in bar drum)"  # nothing is washed
 
 
 def test_with_a_goal_the_goal_says_what_the_plan_is_for() -> None:
-    assert first("(sleep) (grab bar)", MEANT, "(held bar)") == first(
+    assert first("(sleep) (grab bar)", PURPOSE_OPTIONS, "(held bar)") == first(
         "(sleep) (grab bar)", RepairOptions(), "(held bar)"
     )
 
 
 def test_where_nothing_keeps_them_the_search_goes_on_without() -> None:
-    options = MEANT._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
+    options = PURPOSE_OPTIONS._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
     stuck = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
     assert first(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
     only = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)

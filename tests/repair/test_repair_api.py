@@ -1,4 +1,4 @@
-"""What a repair says beside its steps: reasons, ranges, proofs, limits, and what is tried when time is short."""
+"""The fields of a repair besides its steps: reasons, ranges, proofs, limits, and fallbacks when time is short."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ RULES = "(define (safety s) (:process washed :on (slice ?x) :require (clean ?x))
 
 
 def checker(rules: str = RULES, problem: str = PROBLEM) -> Checker:
-    made = Checker(Source("d", DOMAIN), Source("p", problem), [Source("s", rules)] if rules else [])
-    assert made.ok, made.diagnostics
-    return made
+    kitchen_checker = Checker(Source("d", DOMAIN), Source("p", problem), [Source("s", rules)] if rules else [])
+    assert kitchen_checker.ok, kitchen_checker.diagnostics
+    return kitchen_checker
 
 
 def plan(*steps: str) -> Source:
     return Source("lunch.plan", "\n".join(f"({step})" for step in steps))
 
 
-WHOLE = ("go hall kitchen", "take apple kitchen", "wash apple", "slice apple", "go kitchen hall", "put apple hall")
+SAFE_STEPS = ("go hall kitchen", "take apple kitchen", "wash apple", "slice apple", "go kitchen hall", "put apple hall")
 
 
 def reasons(*steps: str, rules: str = RULES) -> list[tuple[str, str, str]]:
@@ -58,7 +58,7 @@ def reasons(*steps: str, rules: str = RULES) -> list[tuple[str, str, str]]:
 
 
 def test_an_insertion_says_which_step_it_serves() -> None:
-    [edit] = reasons(*WHOLE[1:])
+    [edit] = reasons(*SAFE_STEPS[1:])
     assert edit == (
         "insert",
         "(go hall kitchen)",
@@ -67,30 +67,30 @@ def test_an_insertion_says_which_step_it_serves() -> None:
 
 
 def test_an_insertion_says_which_rule_it_serves() -> None:
-    [edit] = reasons(*WHOLE[:2], *WHOLE[3:])
+    [edit] = reasons(*SAFE_STEPS[:2], *SAFE_STEPS[3:])
     assert edit == ("insert", "(wash apple)", "keeps rule `washed` for apple")
 
 
 def test_an_insertion_says_that_it_serves_the_goal() -> None:
-    [edit] = reasons(*WHOLE[:5])
+    [edit] = reasons(*SAFE_STEPS[:5])
     assert edit == ("insert", "(put apple hall)", "gives (in apple hall) to the goal")
 
 
 def test_a_move_says_what_was_wrong_at_the_old_place() -> None:
-    [edit] = reasons(WHOLE[0], WHOLE[2], WHOLE[1], *WHOLE[3:])
+    [edit] = reasons(SAFE_STEPS[0], SAFE_STEPS[2], SAFE_STEPS[1], *SAFE_STEPS[3:])
     assert edit[0] == "move"
     assert "at its old position" in edit[2]
     assert "(holding apple) is not true" in edit[2]
 
 
 def test_a_substitution_of_an_ill_formed_step_says_what_was_ill_formed() -> None:
-    [edit] = reasons("go hall kitchn", *WHOLE[1:])
+    [edit] = reasons("go hall kitchn", *SAFE_STEPS[1:])
     assert edit[:2] == ("substitute", "(go hall kitchen)")
     assert edit[2].startswith("unknown object `kitchn`; the new step gives (at kitchen) to `(take apple kitchen)`")
 
 
 def test_a_deletion_says_what_the_step_did() -> None:
-    result = repair(checker(), plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:]))
+    result = repair(checker(), plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:]))
     [edit] = next(r.edits for r in result.repairs if r.edits[0].kind is EditKind.DELETE)
     assert edit.reason == "it makes `(put apple hall)` impossible: (holding apple) is not true"
 
@@ -104,13 +104,13 @@ def test_a_range_of_places_is_told_with_the_latest_first() -> None:
 
 
 def test_the_kernel_replays_what_is_offered_first() -> None:
-    result = repair(checker(), plan(*WHOLE[1:]))
+    result = repair(checker(), plan(*SAFE_STEPS[1:]))
     assert result.repairs[0].replayed is True
     assert result.repairs[0].report.headline is not None
 
 
 def test_protected_steps_stay() -> None:
-    faulty = plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:])
+    faulty = plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:])
     result = repair(checker(), faulty, RepairOptions(protected=frozenset([5])))
     assert result.repairs
     assert all("(put apple kitchen)" in r.steps for r in result.repairs)
@@ -119,23 +119,23 @@ def test_protected_steps_stay() -> None:
 @pytest.mark.slow
 def test_a_goal_that_a_rule_forbids_is_proved_unsafe() -> None:
     rules = "(define (safety s) (:process whole :forbid (cut ?x) :parameters (?x - item)))"
-    found = diagnose(checker(rules), plan(*WHOLE))
-    assert found.repair.status is RepairStatus.PROVED_NONE
-    assert {ErrorClass.IRREPARABLE, ErrorClass.UNSAFE_GOAL} <= set(found.classes)
-    assert all(w.text.startswith("PROVED") for w in found.witnesses if w.error is ErrorClass.UNSAFE_GOAL)
+    diagnosis = diagnose(checker(rules), plan(*SAFE_STEPS))
+    assert diagnosis.repair.status is RepairStatus.PROVED_NONE
+    assert {ErrorClass.IRREPARABLE, ErrorClass.UNSAFE_GOAL} <= set(diagnosis.classes)
+    assert all(w.text.startswith("PROVED") for w in diagnosis.witnesses if w.error is ErrorClass.UNSAFE_GOAL)
 
 
 def test_a_goal_that_nothing_reaches_is_irreparable_and_not_unsafe() -> None:
     problem = PROBLEM.replace("(in apple kitchen)", "")
-    found = diagnose(checker("", problem), plan("go hall kitchen"))
-    assert ErrorClass.IRREPARABLE in found.classes
-    assert ErrorClass.UNSAFE_GOAL not in found.classes
-    assert found.repair.status is RepairStatus.PROVED_NONE
+    diagnosis = diagnose(checker("", problem), plan("go hall kitchen"))
+    assert ErrorClass.IRREPARABLE in diagnosis.classes
+    assert ErrorClass.UNSAFE_GOAL not in diagnosis.classes
+    assert diagnosis.repair.status is RepairStatus.PROVED_NONE
 
 
 def test_a_violated_initial_state_is_a_proof_that_names_the_rule() -> None:
     rules = "(define (safety s) (:process tidy :forbid (in apple kitchen)))"
-    result = repair(checker(rules), plan(*WHOLE))
+    result = repair(checker(rules), plan(*SAFE_STEPS))
     assert result.status is RepairStatus.PROVED_NONE
     assert "`tidy`" in result.detail
 
@@ -153,9 +153,9 @@ def test_a_time_limit_that_has_passed_leaves_no_claim() -> None:
 
 
 def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
-    made = checker()
-    source = plan(*WHOLE[:2], "put apple kitchen", *WHOLE[2:])
-    repairer = Repairer(made, source, made.read(source).steps, RepairOptions())
+    kitchen_checker = checker()
+    source = plan(*SAFE_STEPS[:2], "put apple kitchen", *SAFE_STEPS[2:])
+    repairer = Repairer(kitchen_checker, source, kitchen_checker.read(source).steps, RepairOptions())
     spare, _ = repairer._find_any_repair()
     assert spare is not None
     assert spare.source == "a search for insertions alone"
@@ -163,32 +163,34 @@ def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
     assert repairer.is_safe(spare.alignment.steps)
 
 
-def taken(made: Checker, *steps: str) -> tuple[GroundAction, ...]:
-    return tuple(s for s in made.read(plan(*steps)).steps if isinstance(s, GroundAction))
+def ground_steps(kitchen_checker: Checker, *steps: str) -> tuple[GroundAction, ...]:
+    return tuple(s for s in kitchen_checker.read(plan(*steps)).steps if isinstance(s, GroundAction))
 
 
 def test_a_planner_s_plan_is_aligned_with_the_original() -> None:
-    made = checker()
-    original = made.read(plan("go hall kitchen", "take pear kitchen", "slice apple", "put apple hall")).steps
-    aligned = align_plan(original, taken(made, *WHOLE), frozenset())
+    kitchen_checker = checker()
+    original = kitchen_checker.read(plan("go hall kitchen", "take pear kitchen", "slice apple", "put apple hall")).steps
+    aligned = align_plan(original, ground_steps(kitchen_checker, *SAFE_STEPS), frozenset())
     assert aligned is not None
     assert aligned.origin == (1, 2, 0, 3, 0, 4)
     assert aligned.kinds == ("insert", "insert", "substitute")
-    assert align_plan(original, taken(made, *WHOLE), frozenset([2])) is None
+    assert align_plan(original, ground_steps(kitchen_checker, *SAFE_STEPS), frozenset([2])) is None
 
 
 def test_new_steps_that_serve_nothing_are_left_out() -> None:
-    made = checker()
-    repairer = Repairer(made, plan(*WHOLE), made.read(plan(*WHOLE)).steps, RepairOptions())
-    detour = taken(made, "go hall kitchen", "take pear kitchen", "put pear kitchen", *WHOLE[1:])
-    assert len(remove_needless_steps(detour, made.read(plan(*WHOLE)).steps, repairer.is_safe)) in (6, 8)
-    idle = taken(made, *WHOLE[:3], "wash apple", *WHOLE[3:])
+    kitchen_checker = checker()
+    repairer = Repairer(
+        kitchen_checker, plan(*SAFE_STEPS), kitchen_checker.read(plan(*SAFE_STEPS)).steps, RepairOptions()
+    )
+    detour = ground_steps(kitchen_checker, "go hall kitchen", "take pear kitchen", "put pear kitchen", *SAFE_STEPS[1:])
+    assert len(remove_needless_steps(detour, kitchen_checker.read(plan(*SAFE_STEPS)).steps, repairer.is_safe)) in (6, 8)
+    idle = ground_steps(kitchen_checker, *SAFE_STEPS[:3], "wash apple", *SAFE_STEPS[3:])
     assert len(remove_needless_steps(idle, [], repairer.is_safe)) == 6
 
 
 @pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])
 def test_a_dearer_kind_is_avoided_where_another_does(kind: str) -> None:
-    faulty = plan(*WHOLE[:4], "put apple kitchen", *WHOLE[4:])
+    faulty = plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:])
     weights = Weights(**{kind: 5})
     result = repair(checker(), faulty, RepairOptions(weights=weights))
     assert result.optimal
@@ -196,10 +198,10 @@ def test_a_dearer_kind_is_avoided_where_another_does(kind: str) -> None:
 
 
 def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
-    found = diagnose(checker(), plan(*WHOLE[1:]), RepairOptions(max_cost=Fraction(1, 2)))
-    assert found.repair.status is RepairStatus.NOT_FOUND
-    assert ErrorClass.IRREPARABLE not in found.classes
-    [witness] = [witness for witness in found.witnesses if witness.error is ErrorClass.UNKNOWN]
+    diagnosis = diagnose(checker(), plan(*SAFE_STEPS[1:]), RepairOptions(max_cost=Fraction(1, 2)))
+    assert diagnosis.repair.status is RepairStatus.NOT_FOUND
+    assert ErrorClass.IRREPARABLE not in diagnosis.classes
+    [witness] = [witness for witness in diagnosis.witnesses if witness.error is ErrorClass.UNKNOWN]
     assert witness.text.startswith(
         "NOT FOUND: no repair within the limits, and only repairs that cost less than 1 are ruled out"
     )
@@ -208,5 +210,5 @@ def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
 def test_an_audit_that_ends_at_a_limit_judges_no_repair_and_is_no_bug() -> None:
     slow = Checker(Source("d", DOMAIN), Source("p", PROBLEM), [Source("s", RULES)], Options(time_limit_s=1e-9))
     for limit in (30.0, 1e-9):
-        result = diagnose(slow, plan(*WHOLE[1:]), RepairOptions(time_limit_s=limit)).repair
+        result = diagnose(slow, plan(*SAFE_STEPS[1:]), RepairOptions(time_limit_s=limit)).repair
         assert (result.status, result.repairs) == (RepairStatus.NOT_FOUND, ())

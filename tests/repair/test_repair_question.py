@@ -1,4 +1,4 @@
-"""Repairs under the question that decides: what was there before may stay, and no proof is of another question."""
+"""Repairs by the criteria of the verdict: pre-existing violations may stay, and a proof holds for these criteria."""
 
 from __future__ import annotations
 
@@ -29,72 +29,78 @@ HEAT = "(:termination heat-off :parameters (?s - stove) :forbid (on ?s) :severit
 
 def checker(judge: str, rules: str = HEAT, severity: str = "low", stuck: str = "(stuck gas)") -> Checker:
     texts = Source("d", DOMAIN), Source("p", PROBLEM.format(stuck=stuck))
-    made = Checker(*texts, [Source("s", f"(define (safety s) {rules})")], Options(judge=judge, min_severity=severity))
-    assert made.ok, made.diagnostics
-    return made
+    question_checker = Checker(
+        *texts, [Source("s", f"(define (safety s) {rules})")], Options(judge=judge, min_severity=severity)
+    )
+    assert question_checker.ok, question_checker.diagnostics
+    return question_checker
 
 
-def mended(made: Checker, plan: str) -> tuple[RepairResult, set[str]]:
-    result = repair(made, Source("plan", plan), RepairOptions(time_limit_s=60))
-    return result, {"".join(one.steps) for one in result.repairs}
+def repaired_plans(question_checker: Checker, plan: str) -> tuple[RepairResult, set[str]]:
+    result = repair(question_checker, Source("plan", plan), RepairOptions(time_limit_s=60))
+    return result, {"".join(listed.steps) for listed in result.repairs}
 
 
 def test_what_was_on_before_stays_on_and_what_the_plan_lit_is_quenched() -> None:
-    result, texts = mended(checker("introduced"), "(wipe)\n(light oven)\n")
+    result, texts = repaired_plans(checker("introduced"), "(wipe)\n(light oven)\n")
     assert result.status is RepairStatus.FOUND
     assert texts == {"(wipe)", "(wipe)(light oven)(quench oven)"}
-    assert [one.report.verdict_basis.before for one in result.repairs] == [1, 1]
-    assert all([one.replayed for one in result.repairs])
+    assert [listed.report.verdict_basis.before for listed in result.repairs] == [1, 1]
+    assert all([listed.replayed for listed in result.repairs])
 
 
 def test_under_all_nothing_can_be_done() -> None:
-    result, _ = mended(checker("all"), "(wipe)\n(light oven)\n")
+    result, _ = repaired_plans(checker("all"), "(wipe)\n(light oven)\n")
     assert result.status is RepairStatus.PROVED_NONE
-    assert mended(checker("introduced"), "(wipe)\n")[0].status is RepairStatus.ALREADY_SAFE
+    assert repaired_plans(checker("introduced"), "(wipe)\n")[0].status is RepairStatus.ALREADY_SAFE
 
 
 def test_a_step_that_makes_what_was_there_worse_is_taken_out() -> None:
     watched = "(:process lit :when (or (on gas) (on oven)) :require (or))"
-    result, texts = mended(checker("introduced", watched), "(wipe)\n(light oven)\n")
+    result, texts = repaired_plans(checker("introduced", watched), "(wipe)\n(light oven)\n")
     assert (result.optimal, texts) == (True, {"(wipe)"})
 
 
 def test_what_only_restored_is_left_out_again() -> None:
     """The gas is off at first, which is wrong; a plan that lights and quenches it has introduced that."""
     burning = "(:process burning :forbid (not (on oven)))"
-    made = checker("introduced", burning)
-    result, texts = mended(made, "(light oven)\n(quench oven)\n(wipe)\n")
+    question_checker = checker("introduced", burning)
+    result, texts = repaired_plans(question_checker, "(light oven)\n(quench oven)\n(wipe)\n")
     assert result.optimal
     assert texts == {"(light oven)(wipe)"}
     protected = repair(
-        made, Source("plan", "(light oven)\n(quench oven)\n(wipe)\n"), RepairOptions(protected=frozenset((2,)))
+        question_checker,
+        Source("plan", "(light oven)\n(quench oven)\n(wipe)\n"),
+        RepairOptions(protected=frozenset((2,))),
     )
     assert protected.status is RepairStatus.PROVED_NONE
 
 
 def test_rules_below_the_level_are_not_mended() -> None:
-    assert mended(checker("all", severity="high"), "(wipe)\n(light oven)\n")[0].status is RepairStatus.ALREADY_SAFE
+    assert (
+        repaired_plans(checker("all", severity="high"), "(wipe)\n(light oven)\n")[0].status is RepairStatus.ALREADY_SAFE
+    )
     both = HEAT + "(:process dark :severity high :forbid (on oven))"
-    result, texts = mended(checker("all", both, "high"), "(wipe)\n(light oven)\n")
+    result, texts = repaired_plans(checker("all", both, "high"), "(wipe)\n(light oven)\n")
     assert (result.status, texts) == (RepairStatus.FOUND, {"(wipe)"})
     assert result.repairs[0].report.verdict_basis.minor == 1
 
 
 def test_a_diagnosis_names_what_decides() -> None:
-    made, plan = checker("introduced"), Source("plan", "(wipe)\n(light oven)\n")
-    found = diagnose(made, plan)
-    assert found.report.headline is Headline.UNSAFE
-    hazards = [w for w in found.witnesses if w.error is ErrorClass.TERMINATION_HAZARD]
+    question_checker, plan = checker("introduced"), Source("plan", "(wipe)\n(light oven)\n")
+    diagnosis = diagnose(question_checker, plan)
+    assert diagnosis.report.headline is Headline.UNSAFE
+    hazards = [w for w in diagnosis.witnesses if w.error is ErrorClass.TERMINATION_HAZARD]
     assert [w.rule for w in hazards] == ["heat-off"]
-    assert {ErrorClass.MISSING, ErrorClass.ADDITIONAL} <= set(found.classes)
-    assert localise(made, plan).last_safe == 2
+    assert {ErrorClass.MISSING, ErrorClass.ADDITIONAL} <= set(diagnosis.classes)
+    assert localise(question_checker, plan).last_safe == 2
     assert localise(checker("all"), plan).last_safe == -1
 
 
 def test_an_execution_says_when_something_is_the_plans_doing() -> None:
-    made = checker("introduced", "(:process lit :when (or (on gas) (on oven)) :require (or))")
-    now = Execution.initial(made.engine, criteria=VerdictCriteria("introduced"))
-    light = made.engine.resolver.tokens(["light", "oven"])
+    question_checker = checker("introduced", "(:process lit :when (or (on gas) (on oven)) :require (or))")
+    now = Execution.initial(question_checker.engine, criteria=VerdictCriteria("introduced"))
+    light = question_checker.engine.resolver.tokens(["light", "oven"])
     assert not now.broken
     after = now.after(light)  # type: ignore[arg-type] # it is a step
     assert after is not None
@@ -105,22 +111,22 @@ def test_an_execution_says_when_something_is_the_plans_doing() -> None:
 @pytest.mark.parametrize("batch", every(6, range(6)))
 def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * 6, (batch + 1) * 6):
-        made = task(2029, number, "introduced")
-        best = expected(made)
-        if best is not None and differences(made, best):
-            pytest.fail(f"task {number} of seed 2029\n{reproduction(made)}", pytrace=False)
+        question_checker = task(2029, number, "introduced")
+        best = expected(question_checker)
+        if best is not None and differences(question_checker, best):
+            pytest.fail(f"task {number} of seed 2029\n{reproduction(question_checker)}", pytrace=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", ["all", "introduced"])
 def test_rules_that_are_exempt_as_a_whole(judge: str) -> None:
     """As the enumeration has it, which is judged by the kernel with the same exemptions."""
-    seen = 0
+    compared = 0
     for number in range(12):
-        made = task(2031, number, judge, exempt=True)
-        best = expected(made)
-        if best is None or not made.exempt:
+        question_checker = task(2031, number, judge, exempt=True)
+        best = expected(question_checker)
+        if best is None or not question_checker.exempt:
             continue
-        seen += 1
-        assert differences(made, best) == [], reproduction(made)
-    assert seen >= 4
+        compared += 1
+        assert differences(question_checker, best) == [], reproduction(question_checker)
+    assert compared >= 4

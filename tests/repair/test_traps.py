@@ -1,7 +1,7 @@
 """Where a search would game the specification: the first repair offered falls into none of these traps.
 
-In the small domains the enumeration tells which repairs of least cost there are, so each test also shows that its trap
-is one: the tempting plan is as safe, or as cheap, as what is offered first.
+In the small domains all repairs of least cost are enumerated, so each test also shows that its trap is one: the
+tempting plan is as safe, or as cheap, as the repair that is offered first.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def first(task: Task) -> Offer:
     return kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
 
 
-def kinds(one: Repair) -> str:
-    return " ".join(kind.value for kind in one.kinds)
+def kinds(listed: Repair) -> str:
+    return " ".join(kind.value for kind in listed.kinds)
 
 
 def least(task: Task) -> list[Offer]:
@@ -47,7 +47,7 @@ def safe(task: Task, plan: str) -> bool:
     return KernelTask(task).kernel.audit(plan).headline in GOOD
 
 
-# -- small domains: what is tempting, and what is offered --------------------------------------------------------------
+# -- small domains: the tempting repair, and the offered one ----------------------------------------------------------
 
 STOVES = """(define (domain stoves) (:types stove - object gas - stove pot - object)
   (:predicates (lit ?s - stove) (cooked ?p - pot) (in-kitchen))
@@ -58,7 +58,7 @@ STOVES = """(define (domain stoves) (:types stove - object gas - stove pot - obj
   (:action leave :parameters () :precondition (in-kitchen) :effect (not (in-kitchen))))"""
 TWO_STOVES = """(define (problem p) (:domain stoves) (:objects s1 - gas s2 - stove pot - pot)
   (:init (in-kitchen)) (:goal GOAL))"""
-# A badly written rule: a lit stove is fine as long as some other one is lit, too.
+# A badly written rule: a lit stove is allowed while another stove is lit.
 ONE_ON = """(:process watched :parameters (?s - stove) :on (leave) :when (lit ?s)
   :require (exists (?o - stove) (and (lit ?o) (not (= ?o ?s)))))"""
 GAS_OFF = "(:termination gas-off :parameters (?s - gas) :forbid (lit ?s))"
@@ -88,7 +88,7 @@ KETTLE = """(define (domain kettle) (:types person - object)
 HOME = """(define (problem p) (:domain kettle) (:objects ben - person mia - person) (:init) (:goal GOAL))"""
 DRY = "(:process dry-at-the-plug :on (plug-in) :forbid (wet))"
 LOGGED = "(:obligation logged :parameters (?p - person) :when (given ?p) :then (logged ?p))"
-ASKED = "(:process asked :on (give ben) :require (logged ben))"
+LOGGED_FIRST = "(:process asked :on (give ben) :require (logged ben))"
 
 SALAD = """(define (domain salad) (:types fruit - object)
   (:predicates (clean ?f - fruit) (sliced ?f - fruit))
@@ -190,7 +190,7 @@ TRAPS = {
         ("insert", "(give ben) (log ben)"),
     ),
     "someone else gets the pill": trap(
-        KETTLE, HOME, "()", ASKED,
+        KETTLE, HOME, "()", LOGGED_FIRST,
         "(wash) (give ben)",
         ("substitute", "(wash) (give mia)"), False,
         ("insert", "(wash) (log ben) (give ben)"),
@@ -247,8 +247,8 @@ def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
     rule = "(:process wet-alone :on (log ben) :require (and (wet) (given ben)))"
     task = written(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
     assert first(task) == ("delete", [])
-    kept = task._replace(protected=frozenset([1]))
-    assert first(kept) == ("insert insert", steps("(give ben) (wash) (log ben)"))
+    protected_task = task._replace(protected=frozenset([1]))
+    assert first(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
 
 
 def test_weights_turn_the_choice() -> None:
@@ -291,11 +291,11 @@ def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list
     assert result.status is RepairStatus.FOUND
     assert result.optimal
     assert result.complete
-    return [(kinds(one), list(one.steps)) for one in result.repairs]
+    return [(kinds(listed), list(listed.steps)) for listed in result.repairs]
 
 
 def test_the_stove_is_switched_off_and_no_other_one_used(root: Path) -> None:
-    found = household(
+    repair_result = household(
         root,
         "gas electric - stove pot - vessel soup - food",
         """(in-room gas kitchen) (in-room electric kitchen) (hard-wired gas) (hard-wired electric) (heats gas)
@@ -303,21 +303,21 @@ def test_the_stove_is_switched_off_and_no_other_one_used(root: Path) -> None:
         "(cooked soup)",
         "(switch-on robot gas kitchen) (heat robot pot gas kitchen) (go robot kitchen hall)",
     )
-    assert found[0] == (
+    assert repair_result[0] == (
         "insert",
         steps(
             """(switch-on robot gas kitchen) (heat robot pot gas kitchen) (switch-off robot gas kitchen)
                (go robot kitchen hall)"""
         ),
     )
-    assert all("electric" not in " ".join(plan) for _, plan in found)
+    assert all("electric" not in " ".join(plan) for _, plan in repair_result)
 
 
 def test_the_foil_is_taken_off_and_put_down(root: Path) -> None:
     cooking = """(take robot dish counter kitchen) (put-in robot dish microwave kitchen)
       (close robot microwave kitchen) (switch-on robot microwave kitchen) (heat robot dish microwave kitchen)
       (switch-off robot microwave kitchen)"""
-    found = household(
+    repair_result = household(
         root,
         "microwave - microwave dish - vessel foil - wrapping",
         """(in-room microwave kitchen) (hard-wired microwave) (heats microwave) (opens microwave) (open microwave)
@@ -326,18 +326,18 @@ def test_the_foil_is_taken_off_and_put_down(root: Path) -> None:
         cooking,
     )
     freed = "(unwrap robot dish foil counter kitchen) (put-on robot foil counter kitchen)"
-    assert found[0] == ("insert insert", steps(freed + cooking))
+    assert repair_result[0] == ("insert insert", steps(freed + cooking))
 
 
 def test_the_knife_is_put_down_and_not_left_untouched(root: Path) -> None:
-    found = household(
+    repair_result = household(
         root,
         "apple - food knife - knife",
         "(on apple counter) (on knife counter)",
         "()",
         "(take robot knife counter kitchen) (cut robot knife apple counter kitchen)",
     )
-    assert found[0] == (
+    assert repair_result[0] == (
         "insert",
         steps(
             """(take robot knife counter kitchen) (cut robot knife apple counter kitchen)

@@ -1,1 +1,1 @@
-"""Planners behind one interface: find a safe continuation to the goal, or a shortest one."""
+"""Planners with one interface: find a safe continuation to the goal, or a shortest one."""

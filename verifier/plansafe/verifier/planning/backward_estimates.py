@@ -41,7 +41,7 @@ UNREACHABLE_COST = 1_000
 COST_BOUNDS = (1, 2, 3, 4, 6, 9, 14)
 """Increasing cost bounds of the search, so that cheap achievers are found first."""
 MAX_CONDITIONS = 1_500
-"""Conditions that are examined for one subgoal; what is left then counts as unreachable."""
+"""Conditions that are examined for one subgoal; the others count as unreachable."""
 MAX_CHOICES = 8
 """Objects that are tried for a variable that an action leaves open."""
 PENALTY = 3
@@ -118,7 +118,7 @@ class BackwardEstimator:
 
 
 class _SubgoalsEstimate(NamedTuple):
-    """The cost of subgoals, the steps that achieve them, and those of the steps that are applicable now."""
+    """The cost of subgoals, the steps that achieve them, and the applicable ones among these steps."""
 
     cost: int
     steps: list[GroundAction]
@@ -158,7 +158,7 @@ class _StateEstimator:
         """The cheapest achievers of literals and of their preconditions; and those that are applicable now."""
         steps: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         applicable: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
-        seen = set(literals)
+        queued = set(literals)
         while literals:
             achiever = self._best.get(literals.pop())
             if achiever is None:
@@ -167,8 +167,8 @@ class _StateEstimator:
             steps[step.action.name, step.objects] = step
             if not estimate.literals:
                 applicable[step.action.name, step.objects] = step
-            literals += [literal for literal in estimate.literals if literal not in seen]
-            seen.update(estimate.literals)
+            literals += [literal for literal in estimate.literals if literal not in queued]
+            queued.update(estimate.literals)
         return list(steps.values()), list(applicable.values())
 
     def _condition(self, formula: Formula, truth: bool, binding: Binding, bound: int) -> _Estimate:
@@ -218,9 +218,9 @@ class _StateEstimator:
         return _Estimate(total, tuple(literals))
 
     def _literal(self, literal: Literal, bound: int) -> int:
-        known = self._best.get(literal)
-        if known is not None:
-            return known[0].cost if known[0].cost <= bound else UNREACHABLE_COST
+        cheapest = self._best.get(literal)
+        if cheapest is not None:
+            return cheapest[0].cost if cheapest[0].cost <= bound else UNREACHABLE_COST
         if bound < 1 or self._costs_more_than.get(literal, 0) >= bound or literal in self._in_progress:
             return UNREACHABLE_COST
         self._in_progress.add(literal)
@@ -274,8 +274,8 @@ class _StateEstimator:
         best: tuple[_Estimate, Binding] = (_UNREACHABLE, binding)
         open_parts = [part for part in parts if free(part[0]) & slots]
         for inner in self._choices(left, open_parts, binding):
-            rest = [v for v in left if v.slot not in inner]
-            estimate, full = self._existential(rest, open_parts, inner, min(bound - closed.cost, best[0].cost - 1))
+            unbound = [v for v in left if v.slot not in inner]
+            estimate, full = self._existential(unbound, open_parts, inner, min(bound - closed.cost, best[0].cost - 1))
             if estimate.cost < best[0].cost:
                 best = (estimate, full)
                 if not estimate.cost:

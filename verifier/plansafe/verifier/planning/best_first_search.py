@@ -8,7 +8,7 @@ A branch ends where a rule is broken.
   Felner 2011); states whose landmark-cut bound exceeds that length are pruned.
 - A shortest plan: A* with landmark cuts (Helmert and Domshlak 2009).
 
-All three visit every reachable state in the end, so an exhausted search proves that there is no plan.
+All three visit every reachable state in the end, so an exhausted search proves that no plan exists.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ class BestFirstSearch:
         self.prune_by_estimate = prune_by_estimate
         self.visited = 0
         self._pruned_by_length = False
-        """Whether states were pruned that are, or seem to be, too far from the start or the goal."""
+        """Whether states were pruned because of their distance or estimated distance."""
         self._complete = not start.engine.resolver.lenient
         self._cache = cache
         self._relaxation: DeleteRelaxation | None = None
         self._backward = cache.backward
         self._stored: OrderedDict[_Node, None] = OrderedDict()
         self._ties = 0
-        self._propositions_seen: dict[int, set[int]] = {}
+        self._propositions_reached: dict[int, set[int]] = {}
 
     def run(self) -> PlanningResult:
         """Search. Raises :class:`LimitReached`."""
@@ -128,7 +128,7 @@ class BestFirstSearch:
         finally:
             self.deadline = deadline
             self._stored.clear()
-            self._propositions_seen.clear()
+            self._propositions_reached.clear()
 
     def _result(self, end: _Node | None) -> PlanningResult:
         if end is not None:
@@ -232,7 +232,7 @@ class BestFirstSearch:
 
     def _find_any(self, root: _Node) -> _Node | None:
         """Lazy greedy search: a step is queued with its parent's estimate, and its own node is estimated later."""
-        queues: list[list[_QueuedStep]] = [[], []]  # all steps; those of relaxed plans
+        queues: list[list[_QueuedStep]] = [[], []]  # all steps; steps of relaxed plans
         credit = [0, 0 if self._relaxation is not None else -BOOST]
         assert root.execution is not None
         root.key = root.execution.key()
@@ -275,10 +275,10 @@ class BestFirstSearch:
         if self.prune_by_estimate and self.within is not None and node.depth + distance > self.within:
             self._pruned_by_length = True
             return None
-        seen = self._propositions_seen.setdefault(distance, set())
-        seen_before = len(seen)
-        seen.update(true)
-        rank = int(len(seen) == seen_before)  # states with a new proposition come first
+        reached = self._propositions_reached.setdefault(distance, set())
+        reached_before = len(reached)
+        reached.update(true)
+        rank = int(len(reached) == reached_before)  # states with a new proposition come first
         all_steps: Sequence[GroundAction | None] = [None] if applicable is None else applicable
         for queue, steps in ((queues[0], all_steps), (queues[1], preferred)):
             for step in steps:

@@ -222,7 +222,7 @@ def _free_name(name: str, names: set[str]) -> str:
 
 
 def _distribute_to_actions(draft: TaskDraft) -> None:
-    """Give each action its effects as the action of a letter, and ``finish`` those of the last letter."""
+    """Give each action its effects as the action of a letter, and ``finish`` the effects of the last letter."""
     for action_effect in draft.action_effects:
         effect = action_effect.effect
         if action_effect.at_end:
@@ -238,7 +238,7 @@ def _distribute_to_actions(draft: TaskDraft) -> None:
 
 
 def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list[Effect]:
-    """An effect for letters with one action: its action facts become equations, those of other actions are false."""
+    """An effect for letters with one action: its action facts become equations, other action facts are false."""
     domains = _domains((*effect.variables, *(action.parameters if action else ())))
     condition = _replace_action_facts(draft, effect.condition, action, domains)
     specialized = []

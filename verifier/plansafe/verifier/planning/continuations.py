@@ -38,7 +38,7 @@ class KnownContinuations:
         self._unknown: dict[tuple[object, int | None], Continuation] = {}
 
     def lookup(self, key: object, within: int | None) -> Continuation | None:
-        """The known result for continuations of at most ``within`` steps; ``None`` if there is no result yet."""
+        """The known result for continuations of at most ``within`` steps; ``None`` before the first search."""
         steps = self._shortest.get(key)
         if steps is not None and (within is None or len(steps) <= within):
             return Continuation(True, steps)
@@ -64,8 +64,8 @@ class KnownContinuations:
         return True
 
     def _add_shortest(self, key: object, state_hash: int, steps: Steps) -> None:
-        known = self._shortest.get(key)
-        if known is None or len(known) > len(steps):
+        shortest = self._shortest.get(key)
+        if shortest is None or len(shortest) > len(steps):
             self._shortest[key] = steps
             self._shortest_length[state_hash] = min(len(steps), self._shortest_length.get(state_hash, len(steps)))
 
@@ -82,24 +82,29 @@ class KnownContinuations:
         return absence
 
     def derive(
-        self, start: Execution, start_hash: int, kept: Steps | None, chosen: GroundAction | None, within: int | None
+        self,
+        start: Execution,
+        start_hash: int,
+        last_known: Steps | None,
+        chosen: GroundAction | None,
+        within: int | None,
     ) -> bool:
         """Try to make a continuation from known ones, without a search.
 
-        After a ``chosen`` step, tries the ``kept`` continuation from before it, without that step if it contains it, or
-        a step that returns to a known continuation. ``start_hash``: the hash of the state at ``start``.
+        After a ``chosen`` step, tries the ``last_known`` continuation from before it, first without that step, or a
+        step that returns to a known continuation. ``start_hash``: the hash of the state at ``start``.
         """
-        if chosen is None or kept is None:
+        if chosen is None or last_known is None:
             return False
-        candidates = [kept]
-        if chosen in kept:
-            place = kept.index(chosen)
-            candidates.insert(0, (*kept[:place], *kept[place + 1 :]))
+        candidates = [last_known]
+        if chosen in last_known:
+            place = last_known.index(chosen)
+            candidates.insert(0, (*last_known[:place], *last_known[place + 1 :]))
         for steps in candidates:
             if (within is None or len(steps) <= within) and self.add(start, start_hash, steps):
                 return True
-        # A step and another one back make the kept continuation two steps longer: do not search for shorter ones.
-        returning = self._returning(start, start_hash, within) if within is None or within > len(kept) else None
+        # A step and another one back make the last_known continuation two steps longer: do not search for shorter ones.
+        returning = self._returning(start, start_hash, within) if within is None or within > len(last_known) else None
         if returning is None:
             return False
         self._add_shortest(start.key(), start_hash, returning)
@@ -122,12 +127,12 @@ class KnownContinuations:
             after = start.fork()
             if not _take_safely(after, step):
                 continue
-            rest = self._shortest.get(after.key())
-            if rest is None or (within is not None and len(rest) >= within):
+            remaining = self._shortest.get(after.key())
+            if remaining is None or (within is not None and len(remaining) >= within):
                 continue
-            if best is None or len(rest) + 1 < len(best):
-                best = (step, *rest)
-                if len(rest) == least:
+            if best is None or len(remaining) + 1 < len(best):
+                best = (step, *remaining)
+                if len(remaining) == least:
                     break
         return best
 

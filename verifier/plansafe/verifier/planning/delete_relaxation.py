@@ -20,14 +20,7 @@ from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import (
-    TRUE,
-    And,
-    Atom,
-    Binding,
-    Quantified,
-    bind,
-)
+from plansafe.verifier.model.nodes import TRUE, And, Atom, Binding, Quantified, bind
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation, OperatorSchema, StepRulePart
 from plansafe.verifier.planning.relaxed_conditions import (
     Conjunction,
@@ -189,14 +182,14 @@ class RulePreconditions:
     def _of_invariants(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
         """What the invariants require before a step so that they hold in the state after it."""
         conjunctions: list[Conjunction | None] = []
-        seen: set[tuple[int, tuple[int, ...]]] = set()
+        required: set[tuple[int, tuple[int, ...]]] = set()
         for predicate, code, value in changes:
             for monitor in self.lifted.invariants.get((predicate, value), ()):
                 for objects in self._reading_instances(monitor, predicate, code):
                     key = (monitor.part, objects)
-                    if key in seen or key in self._violated:
+                    if key in required or key in self._violated:
                         continue
-                    seen.add(key)
+                    required.add(key)
                     formula, binding = monitor.holds.formula, dict(zip(monitor.holds.slots, objects, strict=True))
                     if key not in self._invariants:
                         self._invariants[key] = self.conditions.conjunction(formula, binding, True)

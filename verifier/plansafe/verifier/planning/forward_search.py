@@ -1,7 +1,7 @@
 """The planner of this project: best-first search over states and what the rules remember of the past.
 
-The engine takes the steps and its monitors check the rules, so a plan means here what it means to the checker, for
-rules of every kind.
+The engine takes the steps and its monitors check the rules, so the search and the checker agree about plans, for rules
+of every kind.
 """
 
 from __future__ import annotations

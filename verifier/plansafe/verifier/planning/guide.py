@@ -31,8 +31,8 @@ __all__ = ["Continuation", "Guide", "Recoverability", "check_recoverable"]
 class Guide:
     """The state of a plan under construction. Raises ``ValueError`` for tasks that the search does not support.
 
-    ``rules=False`` checks only the goal. What was broken before the plan began does not decide where the task was
-    compiled with ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without
+    ``rules=False`` checks only the goal. Violations from before the plan do not decide if the task was compiled with
+    ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without
     a search, and so is a step from which one step returns to a known continuation. The search for the first
     continuation may take ``time_limit_s``. Once one is known, a search ends after ``max_states`` states, so that the
     answers do not depend on the machine.
@@ -53,13 +53,13 @@ class Guide:
         self.time_limit_s = time_limit_s
         self.max_states = max_states
         self.searches = 0
-        """The number of searches so far."""
+        """The number of searches."""
         self.steps: list[GroundAction] = []
         self._planner = planner or ForwardSearch()
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
         self._cache = EstimateCache(self._execution.fork())
         self._options: list[StepOption] | None = None
-        self._kept: Steps | None = None
+        self._last_known: Steps | None = None
         self._continuations = KnownContinuations()
         self._visited = VisitedStates(self._execution)
 
@@ -81,12 +81,12 @@ class Guide:
 
     def continuation(self, within: int | None = None) -> Continuation:
         """Find a safe continuation from here, of at most ``within`` steps."""
-        kept = self._kept
-        if kept is not None and (within is None or len(kept) <= within):
-            return Continuation(True, kept)
+        last_known = self._last_known
+        if last_known is not None and (within is None or len(last_known) <= within):
+            return Continuation(True, last_known)
         continuation = self._find_continuation(self._execution, within)
         if continuation.exists:
-            self._kept = continuation.steps
+            self._last_known = continuation.steps
         return continuation
 
     def allows(self, step: GroundAction, within: int | None = None) -> Continuation:
@@ -94,9 +94,9 @@ class Guide:
 
         Does not take the step. A step that cannot be taken or breaks a rule has no continuation.
         """
-        kept = self._kept
-        if kept and kept[0] == step and (within is None or len(kept) - 1 <= within):
-            return Continuation(True, kept[1:])
+        last_known = self._last_known
+        if last_known and last_known[0] == step and (within is None or len(last_known) - 1 <= within):
+            return Continuation(True, last_known[1:])
         try:
             after = self._execution.after(step)
         except ENGINE_LIMIT_ERRORS:
@@ -112,16 +112,16 @@ class Guide:
 
         Raises ``ValueError`` if the step cannot be taken.
         """
-        kept = self._kept
+        last_known = self._last_known
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
         self.steps.append(step)
         self._visited.add(self._execution)
         self._options = None
         if continuation is not None and continuation.exists:
-            self._kept = continuation.steps
+            self._last_known = continuation.steps
         else:
-            self._kept = kept[1:] if kept and kept[0] == step else None
+            self._last_known = last_known[1:] if last_known and last_known[0] == step else None
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -154,13 +154,13 @@ class Guide:
         continuations, key, state_hash = self._continuations, start.key(), self._visited.current_hash
         if chosen is not None:
             state_hash ^= state_hash_change(start.engine, start.state, start.changed)
-        known = continuations.lookup(key, within)
-        if known is None and continuations.derive(start, state_hash, self._kept, chosen, within):
-            known = continuations.lookup(key, within)
-        if known is not None:
-            return known
+        continuation = continuations.lookup(key, within)
+        if continuation is None and continuations.derive(start, state_hash, self._last_known, chosen, within):
+            continuation = continuations.lookup(key, within)
+        if continuation is not None:
+            return continuation
         self.searches += 1
-        max_states = None if self._kept is None else self.max_states
+        max_states = None if self._last_known is None else self.max_states
         plan = self._planner.solve_from(
             start, within=within, time_limit_s=self.time_limit_s, max_nodes=max_states, cache=self._cache
         )
@@ -187,7 +187,7 @@ def check_recoverable(
 ) -> Recoverability:
     """Check whether the goal can still be reached with every rule kept after ``action`` is taken in the present state.
 
-    Starts from the observed state, and changes nothing. Pass a ``planner`` to reuse what it compiled.
+    Starts from the observed state, and changes nothing. Pass a ``planner`` to reuse its compiled tasks.
     """
     advice = monitor.allowed(action)
     if not advice.executable:

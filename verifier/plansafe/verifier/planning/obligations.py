@@ -22,7 +22,7 @@ Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
 def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
     """The conditions that must become true.
 
-    If only introduced violations decide (``criteria``), without those of instances that were violated at letter 0.
+    If only introduced violations decide (``criteria``), without the instances that were violated at letter 0.
     """
     irrelevant, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
     obligations: list[Obligation] = []

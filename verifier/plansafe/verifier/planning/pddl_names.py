@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plansafe.verifier.model.nodes import (
-    Number,
-    Task,
-    Variable,
-)
+from plansafe.verifier.model.nodes import Number, Task, Variable
 
 TOTAL_COST = "total-cost"
 _WORDS = (

@@ -155,7 +155,7 @@ def add_final_condition(draft: TaskDraft, parameters: tuple[Variable, ...], form
 
 
 def _final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> list[Formula]:
-    """The literals of a condition for every binding. Raises :class:`_TooLarge`, also if it is no conjunction."""
+    """The literals of a condition for every binding. Raises :class:`_TooLarge`, also if it is not a conjunction."""
     if prod([len(draft.source.domains[v.domain]) for v in parameters]) > MAX_EXPANSION:
         raise _TooLarge
     nodes = 0

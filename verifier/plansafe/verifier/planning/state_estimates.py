@@ -52,7 +52,7 @@ class EstimateCache:
         self._bounds: dict[object, tuple[int | None, bool]] = {}
 
     def covers(self, start: Execution) -> bool:
-        """Whether the relaxation from the origin overestimates what is possible from ``start``.
+        """Whether every plan from ``start`` is possible in the relaxation from the origin.
 
         It ignores the invariants that were violated at the origin, so no other may be violated at ``start``.
         """
@@ -102,8 +102,8 @@ class EstimateCache:
 
     def exceeds_length(self, execution: Execution, key: object, length: int) -> bool:
         """Whether a landmark bound proves that every plan from here has more than ``length`` steps."""
-        known, exact = self._bounds.get(key, (0, False))
-        if known is None or known > length:
+        bound, exact = self._bounds.get(key, (0, False))
+        if bound is None or bound > length:
             return True
         if exact:
             return False

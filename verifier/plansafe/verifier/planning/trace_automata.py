@@ -21,15 +21,7 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     component_verdict,
     start_state,
 )
-from plansafe.verifier.model.nodes import (
-    TRUE,
-    And,
-    Formula,
-    Not,
-    Quantified,
-    Task,
-    Temporal,
-)
+from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
 from plansafe.verifier.rules.rule_conjuncts import is_past_only
 

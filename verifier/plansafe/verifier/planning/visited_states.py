@@ -33,7 +33,7 @@ def state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) 
 
 
 def step_hash_change(execution: Execution, step: GroundAction) -> int | None:
-    """The change of the hash by a legal step; ``None`` if only taking the step tells."""
+    """The change of the hash by a legal step; ``None`` if it is known only after taking the step."""
     state, log = execution.state, list[StateChange]()
     try:
         if execution.engine.full_code.step_function(step.action)(state.facts, state.fluents, log, *step.objects):
@@ -46,7 +46,7 @@ def step_hash_change(execution: Execution, step: GroundAction) -> int | None:
 
 
 class VisitedStates:
-    """The states of one execution so far, with what the rules remember."""
+    """The visited states of one execution, with the memory of the rules."""
 
     def __init__(self, start: Execution) -> None:
         self.current_hash = 0

@@ -44,8 +44,8 @@ class Agenda:
         """Add a task that needs a cost of ``extra`` beyond the node's."""
         if key in node.done:
             return
-        known = node.tasks.get(key)
-        if known is not None and known[0] <= extra:
+        waiting = node.tasks.get(key)
+        if waiting is not None and waiting[0] <= extra:
             return
         node.tasks[key] = (extra, function)
         self._enqueue(node, extra, key)

@@ -66,7 +66,7 @@ def enumerate_alignments(
     A plan is listed once for each set of original steps that are deleted or substituted.
     """
     _set_costs_to_go(root, terminals)
-    seen: set[tuple[object, ...]] = set()
+    listed: set[tuple[object, ...]] = set()
     stack: list[tuple[Node, Number, _Path]] = [(root, 0, None)]
     visited = 0
     while stack:
@@ -78,8 +78,8 @@ def enumerate_alignments(
             alignment = _alignment(path)
             changed = frozenset(alignment.deleted), frozenset([alignment.origin[p] for p in alignment.substituted])
             key = (*map(step_key, alignment.steps), *alignment.kinds, *changed)
-            if key not in seen:
-                seen.add(key)
+            if key not in listed:
+                listed.add(key)
                 yield alignment
         edges = []
         for edge in node.edges:

@@ -48,7 +48,7 @@ def repair(
     """Find the repairs of least cost of ``plan``, the best first, each replayed. ``checker`` must be ``ok``.
 
     Exponential in the cost of the repair in the worst case, and linear in the plan's length between faults. Ends at the
-    limits of ``options`` with the best result so far and a lower bound. Raises ``ValueError`` if there is no task.
+    limits of ``options`` with the best repair found and a lower bound. Raises ``ValueError`` without a task.
     """
     if not checker.ok:
         raise ValueError("the domain, problem or specification has errors")
@@ -181,15 +181,15 @@ class Repairer:
                     limited = reached.kind.value
                     candidates, complete = self._candidates_so_far(search), False
         if fallback is not None and not (candidates and self._cost(candidates[0]) <= fallback.cost):
-            return self._found(search, [fallback.alignment], False, limited, fallback.source)
+            return self._result_with(search, [fallback.alignment], False, limited, fallback.source)
         if not candidates:
-            return self._not_found(search, limited)
-        return self._found(search, candidates, complete, limited)
+            return self._result_without(search, limited)
+        return self._result_with(search, candidates, complete, limited)
 
     def _cost(self, alignment: Alignment) -> Number:
         return self.options.weights.total(alignment.kinds)
 
-    def _found(
+    def _result_with(
         self, search: RepairSearch, candidates: list[Alignment], complete: bool, limited: str, source: str = ""
     ) -> RepairResult:
         """The result if there are repairs of one cost. ``source``: what found them, if the search itself did not.
@@ -332,12 +332,12 @@ class Repairer:
     def is_safe(self, steps: tuple[GroundAction, ...]) -> bool:
         """Whether a plan is executable, reaches the goal and breaks no rule that decides."""
         key = tuple(map(step_key, steps))
-        known = self._safe.get(key)
-        if known is None:
+        safe = self._safe.get(key)
+        if safe is None:
             run = Replay(self.engine, HALT)
             run.run_steps(steps)
-            known = self._safe[key] = self._is_safe(run.outcome(len(steps)))
-        return known
+            safe = self._safe[key] = self._is_safe(run.outcome(len(steps)))
+        return safe
 
     def _is_safe(self, outcome: Outcome) -> bool:
         return (
@@ -350,13 +350,13 @@ class Repairer:
 
     def _replay_repairs(self, ranked: list[Alignment], cost: Number) -> tuple[Repair, ...]:
         repairs: list[Repair] = []
-        seen: set[tuple[object, ...]] = set()
+        replayed_keys: set[tuple[object, ...]] = set()
         self.describer.compare_ties(ranked)
         for alignment in ranked:
             key = (*map(step_key, alignment.steps), *alignment.kinds)
-            if key in seen:
+            if key in replayed_keys:
                 continue
-            seen.add(key)
+            replayed_keys.add(key)
             if len(repairs) == self.options.max_repairs:
                 self._all_listed = False
                 break
@@ -377,7 +377,7 @@ class Repairer:
 
     # -- if the search finds no repair --------------------------------------------------------------------------------
 
-    def _not_found(self, search: RepairSearch, limited: str) -> RepairResult:
+    def _result_without(self, search: RepairSearch, limited: str) -> RepairResult:
         """The result if the search ended without a repair."""
         if search.root.broken:
             first = search.root.broken[0]
@@ -393,7 +393,7 @@ class Repairer:
             if proof:
                 return self._proved_none(search, proof)
             if planned is not None:
-                return self._found(search, [planned], False, detail or "the search stopped early", "a planner")
+                return self._result_with(search, [planned], False, detail or "the search stopped early", "a planner")
         if not detail and self.options.max_cost is None:
             detail = "the search stopped early"
         elif not detail:
@@ -401,7 +401,7 @@ class Repairer:
         return RepairResult(RepairStatus.NOT_FOUND, (), search.proved, False, False, detail, search.expanded)
 
     def _ask_planners(self, share: float) -> tuple[Alignment | None, str]:
-        """The cheapest repair from planners within the limits, and the proof, in words, that there is no safe plan."""
+        """The cheapest repair from planners within the limits, and the proof, in words, that no safe plan exists."""
         from plansafe.verifier.repair.planner_repairs import find_planner_repair  # noqa: PLC0415 - loads the planners
 
         limit = self._planner_time(share)

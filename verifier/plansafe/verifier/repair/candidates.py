@@ -15,7 +15,7 @@ from plansafe.verifier.repair.search_graph import Node
 class Candidate(NamedTuple):
     """An action that may meet a demand.
 
-    ``literals``: those of its precondition; ``only_literals``: the precondition has no other parts. ``conditional``:
+    ``literals``: of its precondition; ``only_literals``: the precondition has no other parts. ``conditional``:
     the conditional effects that may meet the demand, each with its compiled condition and that function's objects.
     ``contested``: another effect may add what one deletes, and a fact that is both deleted and added is true.
     """
@@ -43,13 +43,13 @@ class Candidates:
             candidates = self._candidates[demand] = []
             index = self.task.effect_index
             for step in self.task.achievers(demand):
-                literals, others = index.precondition_literals(step)
+                literals, other_parts = index.precondition_literals(step)
                 effects = index.effects_of(step)
                 conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
                 helpful = [e for e in conditional if e.value is None or (_meets(e, demand) and index.can_happen(e))]
                 compiled = [(e, *index.compile_condition(e)) for e in helpful]
                 contested = demand.value is not True and any([e.value for e in conditional])
-                candidates.append(Candidate(step, effects, literals, not others, compiled, contested))
+                candidates.append(Candidate(step, effects, literals, not other_parts, compiled, contested))
         return candidates
 
     def find_applicable(self, node: Node, demand: Demand) -> Iterator[GroundAction]:
@@ -77,7 +77,7 @@ class Candidates:
         return actions
 
     def meets_demand(self, node: Node, candidate: Candidate, demand: Demand) -> bool | None:
-        """Whether an action changes a fact of a demand at a node; ``None`` if only taking the step tells."""
+        """Whether an action changes a fact of a demand at a node; ``None`` if unknown before taking the step."""
         effects, subject, code = candidate.effects, demand.subject, demand.code
         if effects.matches_action_fact(subject, self.task.pattern_of(demand)):
             return True
@@ -111,13 +111,13 @@ class Candidates:
         return meets
 
     def is_applicable(self, node: Node, step: GroundAction) -> bool:
-        """Whether the precondition of an action holds; true if a number is undefined, since only taking it tells."""
-        literals, others = self.task.effect_index.precondition_literals(step)
+        """Whether the precondition of an action holds; true if a number is undefined, then taking it fails."""
+        literals, other_parts = self.task.effect_index.precondition_literals(step)
         facts = node.state.facts
         for predicate, code, value in literals:
             if (code in facts[predicate]) is not value:
                 return False
-        if not others:
+        if not other_parts:
             return True
         slots = [v.slot for v in step.action.parameters]
         precondition = self.task.engine.full_code.precondition(step.action, slots)

@@ -1,8 +1,8 @@
-"""What has to change for a condition to become true: sets of demands of which every fix meets at least one.
+"""Demands for a condition to become true: sets of changes such that every fix makes at least one of them.
 
 A *demand* names a fact (or all facts of a pattern) and the value it should get (``None``: any other). For a false
-conjunction the demands of one false part are enough, since all parts must become true; for a false disjunction those of
-all parts are needed. Quantifiers over many objects are not expanded: their instances are searched.
+conjunction the demands of one false part are enough, since all parts must become true; for a false disjunction the
+demands of all parts are needed. Quantifiers over many objects are not expanded: their instances are searched.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class DemandFinder:
         return counts
 
     def find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands:
-        """Demands of which at least one must be met for ``formula`` to get a truth value.
+        """Demands for ``formula`` to get a truth value: at least one must be met.
 
         Empty if no change of state can give it that value.
         """
@@ -140,7 +140,7 @@ class DemandFinder:
     def find_for_instance(
         self, evaluator: Evaluator, variables: Iterable[Variable], parts: Iterable[Formula], binding: Binding
     ) -> Demands:
-        """Demands of which one must be met for the parts to hold together under one more binding of the variables."""
+        """Demands for the parts to hold together under one more binding of the variables: one must be met."""
         return self.without_derived(
             self._existential(evaluator, list(variables), [(part, True) for part in parts], binding)
         )
@@ -169,7 +169,7 @@ class DemandFinder:
             case Quantified():
                 return self._quantified(evaluator, formula, binding, truth)
             case Temporal():
-                raise AssertionError("a temporal formula is no condition of a state")
+                raise AssertionError("a temporal formula is not a condition of a state")
             case _:
                 assert_never(formula)
 
@@ -241,12 +241,14 @@ class DemandFinder:
         demands: set[Demand] = set()
         for number, part in enumerate(ranked, 1):
             demands |= self._open_part(evaluator, variables, part, binding)
-            rest = ranked[number:]
-            selected = select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if rest else None
+            other_parts = ranked[number:]
+            selected = (
+                select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if other_parts else None
+            )
             if selected is not None:
                 free = [v for v in variables if v.slot not in selected.slots]
                 for inner in selected.bindings:
-                    demands |= self._existential(evaluator, free, rest, inner)
+                    demands |= self._existential(evaluator, free, other_parts, inner)
                 break
         return frozenset(demands)
 

@@ -1,4 +1,4 @@
-"""The edits of repairs, with the reason of each: what a new step is for, and what was wrong with the original step."""
+"""The edits of repairs, each with its reason: the purpose of a new step, or the problem of the original step."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class EditDescriber:
         return self._find_problem(steps, place) or "it is not needed"
 
     def _reason_of_move(self, alignment: Alignment, place: int) -> str:
-        """The problem that a moved step causes at its original place; else what it supports at the new one."""
+        """The problem that a moved step causes at its original place; else its purpose at the new one."""
         steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
         origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
         moved = frozenset([p - (p > place) for p in alignment.moved if p != place])
@@ -172,5 +172,5 @@ def _original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -
 
 def _without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
     """A key of a repair that does not depend on the place of one of its steps."""
-    rest = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
-    return (*map(step_key, rest), step_key(alignment.steps[place]), alignment.origin[place], *alignment.kinds)
+    other_steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
+    return (*map(step_key, other_steps), step_key(alignment.steps[place]), alignment.origin[place], *alignment.kinds)

@@ -33,7 +33,7 @@ class Graph(Protocol):
     """The graph to which edits add edges."""
 
     def add_edge(self, source: Node, transition: Transition, execution: Execution) -> None:
-        """Add an edge; ``execution`` is that of its target."""
+        """Add an edge to a target with this execution."""
 
     def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
         """Execute a step and add its edge; false if the step is not applicable or does not meet a demand."""

@@ -158,8 +158,7 @@ class EffectIndex:
             return None
         formula = And(action.start.condition) if unconditional else effect.condition
         disjuncts = None if has_comparison(formula) else dnf(formula)
-        given = [a for i, a in enumerate(arguments) if is_given is not None and is_given[i]]
-        slots = sorted({-1 - a for a in given if a < 0})
+        slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
         outputs = [v.slot for v in action.parameters]
         wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
         if disjuncts is None or any([len(wide - slots_bound_by_literals(d, slots)) > 1 for d in disjuncts]):
@@ -258,15 +257,15 @@ class EffectIndex:
         if split is None:
             binding = step.binding
             literals: list[tuple[int, int, bool]] = []
-            others: list[Formula] = []
+            other_parts: list[Formula] = []
             derived = frozenset() if self.engine.axioms is None else self.engine.axioms.derived
             for part in conjuncts(And(step.action.start.condition)):
                 atom = part.body if isinstance(part, Not) else part
                 if isinstance(atom, Atom) and atom.predicate not in derived:
                     literals.append((atom.predicate, self.task.code_of(atom.arguments, binding), atom is part))
                 else:
-                    others.append(part)
-            split = self._literals[key] = (literals, others)
+                    other_parts.append(part)
+            split = self._literals[key] = (literals, other_parts)
         return split
 
     def _static_conjuncts(self, action: Action) -> list[tuple[frozenset[int], Formula]]:

@@ -27,7 +27,7 @@ class PropagatedDemands(NamedTuple):
 
 
 class FlawDemands:
-    """The demands of which one must be met to remove a flaw."""
+    """Finds the demands of flaws: to remove a flaw, one of its demands must be met."""
 
     def __init__(self, task: RepairTask) -> None:
         self.task = task
@@ -62,7 +62,7 @@ class FlawDemands:
         reads_state &= len(instance.binding) == len(part.parameters)
         if reads_state and part.step is not None and not part.after and node.parents:
             return self._of_step_rule(node, part, binding)
-        # An instance that was violated before the plan may also stay so: then any change of what it reads is too much.
+        # An instance that was violated before the plan may stay so: then any change of what it reads may be the flaw.
         may_stay = self.task.may_stay_violated(instance.part, binding)
         if reads_state and part.mode in ("always", "end") and not may_stay:
             return [(node, demand, 0) for demand in self.finder.find(evaluator_at(node), part.body, binding, True)]
@@ -92,7 +92,8 @@ class FlawDemands:
         """Demands for an applicable step to have an effect that meets ``demand``."""
         effects = self.task.effect_index.effects_of(step)
         conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
-        return [found for effect in conditional for found in self._of_condition(node, step, effect, demand.value)]
+        by_effect = [self._of_condition(node, step, effect, demand.value) for effect in conditional]
+        return [needed for demands in by_effect for needed in demands]
 
     def propagate(self, edge: Edge, demand: Demand, full: bool) -> PropagatedDemands:
         """Translate a demand at the target of an edge that may affect it into demands at the edge's source."""
@@ -100,17 +101,17 @@ class FlawDemands:
         step, effects = edge.step, edge.effects
         if step is None or effects is None:
             return PropagatedDemands(demands)
-        kept = edge.kind == KEEP
-        move_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if kept else []
+        is_kept = edge.kind == KEEP
+        move_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if is_kept else []
         if demand.subject == ANY_CHANGE:
-            return PropagatedDemands(demands + move_earlier, kept)
+            return PropagatedDemands(demands + move_earlier, is_kept)
         if demand.subject == FEWER_STEPS:
             count = (demand.code or 0) - 1
             fewer = [(demand._replace(code=count), True)] if count > 0 else []
-            return PropagatedDemands(fewer + move_earlier, kept)
+            return PropagatedDemands(fewer + move_earlier, is_kept)
         pattern = self.task.pattern_of(demand)
         achieves, hinders = self.task.role(effects, demand)
-        removable = kept and full and hinders
+        removable = is_kept and full and hinders
         if demand.code is not None:
             reversed_here = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
             reversed_here &= full and demand.value is not None and not demand.ever
@@ -119,11 +120,11 @@ class FlawDemands:
             demands += move_earlier
         if full and demand.code is not None:
             for effect in effects.conditional_effects(demand.subject, pattern):
-                demands += [(found, True) for found in self._of_condition(edge.source, step, effect, demand.value)]
+                demands += [(needed, True) for needed in self._of_condition(edge.source, step, effect, demand.value)]
         elif full:
             for schema in effects.effect_schemas(demand.subject, pattern):
-                demands += [(found, True) for found in self._of_schema(edge.source, step, schema, demand)]
-        return PropagatedDemands(demands, removable, kept and achieves)
+                demands += [(needed, True) for needed in self._of_schema(edge.source, step, schema, demand)]
+        return PropagatedDemands(demands, removable, is_kept and achieves)
 
     def _of_schema(self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand) -> Iterable[Demand]:
         """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""

@@ -1,7 +1,7 @@
 """What a ground action may do to facts.
 
-A fact is a pair (index, code). An index beyond the predicates is that of a fluent; the index of an action predicate
-stands for the step itself. Everything here may overestimate what an action does, but never underestimates it.
+A fact is a pair (index, code). Indexes beyond the predicates are fluents; an action predicate is the index of the step
+itself. Everything here may overestimate the effects of an action, but never underestimates them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GroundEffects:
     """The effects of a ground action.
 
     ``certain_facts``: the facts that it certainly sets; ``action_fact``: the step itself. Conditional effects are
-    computed when asked for: a step through a home may change thousands of facts, of which a few are usually relevant.
+    computed when asked for: a step through a home may change thousands of facts, and few are usually relevant.
     """
 
     __slots__ = ("_conditional", "_possible_values", "_step", "_task", "action_fact", "certain_facts")

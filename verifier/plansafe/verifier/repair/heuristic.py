@@ -1,9 +1,9 @@
-"""A lower bound on the cost of the remaining edits: remaining faults of which no single edit can repair two.
+"""A lower bound on the cost of the remaining edits: remaining faults that pairwise have no common repair.
 
 The plan is executed once with the effects of every step (reading *force*). Each fault found is a disjunctive landmark:
 at least one of certain literals must change before it, or a certain step must be removed. The fault remains at a node
 if those literals are still false there, or will be. Two faults are *joint* if one edit could repair both. The bound is
-the largest number of remaining faults of which no two are joint. (Compare landmarks as in Helmert and Domshlak 2009.)
+the size of the largest set of remaining faults without a joint pair (compare landmarks, Helmert and Domshlak 2009).
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class FaultHeuristic:
     # -- joint faults -------------------------------------------------------------------------------------------------
 
     def _bound(self, faults: int) -> Number:
-        """The least cost for faults (as bits), by the largest subset of which no two are joint."""
+        """The least cost for faults (as bits), by the largest subset without a joint pair."""
         members = [number for number in range(len(self._faults)) if faults >> number & 1]
         for size in range(len(members), 0, -1):
             for subset in combinations(members, size):

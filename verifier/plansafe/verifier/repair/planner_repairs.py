@@ -25,7 +25,7 @@ _MAX_PLANNER_STATES = 20_000
 
 
 class PlannerRepair(NamedTuple):
-    """The cheapest repair from planners, if any; or a ``proof``, in words, that there is no safe plan."""
+    """The cheapest repair from planners, if any; or a ``proof``, in words, that no safe plan exists."""
 
     alignment: Alignment | None
     proof: str = ""

@@ -98,10 +98,7 @@ class RepairRanking:
         return total
 
     def _execute(
-        self,
-        steps: Sequence[GroundAction | IllFormed],
-        reading: str,
-        log: list[list[StateChange]] | None = None,
+        self, steps: Sequence[GroundAction | IllFormed], reading: str, log: list[list[StateChange]] | None = None
     ) -> tuple[set[TriggeredInstances], State]:
         """Execute a plan; returns the rule instances that its steps trigger, and its final state.
 
@@ -145,11 +142,11 @@ def _distance_to_related(alignment: Alignment, undoing: frozenset[int], common: 
     Without the steps at the places ``undoing``, which should be late. ``common``: the objects of all steps.
     """
     objects = [set(step.objects) - common for step in alignment.steps]
-    kept = [place for place, origin in enumerate(alignment.origin) if origin]
+    original_places = [place for place, origin in enumerate(alignment.origin) if origin]
     total = 0
     for place, origin in enumerate(alignment.origin):
         if not origin and place not in undoing:
-            distances = [abs(place - related) for related in kept if objects[place] & objects[related]]
+            distances = [abs(place - related) for related in original_places if objects[place] & objects[related]]
             total += min(distances, default=len(objects))
     return total
 

@@ -157,14 +157,14 @@ class RepairSearch:
         target = Node(position, execution, deferred, borrowed)
         effects = None if step is None else self.task.effect_index.effects_of(step)
         broken = () if step is None else execution.new_violations
-        known: Node | None = None
+        existing: Node | None = None
         if not broken:
-            known = self._nodes.setdefault(self._key(target), target)
-            if known is source:
+            existing = self._nodes.setdefault(self._key(target), target)
+            if existing is source:
                 return
         total = source.cost + cost
-        edge = Edge(source, known or target, kind, number, step, effects, cost, transition.deleted)
-        if known is None or known is target:
+        edge = Edge(source, existing or target, kind, number, step, effects, cost, transition.deleted)
+        if existing is None or existing is target:
             target.cost = total
             target.broken = broken
             self._connect(edge)
@@ -174,9 +174,9 @@ class RepairSearch:
                 self._queue_expansion(target)
             return
         self._connect(edge)
-        if total < known.cost:
-            self._lower_cost(known, total)
-        for demand, (extra, full) in list(known.demands.items()):
+        if total < existing.cost:
+            self._lower_cost(existing, total)
+        for demand, (extra, full) in list(existing.demands.items()):
             if edge.is_indifferent_to(demand, full, self.task):
                 self.receive(source, demand, extra + cost, full)
                 continue
@@ -313,10 +313,10 @@ class RepairSearch:
         while stack:
             node, demand, extra, full = stack.pop()
             self.work += 1
-            known = node.demands.get(demand)
-            if known is not None and known[0] <= extra and (known[1] or not full):
+            received = node.demands.get(demand)
+            if received is not None and received[0] <= extra and (received[1] or not full):
                 continue
-            node.demands[demand] = (extra, full) if known is None else (min(known[0], extra), known[1] or full)
+            node.demands[demand] = (extra, full) if received is None else (min(received[0], extra), received[1] or full)
             if full and not node.broken:
                 if demand.subject in (BORROW_STEP, FEWER_STEPS):
                     self.offers.offer(node, demand, extra)

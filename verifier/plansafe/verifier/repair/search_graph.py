@@ -36,7 +36,7 @@ class Transition(NamedTuple):
     """What an edge does.
 
     ``number``: the original step concerned (from 1; 0 for an insertion). ``step``: the step that is executed, if any.
-    ``position``, ``deferred`` and ``borrowed`` are those of the target.
+    ``position``, ``deferred`` and ``borrowed`` describe the target.
     """
 
     kind: int
@@ -54,7 +54,7 @@ class Transition(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """An edge; ``effects`` are those of the executed step (see :class:`Transition`)."""
+    """An edge made by a :class:`Transition`; ``effects``: of the executed step."""
 
     source: Node
     target: Node

@@ -1,4 +1,4 @@
-"""Our own planner: against blind exhaustive search, its limits, and what it does on a kitchen."""
+"""The forward search: compared with blind exhaustive search, its limits, and kitchen tasks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATES = 600
 def blind(checker: Checker) -> int | None:
     """The length of the shortest safe plan by breadth-first search, -1 if there is none, ``None`` if it is too far."""
     start = Execution.initial(checker.engine)
-    seen, queue = {start.key()}, deque([] if start.broken else [start])
+    visited, queue = {start.key()}, deque([] if start.broken else [start])
     while queue:
         now = queue.popleft()
         if now.accepted:
@@ -38,47 +38,47 @@ def blind(checker: Checker) -> int | None:
         for step in Execution(checker.engine, now.state.fork()).legal():
             after = now.after(step)
             assert after is not None
-            if not after.broken and after.key() not in seen:
-                seen.add(after.key())
+            if not after.broken and after.key() not in visited:
+                visited.add(after.key())
                 queue.append(after)
-        if len(seen) > STATES:
+        if len(visited) > STATES:
             return None
     return -1
 
 
 @pytest.mark.slow
 def test_endless_tasks_against_blind_search() -> None:
-    """No pruning and no bound of the relaxation may hide a plan, and what is called shortest is."""
-    planner, seen = ForwardSearch(), Counter[str]()
+    """No pruning and no bound of the relaxation may hide a plan, and shortest plans are shortest."""
+    planner, statistics = ForwardSearch(), Counter[str]()
     for number in range(500):
         checker = endless(number)
-        wanted = blind(checker)
-        if wanted is None:
+        least = blind(checker)
+        if least is None:
             continue
-        found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
+        solution = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
         greedy = planner.solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.status is greedy.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), (
-            number
-        )
-        if wanted >= 0:
-            assert (found.optimal, len(found.steps)) == (True, wanted), number
-            assert len(greedy.steps) >= wanted
-        seen["none" if wanted < 0 else "long" if wanted > 2 else "short"] += 1
-    assert min(seen.values()) >= 10, seen
+        assert (
+            solution.status is greedy.status is (PlanningStatus.UNSOLVABLE if least < 0 else PlanningStatus.SOLVED)
+        ), number
+        if least >= 0:
+            assert (solution.optimal, len(solution.steps)) == (True, least), number
+            assert len(greedy.steps) >= least
+        statistics["none" if least < 0 else "long" if least > 2 else "short"] += 1
+    assert min(statistics.values()) >= 10, statistics
 
 
 def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
-    planner, seen = ForwardSearch(), Counter[bool]()
+    planner, statistics = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)
-        wanted = blind(checker)
-        if wanted is None:
+        least = blind(checker)
+        if least is None:
             continue
-        found = planner.solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.status is (PlanningStatus.UNSOLVABLE if wanted < 0 else PlanningStatus.SOLVED), number
-        seen[wanted < 0] += 1
-    assert min(seen[True], seen[False]) >= 10, seen
+        solution = planner.solve(PlanningQuery(checker, time_limit_s=60))
+        assert solution.status is (PlanningStatus.UNSOLVABLE if least < 0 else PlanningStatus.SOLVED), number
+        statistics[least < 0] += 1
+    assert min(statistics[True], statistics[False]) >= 10, statistics
 
 
 HOME = """
@@ -105,9 +105,9 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
     rule = "(define (safety s) (:process r :on (put ?x ?y) :require (open o250)))"
     for rules, length in (("", 5), (rule, 7)):
         checker = checker_of(HOME, problem, rules)
-        found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=60))
-        assert found.status is PlanningStatus.SOLVED
-        assert length <= len(found.steps) <= length + 3
+        solution = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=60))
+        assert solution.status is PlanningStatus.SOLVED
+        assert length <= len(solution.steps) <= length + 3
 
 
 @pytest.mark.slow
@@ -124,10 +124,10 @@ def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None
                     fits = [p for p in fits if p in case.safe]
                 else:
                     fits = [p for p in fits if case.kernel.audit("\n".join(p)).goal]
-                found = planner.solve(PlanningQuery(case.checker, steps, rules=rules, shortest=True))
-                assert (found.status is PlanningStatus.SOLVED) == bool(fits), (seed, plan, rules)
+                solution = planner.solve(PlanningQuery(case.checker, steps, rules=rules, shortest=True))
+                assert (solution.status is PlanningStatus.SOLVED) == bool(fits), (seed, plan, rules)
                 if fits:
-                    assert len(found.steps) == min(map(len, fits)) - len(plan)
+                    assert len(solution.steps) == min(map(len, fits)) - len(plan)
 
 
 # ---- limits and refusals --------------------------------------------------------------------------------------------
@@ -141,15 +141,15 @@ COUNTED = "(define (problem p) (:domain counter) (:init (= (x) 0)) (:goal (done)
 
 
 def test_numbers_are_counted_exactly() -> None:
-    found = ForwardSearch().solve(PlanningQuery(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
-    assert (found.status, len(found.steps), found.optimal) == (PlanningStatus.SOLVED, 8, True)
+    solution = ForwardSearch().solve(PlanningQuery(checker_of(COUNTER.format(target=7), COUNTED), shortest=True))
+    assert (solution.status, len(solution.steps), solution.optimal) == (PlanningStatus.SOLVED, 8, True)
 
 
 def test_only_a_limit_ends_an_infinite_search() -> None:
     checker = checker_of(COUNTER.format(target=-1), COUNTED)
-    found = ForwardSearch(max_nodes=50).solve(PlanningQuery(checker))
-    assert found.status is PlanningStatus.NOT_FOUND
-    assert "states" in found.detail
+    solution = ForwardSearch(max_nodes=50).solve(PlanningQuery(checker))
+    assert solution.status is PlanningStatus.NOT_FOUND
+    assert "states" in solution.detail
     assert ForwardSearch().solve(PlanningQuery(checker, time_limit_s=0)).status is PlanningStatus.NOT_FOUND
 
 
@@ -173,9 +173,9 @@ def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest:
     checker = checker_of(domain, "(define (problem p) (:domain d) (:init) (:goal (g)))", rules)
     a, b = [GroundAction(checker.engine.task.actions[name], ()) for name in "ab"]
     for prefix, detail in (([a], "violated"), ([b], "step 1 of the prefix"), ([], "visited")):
-        found = ForwardSearch().solve(PlanningQuery(checker, prefix, shortest=shortest))
-        assert found.status is PlanningStatus.UNSOLVABLE
-        assert detail in found.detail
+        solution = ForwardSearch().solve(PlanningQuery(checker, prefix, shortest=shortest))
+        assert solution.status is PlanningStatus.UNSOLVABLE
+        assert detail in solution.detail
     free = ForwardSearch().solve(PlanningQuery(checker, rules=False, shortest=shortest))
     assert [step.action.name for step in free.steps] == ["a", "b"]
     assert confirm_by_replay(PlanningQuery(checker, rules=False), free.steps)
@@ -189,8 +189,8 @@ def test_durative_actions_and_timed_literals_are_refused() -> None:
     assert "durative" in ForwardSearch().solve(PlanningQuery(checker_of(durative, problem))).detail
     plain = "(define (domain d) (:predicates (g)) (:action a :parameters () :effect (g)))"
     timed = problem.replace("(:init)", "(:init (at 3 (g)))")
-    found = ForwardSearch().solve(PlanningQuery(checker_of(plain, timed)))
-    assert (found.status, "timed" in found.detail) == (PlanningStatus.UNSUPPORTED, True)
+    solution = ForwardSearch().solve(PlanningQuery(checker_of(plain, timed)))
+    assert (solution.status, "timed" in solution.detail) == (PlanningStatus.UNSUPPORTED, True)
     assert (
         ForwardSearch().solve(PlanningQuery(Checker(Source("d", "("), Source("p", problem)))).status
         is PlanningStatus.UNSUPPORTED
@@ -201,8 +201,8 @@ def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.Monk
     monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_NODES", 3)
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
-        found = ForwardSearch().solve(PlanningQuery(checker, shortest=shortest))
-        assert (found.status, len(found.steps)) == (PlanningStatus.SOLVED, 4)
+        solution = ForwardSearch().solve(PlanningQuery(checker, shortest=shortest))
+        assert (solution.status, len(solution.steps)) == (PlanningStatus.SOLVED, 4)
 
 
 def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,10 +210,10 @@ def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) ->
     planner = ForwardSearch()
     for number in range(30):
         checker = endless(number)
-        wanted = blind(checker)
-        if wanted is not None:
-            found = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
-            assert (len(found.steps) if found.status is PlanningStatus.SOLVED else -1) == wanted
+        least = blind(checker)
+        if least is not None:
+            solution = planner.solve(PlanningQuery(checker, shortest=True, time_limit_s=60))
+            assert (len(solution.steps) if solution.status is PlanningStatus.SOLVED else -1) == least
 
 
 # ---- a kitchen ------------------------------------------------------------------------------------------------------
@@ -229,21 +229,21 @@ def household(root: Path, example: str, **options: object) -> Checker:
         source(root / "examples" / example / "problem.pddl"),
         [source(specs / "household.safe")],
         Options(**options),  # type: ignore[arg-type]
-        lambda wanted, _: source(specs / f"{wanted}.safe"),
+        lambda least, _: source(specs / f"{least}.safe"),
     )
 
 
 @pytest.mark.parametrize("example", ["breakfast", "dinner", "cleaning"])
 def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
     checker = household(root, example)
-    found = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=120))
-    assert found.status is PlanningStatus.SOLVED
-    text = "\n".join(step_text(step, checker.engine.task.objects) for step in found.steps)
+    solution = ForwardSearch().solve(PlanningQuery(checker, time_limit_s=120))
+    assert solution.status is PlanningStatus.SOLVED
+    text = "\n".join(step_text(step, checker.engine.task.objects) for step in solution.steps)
     assert checker.check(Source("found", text)).headline is Headline.SAFE
 
 
 def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
-    """Bleach lies in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
+    """Bleach is in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
     assert ForwardSearch().solve(PlanningQuery(household(root, "visit"))).status is PlanningStatus.UNSOLVABLE
     mild = household(root, "visit", judge="introduced")
     assert ForwardSearch().solve(PlanningQuery(mild, time_limit_s=120)).status is PlanningStatus.SOLVED
@@ -277,8 +277,8 @@ CARE = """
 
 def test_recoverable() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
-    found = check_recoverable(monitor, "(dust a)")
-    assert (found.recoverable, found.continuation) == (True, ("(walk a b)", "(dust b)"))
+    recoverability = check_recoverable(monitor, "(dust a)")
+    assert (recoverability.recoverable, recoverability.continuation) == (True, ("(walk a b)", "(dust b)"))
     lost = check_recoverable(monitor, "(drop)")
     assert (lost.recoverable, lost.continuation) == (False, ())
     assert "visited" in lost.detail
@@ -290,13 +290,11 @@ def test_recoverable() -> None:
 
 def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
     monitor = Monitor(checker_of(VASE, VASES, CARE).compiled)
-    assert (
-        check_recoverable(monitor, "(dust a)").recoverable is False
-    )  # (once (at c)) needs c, and there is no way back from c
+    assert check_recoverable(monitor, "(dust a)").recoverable is False  # (once (at c)) needs c, and c cannot be left
     monitor.observe(["(next c b)"])
-    found = check_recoverable(monitor, "(dust a)")
-    assert found.recoverable is True
-    assert found.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
+    recoverability = check_recoverable(monitor, "(dust a)")
+    assert recoverability.recoverable is True
+    assert recoverability.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
 
 
 def test_recoverable_starts_from_what_was_seen() -> None:
@@ -310,8 +308,8 @@ def test_recoverable_starts_from_what_was_seen() -> None:
 
 def test_recoverable_says_when_it_does_not_know() -> None:
     monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
-    found = check_recoverable(monitor, "(up)", ForwardSearch(max_nodes=20))
-    assert found.recoverable is None
-    assert "no plan found" in found.detail
+    solution = check_recoverable(monitor, "(up)", ForwardSearch(max_nodes=20))
+    assert solution.recoverable is None
+    assert "no plan found" in solution.detail
     timed = COUNTED.replace("(= (x) 0)", "(= (x) 0) (at 5 (done))")
     assert check_recoverable(Monitor(checker_of(COUNTER.format(target=1), timed).compiled), "(up)").recoverable is None
