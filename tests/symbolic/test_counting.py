@@ -15,7 +15,8 @@ from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.cnf import PseudoBoolean, encode_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
-from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from quick import quick_every
 
