@@ -13,7 +13,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
-from quick import every
+from quick import quick_every
 
 SEED = 2026
 DOMAIN = """(define (domain kitchen) (:types dish)
@@ -53,7 +53,7 @@ def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
     return verdict.executable, verdict.goal, verdict.safe
 
 
-@pytest.mark.parametrize("number", every(10, range(50)))
+@pytest.mark.parametrize("number", quick_every(10, range(50)))
 def test_random_plans(number: int) -> None:
     comparisons = compare_plans(generate_open_case(SEED, number), most=14, kernel=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []

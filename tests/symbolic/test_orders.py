@@ -21,7 +21,7 @@ from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, no_openings
-from quick import every
+from quick import quick_every
 
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
   (:action make :effect (p)) (:action break :effect (not (p))) (:action need :precondition (p) :effect (q))
@@ -38,7 +38,7 @@ def audit_plan(plan: str, pairs: list[tuple[int, int]], safety: str = "", **opti
     return order_audit.OrderAudit(checker.engine, steps, order, **options).verdict()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("stream", every(4, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(4, STREAMS))
 def test_verdicts_are_those_of_all_orders(stream: str) -> None:
     seen_values = set()
     for number in range(60 if stream in ("strips", "effects", "numbers") else 20):

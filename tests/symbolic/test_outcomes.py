@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quick import every
+from quick import quick_every
 
 ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:
@@ -51,7 +51,7 @@ TIMED = "0: (last b1)[2]\n3: (act b2)\n"
 @pytest.mark.parametrize("plan", ["(act b1)", "(act b1)(act b2)", UNORDERED, TIMED])
 @pytest.mark.parametrize(
     ("goal", "rules"),
-    every(
+    quick_every(
         8,
         [
             ("(wet plate)", ""),

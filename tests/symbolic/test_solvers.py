@@ -23,13 +23,8 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
-from plansafe.verifier.symbolic.circuits.solvers import (
-    SatSolver,
-    Solver,
-    SolverMissing,
-    Unsupported,
-    create_solver,
-)
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, SolverMissing, Unsupported
 
 
 def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: list[Literal], expected: bool) -> None:

@@ -12,7 +12,7 @@ from worlds_generate import MAX_WORLDS, MODES, generate_worlds_case
 from worlds_shrink import shrink_case
 
 from plansafe.verifier.kernel import World
-from quick import every
+from quick import quick_every
 
 DOMAIN = """(define (domain d) (:types item) (:predicates (metal ?x - item) (wet ?x - item) (hot) (spark))
   (:functions (power))
@@ -141,7 +141,7 @@ def test_intervals_are_sampled() -> None:
     assert len(find_contradictions(case, {"executable": "NONE", "goal": "ALL", "safe": "ALL"})) == 2
 
 
-@pytest.mark.parametrize("mode", every(5, MODES))
+@pytest.mark.parametrize("mode", quick_every(5, MODES))
 def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
     for number in range(6):
         case = generate_worlds_case(mode, 1, number)
