@@ -1,4 +1,4 @@
-"""What `make test` runs of many cases: every n-th of them; `make test-all` runs the others."""
+"""Mark most of many cases slow: `make test` runs every n-th case, `make test-all` runs all of them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 
-def every(number: int, values: Iterable[Any], one: bool = False) -> list[Any]:
-    """Parameters of a test of which every n-th is quick, the first among them, and the others are marked slow.
+def quick_every(number: int, values: Iterable[Any], single: bool = False) -> list[Any]:
+    """Return the parameters of a test with all marked slow except every n-th; the first is not slow.
 
-    A plain tuple is the values of several arguments, or with ``one`` the value of a single argument.
+    A plain tuple holds the values of several arguments, or with ``single`` the value of a single argument.
     """
-    return [value if place % number == 0 else _slow(value, one) for place, value in enumerate(values)]
+    return [value if place % number == 0 else _mark_slow(value, single) for place, value in enumerate(values)]
 
 
-def _slow(value: Any, one: bool) -> Any:
-    if hasattr(value, "marks"):  # a parameter set
+def _mark_slow(value: Any, single: bool) -> Any:
+    if hasattr(value, "marks"):  # a pytest.param
         return pytest.param(*value.values, marks=[*value.marks, pytest.mark.slow], id=value.id)
-    values = value if type(value) is tuple and not one else (value,)
+    values = value if type(value) is tuple and not single else (value,)
     return pytest.param(*values, marks=pytest.mark.slow)

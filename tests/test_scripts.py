@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from quick import every
+from quick import quick_every
 
 ROOT = Path(__file__).resolve().parent.parent
 _MAIN = re.compile(r"^if __name__ == .__main__.:", re.MULTILINE)
@@ -167,7 +167,7 @@ def call(line: str, folder: Path, data: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=600)
 
 
-@pytest.mark.parametrize("script", every(20, SCRIPTS))
+@pytest.mark.parametrize("script", quick_every(20, SCRIPTS))
 def test_a_script_runs(script: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     run = SCRIPTS[script]
     data = tmp_path / "no data"

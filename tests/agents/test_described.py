@@ -19,7 +19,7 @@ from plansafe.app.interfaces.agents.request_fields import BadRequest
 from plansafe.app.interfaces.http.allowed_hosts import Hosts, read_hosts
 from plansafe.app.interfaces.http.openapi import components, document
 from plansafe.grammar.diagnostics import Diagnostic
-from quick import every
+from quick import quick_every
 
 OPEN, LOCKED = document(False), document(True)
 
@@ -135,7 +135,7 @@ def test_names_of_hosts_are_read_and_others_refused() -> None:
 
 @pytest.mark.parametrize(
     ("flags", "said"),
-    every(
+    quick_every(
         5,
         [
             (("--host", "no.such.host.invalid", "--key-file", "KEY"), "cannot listen at 'no.such.host.invalid'"),

@@ -99,7 +99,7 @@ def test_no_name_is_a_path(ask: Callable[..., Any], name: str) -> None:
         value = [name] if field == "rules" else name
         assert refused(lambda field=field, value=value: ask("audit", plan="", problem=PROBLEM, **{field: value}))
     for what in ("rules", "domain", "world"):
-        assert refused(lambda what=what: ask("show", what=what, name=name)) == SC.NOT_THERE
+        assert refused(lambda what=what: ask("show", what=what, name=name)) == SC.NOT_FOUND
     assert refused(lambda: ask("explain", code=name))
     assert refused(lambda: ask("hazards", domain=name))
     said = ask("audit", world=name, scene="{}", plan="x")

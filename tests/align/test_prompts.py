@@ -14,7 +14,7 @@ from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.prompts.tokens import tokens_of
 from plansafe.llm.tasks import load
 from plansafe.verifier.api import Checker
-from quick import every
+from quick import quick_every
 
 
 class Task(NamedTuple):
@@ -53,7 +53,7 @@ def test_a_way_in_one_direction_is_told_as_such() -> None:
     )
 
 
-@pytest.mark.parametrize("family", every(6, FAMILIES))
+@pytest.mark.parametrize("family", quick_every(6, FAMILIES))
 def test_all_of_a_drawn_scene_is_told_and_the_plan_fits(family: str) -> None:
     for number in range(2):
         instance = draw(family, number, seed=5)

@@ -16,7 +16,7 @@ from plansafe.grammar.source import Source
 from plansafe.llm.prompts.examples import shipped
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
-from quick import every
+from quick import quick_every
 
 STEW = "drawn:stew/2/0"
 OTHERS = ("drawn:tea/1/0", "drawn:groceries/2/0", "scenario:candles-under-the-garland")
@@ -96,7 +96,7 @@ def some(steps: list[str], checker: Checker, random: Random) -> list[str]:
     return out
 
 
-@pytest.mark.parametrize("origin", every(4, [STEW, *OTHERS]))
+@pytest.mark.parametrize("origin", quick_every(4, [STEW, *OTHERS]))
 def test_safe_is_what_the_checker_says(origin: str) -> None:
     """And more than anything else is worth; what breaks a rule has less than half of that."""
     task = task_of(origin)

@@ -31,7 +31,7 @@ from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.render import FORMATS, renderer
 from plansafe.app.session.audit import audit, combined_exit_code
 from plansafe.app.session.model import Result, Settings
-from quick import every
+from quick import quick_every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -210,24 +210,24 @@ def for_build_machines(shown: dict[str, str], results: list[Result]) -> None:
     assert {item["fingerprint"] for item in items} <= known
 
 
-@pytest.mark.parametrize("name", every(4, EXAMPLE_CASES))
+@pytest.mark.parametrize("name", quick_every(4, EXAMPLE_CASES))
 def test_examples(name: str) -> None:
     check(EXAMPLE_CASES[name])
 
 
-@pytest.mark.parametrize("name", every(5, conformance_cases()))
+@pytest.mark.parametrize("name", quick_every(5, conformance_cases()))
 def test_conformance_cases(name: str, tmp_path: Path) -> None:
     folder = conformance_cases()[name].write(tmp_path)
     check(case(folder / "plan", domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl")))
 
 
-@pytest.mark.parametrize("name", every(5, MISTAKES))
+@pytest.mark.parametrize("name", quick_every(5, MISTAKES))
 def test_mistakes(files: None, name: str) -> None:
     check(MISTAKES[name])
 
 
 @pytest.mark.parametrize(
-    "name", every(3, ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
+    "name", quick_every(3, ["unsafe", "hostile-objects", "no-utf8", "ill-formed", "gone", "text", "open"])
 )
 @pytest.mark.parametrize("verb", ["repair", "diagnose"])
 def test_repairs_and_diagnoses_of_mistakes(files: None, verb: str, name: str) -> None:
@@ -251,7 +251,7 @@ def test_published_labels(files: None, scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "folder", every(4, sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
+    "folder", quick_every(4, sorted(path.name for path in EXAMPLES.iterdir() if list(path.glob("*.plan"))))
 )
 def test_repairs_of_the_examples(folder: str) -> None:
     plans = [str(path) for path in sorted((EXAMPLES / folder).glob("*.plan"))]
@@ -303,7 +303,7 @@ LINTED = {
 }
 
 
-@pytest.mark.parametrize("name", every(3, LINTED))
+@pytest.mark.parametrize("name", quick_every(3, LINTED))
 def test_lint(files: None, name: str) -> None:
     code, out = command("lint", *LINTED[name], "--time-limit", "5", "--format", "json")
     first, *rest = out.splitlines(keepends=True)
@@ -320,7 +320,7 @@ SCENARIOS = ROOT / "tests" / "scenario"
 SCENARIO_CASES = {case.name: case for case in read_cases(SCENARIOS / "criteria.md")}
 
 
-@pytest.mark.parametrize("name", every(4, SCENARIO_CASES))
+@pytest.mark.parametrize("name", quick_every(4, SCENARIO_CASES))
 def test_scenarios(name: str, tmp_path: Path) -> None:
     folder = SCENARIO_CASES[name].write(tmp_path)
     flags = ["--base", str(SCENARIOS / "base.pddl"), "--time-limit", "2", "--format", "json"]

@@ -16,7 +16,7 @@ from plansafe.app.interfaces.cli.commandline import app
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
 from plansafe.app.system import process
-from quick import every
+from quick import quick_every
 
 SAFECHECK = [sys.executable, "-m", "plansafe.app.main"]
 NODES = [
@@ -110,7 +110,7 @@ def test_a_folder_of_scripts(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    every(
+    quick_every(
         6,
         [
             (("--world", "virtualhmoe", "cook.txt"), "SC610", "did you mean `virtualhome`?"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_formats import Case, case, check
 
-from quick import every
+from quick import quick_every
 
 SAMPLES = {
     "virtualhome": ("eai-virtualhome/programs", "file*.txt", 4),
@@ -58,7 +58,7 @@ def careless(scenes: Path, count: int, folder: Path) -> Iterator[Case]:
         yield case(steps, world="earbench", scene=str(scene), replay="never")
 
 
-@pytest.mark.parametrize("world", every(4, SAMPLES))
+@pytest.mark.parametrize("world", quick_every(4, SAMPLES))
 def test_public_plans(world: str, data: Path, tmp_path: Path) -> None:
     if not (data / SAMPLES[world][0]).is_dir():
         pytest.skip(f"no {SAMPLES[world][0]} in {data} (set PLANSAFE_DATA)")

@@ -18,7 +18,7 @@ import pytest
 from runs_house import SAFE, UNSAFE, call, command, table, timeless
 
 from plansafe.app.runs import BadRun, read_run
-from quick import every
+from quick import quick_every
 
 SCHEMAS = Path(__file__).parents[2] / "app" / "plansafe" / "app" / "schema"
 
@@ -169,7 +169,7 @@ def test_csv_is_read_with_its_columns(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    every(
+    quick_every(
         6,
         [
             (("plans.jsonl", "--run", "run"), "there is a run in run"),

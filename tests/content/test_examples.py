@@ -11,13 +11,13 @@ import pytest
 
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Settings
-from quick import every
+from quick import quick_every
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", every(6, EXPECTED))
+@pytest.mark.parametrize("name", quick_every(6, EXPECTED))
 def test_verdict(name: str) -> None:
     expected = EXPECTED[name]
     (result,) = audit([str(EXAMPLES / name)], Settings())

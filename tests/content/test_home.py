@@ -18,7 +18,7 @@ from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker
-from quick import every
+from quick import quick_every
 
 BY_RULE = {
     f"{world}/{rule}": list(cases)
@@ -57,7 +57,7 @@ def _forbids_the_step_itself(checker: Checker, rule: str) -> bool:
     return ["and"] in node
 
 
-@pytest.mark.parametrize("name", every(6, list(BY_RULE)[::15]))
+@pytest.mark.parametrize("name", quick_every(6, list(BY_RULE)[::15]))
 def test_the_kernel_agrees(name: str) -> None:
     cases = BY_RULE[name]
     checker = home_cases.checker(cases[0], home_cases.library(cases[0].world), replay="always")

@@ -15,7 +15,7 @@ from mapping_texts import covered, describe_plan, library
 from plansafe.domains import domain_names
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
 from plansafe.specs import default_specs, spec_names
-from quick import every
+from quick import quick_every
 
 WORLDS = tuple(name for name in domain_names() if f"home-{name}" in spec_names())
 HERE = Path(__file__).resolve().parent / "mappings"
@@ -128,7 +128,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("world", "cells"), every(6, CASES))
+@pytest.mark.parametrize(("world", "cells"), quick_every(6, CASES))
 def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: dict[str, str]) -> None:
     events, facts = describe_plan(world, cells["things"], cells["facts"], cells["plan"])
     assert events == [event.strip() for event in cells["does"].split(";")]

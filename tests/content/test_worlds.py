@@ -15,7 +15,7 @@ from mapping_texts import check, covered, shipped
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Report
-from quick import every
+from quick import quick_every
 
 HERE = Path(__file__).resolve().parent / "worlds"
 AGENT = {"omnigibson": "me"}
@@ -54,7 +54,7 @@ def checkers() -> dict[str, Checker]:
 
 
 @pytest.mark.parametrize(
-    ("world", "rule"), every(10, [(world, rule) for world, (_, rules) in SCENES.items() for rule in rules])
+    ("world", "rule"), quick_every(10, [(world, rule) for world, (_, rules) in SCENES.items() for rule in rules])
 )
 def test_a_rule_is_broken_and_kept_by_steps_of_the_world(checkers: dict[str, Checker], world: str, rule: str) -> None:
     def report(plan: str) -> Report:

@@ -16,7 +16,7 @@ from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import KernelLimit
 from plansafe.verifier.model.evaluation import Evaluator
-from quick import every
+from quick import quick_every
 
 
 def test_supports_of_each_kind() -> None:
@@ -61,7 +61,7 @@ def test_unknown_steps_and_time_are_refused() -> None:
         find_supports(checker.engine, steps, 1)
 
 
-@pytest.mark.parametrize("stream", every(5, ["steps", "past", "ends", "ltl", "pddl3"]))
+@pytest.mark.parametrize("stream", quick_every(5, ["steps", "past", "ends", "ltl", "pddl3"]))
 def test_supports_equal_the_losses_of_the_kernel_without_the_step(stream: str) -> None:
     compared = kinds = 0
     for number in range(5):
@@ -246,7 +246,7 @@ def holds(state: frozenset[tuple[str, ...]], literal: str) -> bool:
     return tuple(words[1:]) not in state if words[0] == "not" else tuple(words) in state
 
 
-@pytest.mark.parametrize("stream", every(3, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(3, STREAMS))
 def test_without_its_redundant_steps_a_plan_is_no_worse_for_the_kernel(stream: str) -> None:
     dropped = 0
     for number in range(10):

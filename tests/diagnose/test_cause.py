@@ -12,7 +12,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.minimal_cause import Cause, find_minimal_cause, find_smallest_hitting_set
 from plansafe.verifier.execution.purpose import NotCovered
 from plansafe.verifier.reporting.report import FindingClass
-from quick import every
+from quick import quick_every
 
 
 def causes_of(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
@@ -123,7 +123,7 @@ STREAMS = ("steps", "past", "ends", "ltl", "pddl3", "mixed")
 
 
 @pytest.mark.parametrize("numbers", [range(8), range(8, 16)])
-@pytest.mark.parametrize("stream", every(12, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(12, STREAMS))
 def test_causes_are_smallest_by_brute_force(stream: str, numbers: range) -> None:
     """More than 300 findings in all, each over all its worlds."""
     assert compare(stream, numbers) >= 1

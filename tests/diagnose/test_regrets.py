@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.regrets import Grade, PlanRegrets, RegretCalculator
 from plansafe.verifier.planning.forward_search import ForwardSearch
-from quick import every
+from quick import quick_every
 
 PROVED, FOUND, ESTIMATE, UNKNOWN = Grade.PROVED, Grade.FOUND, Grade.ESTIMATE, Grade.UNKNOWN
 
@@ -155,7 +155,7 @@ def test_errors_are_reported() -> None:
         RegretCalculator(corridor()).compute([Source("plan", "(walk a")])
 
 
-@pytest.mark.parametrize(("family", "number"), every(3, [("tea", 1), ("groceries", 2), ("wash-up", 0)]))
+@pytest.mark.parametrize(("family", "number"), quick_every(3, [("tea", 1), ("groceries", 2), ("wash-up", 0)]))
 def test_household_tasks_equal_localise_where_proved(family: str, number: int) -> None:
     task = draw(family, number)
     checker = task.checker()

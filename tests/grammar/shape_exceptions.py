@@ -178,19 +178,19 @@ LAX = (
     LaxRow(
         "tokens of plans",
         "strings and brackets inside steps are read as names, for the resolver to report",
-        lambda kind, text, lists, r: kind == "plan" and r.found[:1] in ('"', "[", "]"),
+        lambda kind, text, lists, r: kind == "plan" and r.token[:1] in ('"', "[", "]"),
     ),
     LaxRow(
         "types of functions",
         "`- number` is passed over wherever it stands",
         lambda kind, text, lists, r: (
-            kind == "domain" and lists.heads(r.offset)[:1] == [":functions"] and r.found == "-"
+            kind == "domain" and lists.heads(r.offset)[:1] == [":functions"] and r.token == "-"
         ),
     ),
     LaxRow(
         "strings",
         "docs/language.md has strings in `.safe` files only; they are read as tokens",
-        lambda kind, text, lists, r: r.found.startswith('"'),
+        lambda kind, text, lists, r: r.token.startswith('"'),
     ),
 )
 """The grammar refuses; no diagnostic is reported."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from run_lint import linted
 
-from quick import every
+from quick import quick_every
 
 BATCH = 6
 
 
-@pytest.mark.parametrize("batch", every(5, range(10)))
+@pytest.mark.parametrize("batch", quick_every(5, range(10)))
 def test_no_false_claims(batch: int) -> None:
     findings = 0
     for number in range(batch * BATCH, (batch + 1) * BATCH):

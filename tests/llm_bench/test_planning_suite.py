@@ -15,7 +15,7 @@ from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.verifier.api import Checker
-from quick import every
+from quick import quick_every
 
 MOP = Item("mop", 0)
 
@@ -36,7 +36,7 @@ def test_sixty_tasks_and_a_split_by_family() -> None:
     assert len(items(Settings(split="test"))) == 40
 
 
-@pytest.mark.parametrize("decode", every(5, list(Decode)))
+@pytest.mark.parametrize("decode", quick_every(5, list(Decode)))
 def test_the_planner_is_an_oracle_in_every_mode(decode: Decode) -> None:
     found = _record("mock/planner", decode=decode)
     assert found["headline"] == "SAFE" and found["judged"]["goal"] and found["judged"]["label"] == "success"

@@ -10,10 +10,10 @@ from answers_read import answers, checker, outcome, read
 from plansafe.grammar.source import Source
 from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.reporting.report import FindingClass, Headline
-from quick import every
+from quick import quick_every
 
 
-@pytest.mark.parametrize("judge", every(2, [False, True]), ids=["to build with", "to judge with"])
+@pytest.mark.parametrize("judge", quick_every(2, [False, True]), ids=["to build with", "to judge with"])
 def test_answers_are_read_as_labelled_and_none_wrongly(judge: bool) -> None:
     found = Counter([outcome(answer) for answer in answers() if answer.to_judge is judge])
     assert not found["wrongly read"] and not found["other steps"], found

@@ -14,7 +14,7 @@ from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import read_loose
 from plansafe.llm.loose.report import MAX_NOTES, MAX_REFUSALS
 from plansafe.llm.loose.wrapping import LIMIT, read_text
-from quick import every
+from quick import quick_every
 
 PIECES = (
     "(", ")", "[", "]", "[[1],", '{"a":', '["', '"\\',
@@ -51,7 +51,7 @@ def test_texts_that_are_hard_to_match_end_in_a_refusal(text: str) -> None:
     assert read(text).plan is None
 
 
-@pytest.mark.parametrize("piece", every(6, PIECES))
+@pytest.mark.parametrize("piece", quick_every(6, PIECES))
 def test_much_of_the_same_is_no_plan(piece: str) -> None:
     result = read(piece * (100_000 // len(piece)))
     assert result.plan is None

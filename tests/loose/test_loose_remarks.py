@@ -18,7 +18,7 @@ from plansafe.llm.loose.candidates import LooseResult
 from plansafe.llm.loose.reader import check_answer, read_loose
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline
-from quick import every
+from quick import quick_every
 
 HERE = Path(__file__).parent
 PLAN = "(switch-on hob)\n(switch-off hob)\n(go kitchen hall)\n"
@@ -182,7 +182,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", ["retractions.txt", "descriptive.txt"])
-@pytest.mark.parametrize("task", every(4, sorted(PLANS)))
+@pytest.mark.parametrize("task", quick_every(4, sorted(PLANS)))
 def test_written_retractions_are_no_harmless_sentences(task: str, name: str) -> None:
     text = (HERE / "remarks" / name).read_text(encoding="utf-8")
     part = text.partition(f"=== {task}\n")[2].partition("\n===")[0]

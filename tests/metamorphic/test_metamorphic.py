@@ -14,7 +14,7 @@ from traversal import is_quantifier, map_formulas
 from verdicts import EVERYTHING, Judge, Names, differences
 
 from plansafe.grammar.source import Source
-from quick import every
+from quick import quick_every
 
 SEED = 26
 CASES = 2  # for each rewriting
@@ -23,7 +23,7 @@ EXAMPLES = [path for path in shipped_plans() if "examples" in path.parts and pat
 NAMES = [rewriting.name for rewriting in REWRITINGS]
 
 
-@pytest.mark.parametrize("name", every(6, NAMES))
+@pytest.mark.parametrize("name", quick_every(6, NAMES))
 def test_random_tasks(name: str) -> None:
     rewriting = find_rewriting(name)
     applied = 0
@@ -39,7 +39,7 @@ def test_random_tasks(name: str) -> None:
     pytest.fail(f"{name} was applied to {applied} of {MOST_TASKS} tasks")
 
 
-@pytest.mark.parametrize("number", every(6, range(len(EXAMPLES))), ids=[path.stem for path in EXAMPLES])
+@pytest.mark.parametrize("number", quick_every(6, range(len(EXAMPLES))), ids=[path.stem for path in EXAMPLES])
 def test_shipped_examples(number: int) -> None:
     task = shipped_task(EXAMPLES[number])
     judge = Judge(task)
@@ -47,7 +47,7 @@ def test_shipped_examples(number: int) -> None:
         assert examine(task, rewriting, SEED, judge=judge).problems == (), rewriting.name
 
 
-@pytest.mark.parametrize("number", every(4, range(8)))
+@pytest.mark.parametrize("number", quick_every(4, range(8)))
 def test_costs_of_repairs(number: int) -> None:
     task, most_cost = repairable_task(SEED, number)
     judge = Judge(task)

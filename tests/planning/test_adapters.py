@@ -15,7 +15,7 @@ from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.kairos import KairosPlanner, executable
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.unified_planner import UnifiedPlanner
-from quick import every
+from quick import quick_every
 
 TASKS = 2 * len(RULES)
 KAIROS, FAST_DOWNWARD = KairosPlanner(), UnifiedPlanner()
@@ -36,7 +36,7 @@ def test_both_are_installed() -> None:
     assert Path(executable() or "").is_file()
 
 
-@pytest.mark.parametrize("number", every(8, range(TASKS)))
+@pytest.mark.parametrize("number", quick_every(8, range(TASKS)))
 def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
     small = small_task(number)
     expected = shortest(small.checker, small.prefix)
@@ -53,7 +53,7 @@ def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
             assert solution.status is PlanningStatus.UNSOLVABLE or len(solution.steps) > DEPTH, description
 
 
-@pytest.mark.parametrize("number", every(4, range(0, TASKS, 4)))
+@pytest.mark.parametrize("number", quick_every(4, range(0, TASKS, 4)))
 def test_any_plan_is_found_where_there_is_one(number: int) -> None:
     small = small_task(number)
     answers = {planner.solve(PlanningQuery(small.checker, small.prefix)).status for planner in (KAIROS, FAST_DOWNWARD)}

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, VerdictCriteria
-from quick import every
+from quick import quick_every
 
 SEED = 407
 UNTIMED = [stream for stream in STREAMS if stream != "timed"]
@@ -76,7 +76,7 @@ def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list
 
 
 @pytest.mark.parametrize("judge", JUDGE_MODES)
-@pytest.mark.parametrize("stream", every(7, UNTIMED))
+@pytest.mark.parametrize("stream", quick_every(7, UNTIMED))
 def test_equal_keys_have_equal_futures(stream: str, judge: str) -> None:
     random, introduced = Random(f"{stream} {judge}"), judge == "introduced"
     merged = 0

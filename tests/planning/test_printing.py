@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.kairos import executable
 from plansafe.verifier.planning.pddl_names import PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.printing import PrintedTask, print_task
-from quick import every
+from quick import quick_every
 
 STREAMS = ("pddl3", "past", "mixed")
 SEED = 77
@@ -54,7 +54,7 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
     return STEPS
 
 
-@pytest.mark.parametrize("stream", every(3, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(3, STREAMS))
 def test_random_tasks_read_again(stream: str) -> None:
     compared = 0
     for number in range(CASES):

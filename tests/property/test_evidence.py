@@ -15,7 +15,7 @@ from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Settings
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import KernelLimit
-from quick import every
+from quick import quick_every
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SEED = 11
@@ -23,7 +23,7 @@ TASKS = 4
 
 
 @pytest.mark.parametrize("number", range(TASKS))
-@pytest.mark.parametrize("stream", every(4, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(4, STREAMS))
 def test_rows_name_the_steps_that_made_the_change(stream: str, number: int) -> None:
     candidate = case(stream, SEED, number, plans=8)
     both = Both(candidate)

@@ -11,7 +11,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution import replay
 from plansafe.verifier.reporting import fact_history
 from plansafe.verifier.reporting.report import Finding
-from quick import every
+from quick import quick_every
 
 
 def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:
@@ -22,7 +22,7 @@ def findings(stream: str, number: int) -> list[tuple[Finding, ...]]:
 
 
 @pytest.mark.parametrize("number", range(3))
-@pytest.mark.parametrize("stream", every(6, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(6, STREAMS))
 def test_same_findings(stream: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with_stored_changes = findings(stream, number)
     monkeypatch.setattr(replay, "MAX_CHANGES", 0)

@@ -9,7 +9,7 @@ from case import plan_text
 from generate import STREAMS, case
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
-from quick import every
+from quick import quick_every
 
 SEED = 1971
 TASKS = 3
@@ -23,7 +23,7 @@ def verdict_or_limit(kernel: Kernel, plan: str) -> KernelVerdict | str:
 
 
 @pytest.mark.parametrize("number", range(TASKS))
-@pytest.mark.parametrize("stream", every(6, STREAMS))
+@pytest.mark.parametrize("stream", quick_every(6, STREAMS))
 def test_shortcuts_change_no_judgement(stream: str, number: int) -> None:
     task = case(stream, SEED, number)
     safety = [task.safety_text()] if task.safety_text() else []

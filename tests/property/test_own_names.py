@@ -15,7 +15,7 @@ from plansafe.app.render import renderer
 from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.source import Source
-from quick import every
+from quick import quick_every
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -66,7 +66,7 @@ def test_examples(plan: str, settings: Settings) -> None:
     assert variables("\n".join(own_lines)) <= variables("\n".join(written))
 
 
-@pytest.mark.parametrize("name", every(5, conformance_cases()))
+@pytest.mark.parametrize("name", quick_every(5, conformance_cases()))
 def test_conformance_cases(name: str, tmp_path: Path) -> None:
     folder = conformance_cases()[name].write(tmp_path)
     settings = SETTINGS._replace(domain=str(folder / "domain.pddl"), problem=str(folder / "problem.pddl"))

@@ -8,14 +8,14 @@ from compare import Both
 from generate import case
 
 from plansafe.grammar.source import Source
-from quick import every
+from quick import quick_every
 
 UNDECIDED = "SC504"
 TIMED = ("within", "always-within", "hold-during", "hold-after", ":within", "total-time")
 
 
 @pytest.mark.parametrize("number", range(3))
-@pytest.mark.parametrize("stream", every(4, ["past", "steps", "ends", "mixed"]))
+@pytest.mark.parametrize("stream", quick_every(4, ["past", "steps", "ends", "mixed"]))
 def test_findings_equal_those_without_the_failed_steps(stream: str, number: int) -> None:
     """Rules about times and undecided rules (reported under *halt* only) are excluded."""
     candidate = case(stream, 21, number, plans=8)

@@ -16,7 +16,7 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import Headline
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
-from quick import every
+from quick import quick_every
 
 DOMAIN = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (stuck ?s - stove) (wiped))
   (:action wipe :effect (wiped))
@@ -108,7 +108,7 @@ def test_an_execution_says_when_something_is_the_plans_doing() -> None:
     assert len(after.new_violations) == 1
 
 
-@pytest.mark.parametrize("batch", every(6, range(6)))
+@pytest.mark.parametrize("batch", quick_every(6, range(6)))
 def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * 6, (batch + 1) * 6):
         question_checker = task(2029, number, "introduced")

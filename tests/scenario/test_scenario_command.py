@@ -12,7 +12,7 @@ import pytest
 from case_files import read_cases
 from plansafe.app.interfaces.cli.commandline import app
 from plansafe.llm.scenarios.reading import SHIPPED
-from quick import every
+from quick import quick_every
 
 HERE = Path(__file__).parent
 CRITERIA = {case.name: case for case in read_cases(HERE / "criteria.md")}
@@ -150,7 +150,7 @@ def test_a_write_that_fails_leaves_nothing_behind(run: Run, tmp_path: Path, monk
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
-    every(6, [
+    quick_every(6, [
         (("check",), 2, "Missing argument"),
         (("check", "nowhere"), 2, "problem not found: nowhere"),
         (("check", "base.pddl"), 2, "base.pddl is a domain, not a scenario"),
@@ -222,7 +222,7 @@ def test_a_folder_that_describes_itself_needs_no_flags(run: Run, tmp_path: Path)
     assert "SC778" in err
 
 
-@pytest.mark.parametrize("name", every(2, ["flowerpot-above-the-cot", "television-in-one-hand"]))
+@pytest.mark.parametrize("name", quick_every(2, ["flowerpot-above-the-cot", "television-in-one-hand"]))
 def test_a_missing_parenthesis_is_fixed_in_a_folder_that_describes_itself(run: Run, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "own" / name
     shutil.copytree(Path(SHIPPED) / name, folder)

@@ -29,7 +29,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.reporting.report import Headline, Worlds
-from quick import every
+from quick import quick_every
 
 HERE = Path(__file__).parent
 DECLARED = PROFILES["executable"]._replace(criteria=frozenset(("declared",)))
@@ -72,7 +72,7 @@ def test_parentheses_of_right_texts_are_right() -> None:
             assert _Balancer(Draft(Source("t", text))).edits() == []
 
 
-@pytest.mark.parametrize("name", every(8, sorted(KINDS)))
+@pytest.mark.parametrize("name", quick_every(8, sorted(KINDS)))
 def test_corrections_are_stable_and_mostly_right(name: str) -> None:
     random = Random(f"scenario {name}")
     tasks = small_tasks()

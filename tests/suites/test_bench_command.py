@@ -13,7 +13,7 @@ from stub_server import Reply, chat, serving, wrong
 from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
-from quick import every
+from quick import quick_every
 
 REPORTS = {"run.jsonl", "run.md", "run.html", "run.judged.jsonl"}
 NASTY = "<script>alert(1)</script>|`x`\x1b[31m"
@@ -176,7 +176,7 @@ def test_what_models_call_themselves_does_no_harm(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    every(
+    quick_every(
         4,
         [
             (("bench", "safel", "-m", "olama/qwen"), "SC630"),
@@ -204,7 +204,7 @@ def test_mistakes_are_said_and_leave_nothing_behind(arguments: tuple[str, ...], 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    every(
+    quick_every(
         3,
         [
             ("", "it has no records"),

@@ -14,7 +14,7 @@ from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_task
 from plansafe.llm.suites.questions import questions
 from plansafe.llm.suites.settings import Settings, Suite
-from quick import every
+from quick import quick_every
 
 DOMAIN = """(define (domain delivery) (:types location thing) (:constants hall office shelf - location parcel - thing)
   (:predicates (robot_at ?l - location) (has ?t - thing) (at ?t - thing ?l - location) (checked ?t - thing) (is_busy))
@@ -74,7 +74,7 @@ def table(out: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("mock", "feasible", "safe", "intention", "of_feasible"),
-    every(
+    quick_every(
         4,
         [
             ("reference", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0", "100.0 % ± 0.0"),

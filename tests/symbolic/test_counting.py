@@ -15,9 +15,10 @@ from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.cnf import PseudoBoolean, encode_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
-from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
-from quick import every
+from quick import quick_every
 
 
 def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit, Literal, Literal, list[Literal]]:
@@ -60,7 +61,7 @@ def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: in
             assert violated ^ 1 in query_solver.core()
 
 
-@pytest.mark.parametrize("by", every(2, ["pairs", "counts"]))
+@pytest.mark.parametrize("by", quick_every(2, ["pairs", "counts"]))
 def test_forty_places(by: str) -> None:
     """Within a work budget of about a second; a search without counting needs exponentially more."""
     for items in (40, 41):

@@ -6,14 +6,14 @@ from fractions import Fraction
 from time import monotonic
 
 import pytest
-from durations_random import compare, open_case
+from durations_random import compare_plans, generate_open_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.symbolic.durations.duration_audit import DurationAudit, audit_durations
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
-from quick import every
+from quick import quick_every
 
 SEED = 2026
 DOMAIN = """(define (domain kitchen) (:types dish)
@@ -53,14 +53,14 @@ def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
     return verdict.executable, verdict.goal, verdict.safe
 
 
-@pytest.mark.parametrize("number", every(10, range(50)))
+@pytest.mark.parametrize("number", quick_every(10, range(50)))
 def test_random_plans(number: int) -> None:
-    comparisons = compare(open_case(SEED, number), most=14, kernel=1)
+    comparisons = compare_plans(generate_open_case(SEED, number), most=14, kernel=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 
 def test_random_plans_vary() -> None:
-    comparisons = [c for number in range(6) for c in compare(open_case(SEED, number), most=0)]
+    comparisons = [c for number in range(6) for c in compare_plans(generate_open_case(SEED, number), most=0)]
     assert {ALL, SOME, NONE} <= {value for comparison in comparisons for value in comparison.values}
     assert max(comparison.runs for comparison in comparisons) > 3
 

@@ -14,7 +14,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
 from plansafe.verifier.symbolic.circuits.circuit import TRUE
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
-from quick import every
+from quick import quick_every
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = conformance_cases().values()
@@ -39,7 +39,7 @@ def summary(report: Report) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])
-@pytest.mark.parametrize("case", every(5, CASES), ids=[case.name for case in CASES])
+@pytest.mark.parametrize("case", quick_every(5, CASES), ids=[case.name for case in CASES])
 def test_conformance(case: Case, engine: str) -> None:
     files = [case.source(name) for name in ("domain.pddl", "problem.pddl", "plan")]
     explicit = Checker(*files[:2]).check(files[2])
@@ -53,7 +53,7 @@ def test_conformance(case: Case, engine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", every(6, EXAMPLES), ids=[str(plan.relative_to(ROOT / "examples")) for plan in EXAMPLES]
+    "plan", quick_every(6, EXAMPLES), ids=[str(plan.relative_to(ROOT / "examples")) for plan in EXAMPLES]
 )
 def test_examples(plan: Path) -> None:
     (explicit,) = audit([str(plan)], Settings())

@@ -6,7 +6,7 @@ from typing import Final
 
 
 class SC:
-    """What a diagnostic is about. A code is never given to something else."""
+    """The codes of diagnostics. A code is never reused with another meaning."""
 
     # Reading files and worlds.
     UNREADABLE_FILE: Final = "SC001"  # cannot read the file
@@ -41,14 +41,14 @@ class SC:
     NO_WORLD: Final = "SC117"  # no possible world
     VOCABULARY: Final = "SC120"  # vocabulary not bound
 
-    # Rules that a plan breaks.
+    # Violated rules.
     PROCESS_VIOLATED: Final = "SC201"  # process rule violated
     TRAJECTORY_VIOLATED: Final = "SC202"  # trajectory rule violated
     TERMINATION_VIOLATED: Final = "SC203"  # termination rule violated
     OBLIGATION_PENDING: Final = "SC204"  # obligation not fulfilled
     CONSTRAINT_VIOLATED: Final = "SC205"  # constraint violated
 
-    # Steps that cannot be taken, and the goal.
+    # Steps that cannot be executed, and the goal.
     PRECONDITION: Final = "SC301"  # precondition not satisfied
     UNDEFINED_NUMBER: Final = "SC302"  # undefined number or division by zero
     CONFLICTING_EFFECTS: Final = "SC303"  # conflicting effects
@@ -66,7 +66,7 @@ class SC:
     IMPOSSIBLE_TIME: Final = "SC406"  # impossible time
     STEP_ORDER: Final = "SC407"  # invalid order of steps
 
-    # What could not be decided.
+    # Limits and undefined values.
     NUMBER_TOO_LARGE: Final = "SC501"  # number too large
     OUT_OF_TIME: Final = "SC502"  # out of time
     TOO_MANY_INSTANCES: Final = "SC503"  # too many instances
@@ -106,7 +106,7 @@ class SC:
     BAD_RECORD: Final = "SC638"  # recorded answers cannot be read
     NO_RECORDED_ANSWER: Final = "SC639"  # no recorded answer for a request
     NOT_WRITTEN: Final = "SC640"  # output not written
-    LINK_LEADS_OUT: Final = "SC641"  # a link leads out of the folder
+    LINK_OUTSIDE_FOLDER: Final = "SC641"  # a link leads out of the folder
     BAD_PREDICTIONS: Final = "SC642"  # predictions cannot be read
     BAD_RUN: Final = "SC643"  # a run cannot be read or resumed
     NOT_A_RULE: Final = "SC645"  # the answer is not a rule
@@ -117,13 +117,13 @@ class SC:
     PAIR_DOES_NOT_REPLAY: Final = "SC651"  # pair does not match its record
     NO_PAIRS: Final = "SC652"  # no pairs found
     BAD_REQUEST: Final = "SC680"  # bad request
-    NOT_THERE: Final = "SC681"  # not found
+    NOT_FOUND: Final = "SC681"  # not found
     NO_SESSION: Final = "SC682"  # no such session
     SERVICE_LIMIT: Final = "SC683"  # limit of the service reached
     BAD_KEY: Final = "SC684"  # API key missing or wrong
-    NOT_WATCHED: Final = "SC685"  # a session cannot monitor this task
+    SESSION_NOT_MONITORED: Final = "SC685"  # a session cannot monitor this task
     WRONG_POSITION: Final = "SC686"  # session at another position
-    DOOR_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
+    AGENTS_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
     BAD_PACK: Final = "SC670"  # pack rejected
     NOT_PACKED: Final = "SC671"  # file cannot be packed
 
@@ -152,7 +152,7 @@ class SC:
     CHARACTERS_REPLACED: Final = "SC738"  # characters replaced
     READ_AS_WRITTEN: Final = "SC739"  # step read as written
     NO_PLAN: Final = "SC740"  # no plan in the text
-    TEXT_BREAKS_OFF: Final = "SC741"  # text is cut off
+    TEXT_CUT_OFF: Final = "SC741"  # text is cut off
     TEXT_DECLINES: Final = "SC742"  # text declines
     PLANS_DIFFER: Final = "SC743"  # plans that differ
     AMBIGUOUS_NAME: Final = "SC744"  # ambiguous name
@@ -161,8 +161,8 @@ class SC:
     TEXT_TOO_LARGE: Final = "SC747"  # text too large
     UNPLACED_ARGUMENT: Final = "SC748"  # argument cannot be assigned
     NUMBERS_OUT_OF_ORDER: Final = "SC749"  # numbers out of order
-    NEVER_BROKEN: Final = "SC750"  # a rule that can never be violated
-    NEVER_KEPT: Final = "SC751"  # a rule that can never be satisfied
+    RULE_NEVER_VIOLATED: Final = "SC750"  # a rule that can never be violated
+    RULE_NEVER_SATISFIED: Final = "SC751"  # a rule that can never be satisfied
     RULES_CONTRADICT: Final = "SC752"  # rules that contradict each other
     UNUSABLE_ACTION: Final = "SC753"  # rules make an action unusable
     UNSAFE_GOAL: Final = "SC754"  # a goal that cannot be reached safely
@@ -183,7 +183,7 @@ class SC:
     SCENARIO_UNREACHABLE_GOAL: Final = "SC769"  # the goal of a scenario cannot be reached
     SCENARIO_ONE_SIDED: Final = "SC770"  # a scenario lacks a safe or an unsafe plan
     SCENARIO_TOO_SHORT: Final = "SC771"  # a scenario is solved in too few steps
-    SCENARIO_MANY_WAYS: Final = "SC772"  # a scenario has too many different plans
+    SCENARIO_MANY_PLANS: Final = "SC772"  # a scenario has too many different plans
     SCENARIO_REFERENCE_FAILS: Final = "SC773"  # a reference plan does not reach the goal
     SCENARIO_UNCORRECTED: Final = "SC774"  # a mistake without an automatic correction
     BAD_TAXONOMY: Final = "SC775"  # bad taxonomy table

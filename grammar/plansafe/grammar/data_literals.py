@@ -1,7 +1,7 @@
-"""JSON and Python literals with places: lists, tuples, objects with repeated keys, and calls as they stand.
+"""JSON and Python literals with places: lists, tuples, objects with repeated keys, and calls as text.
 
-Models mix the two notations, so one reader takes both: either kind of quotes, trailing commas, comments. Nothing is
-ever evaluated. The reader keeps its own stack; nesting beyond ``DEPTH`` is refused.
+Language models mix the two notations, so one reader accepts both: either kind of quotes, trailing commas, comments.
+Nothing is evaluated. The reader does not recurse; nesting beyond ``DEPTH`` is an error.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class NestedTooDeep(TruncatedValue):
 
 
 class MalformedValue(TruncatedValue):
-    """Something at ``start`` that neither notation has: a missing comma, brackets that do not match."""
+    """A syntax error at ``start``, such as a missing comma or brackets that do not match."""
 
 
 class DataValue(NamedTuple):
     """A value: ``kind`` is ``string``, ``bare`` (a number, a word, a call), ``list`` or ``object``.
 
     ``text`` is a string's content or a bare value as written; ``items`` are the values of a list, or the keys and
-    values of an object in turn. ``exact``: whether ``text`` stands at ``start + 1`` character by character.
+    values of an object in turn. ``exact``: whether ``text`` is at ``start + 1`` character by character.
     """
 
     kind: str
@@ -69,7 +69,7 @@ def parse_value(text: str, start: int, end: int, comments: list[Span] | None = N
         space = _SPACE.match(text, position, end)
         if space and space.end() > position:
             if comments is not None:
-                comments += [Span(*found.span()) for found in _COMMENT.finditer(text, position, space.end())]
+                comments += [Span(*comment.span()) for comment in _COMMENT.finditer(text, position, space.end())]
             position = space.end()
         char = text[position : position + 1] if position < end else ""
         if not char:
@@ -128,7 +128,7 @@ class _Open:
 
 
 def _is_tuple(text: str, position: int, end: int) -> bool:
-    """Whether a parenthesis opens a tuple of strings; else it belongs to a bare step."""
+    """Whether a parenthesis opens a tuple of strings; otherwise it belongs to a call."""
     space = _SPACE.match(text, position + 1, end)
     return space is not None and space.end() < end and text[space.end()] in "\"'"
 

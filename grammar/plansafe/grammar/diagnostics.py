@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A place in a source and what is to be said about it. The primary label is where the mistake is."""
+    """A place in a source and a text about it. The primary label is where the mistake is."""
 
     source: str
     span: Span
@@ -32,10 +32,10 @@ class Label(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One thing that a user should know.
+    """An error, warning or note for the user.
 
-    ``code`` is stable (``SC103``) and has a page under ``safecheck --explain``. ``labels`` may lie in several
-    sources: where two declarations disagree, both are shown.
+    ``code`` is stable (``SC103``) and has a page under ``safecheck --explain``. ``labels`` may be in several sources:
+    if two declarations disagree, both are shown.
     """
 
     code: str
@@ -46,9 +46,9 @@ class Diagnostic(NamedTuple):
     severity: Severity = Severity.ERROR
 
 
-def suggest_name(name: str, known: Sequence[str]) -> str | None:
-    """A help text with the nearest of the names, if one is near."""
+def suggest_name(name: str, candidates: Sequence[str]) -> str | None:
+    """A help text with the nearest candidate, if one is near."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
-    found = difflib.get_close_matches(name[:60], known[:1000], n=1)
-    return f"did you mean `{found[0]}`?" if found else None
+    nearest = difflib.get_close_matches(name[:60], candidates[:1000], n=1)
+    return f"did you mean `{nearest[0]}`?" if nearest else None

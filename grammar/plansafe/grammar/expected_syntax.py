@@ -1,6 +1,6 @@
-"""What the grammar expected: the Lark grammars as a judge of shape, and as notes for syntax diagnostics.
+"""The tokens that the Lark grammars expect where they reject a text, as notes for syntax diagnostics.
 
-The readers are hand-written for speed; ``pddl.lark``, ``plan.lark`` and ``safe.lark`` are what they must agree with.
+The readers are hand-written for speed; they must agree with ``pddl.lark``, ``plan.lark`` and ``safe.lark``.
 Lark is loaded on first use, and texts are parsed without building trees, so nesting depth is bounded by memory alone.
 """
 
@@ -20,7 +20,7 @@ KINDS = {"domain": "pddl.lark", "problem": "pddl.lark", "plan": "plan.lark", "sp
 """The kinds of text (start symbols) and their grammars."""
 
 MAX_CHARACTERS = 200_000
-_MAX_SHOWN = 24
+_MAX_LISTED = 24
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"?|[^\s();"]+', re.DOTALL)
 _KEYWORDS = re.compile(r"(?:\(\?i:)?(?P<words>[^()\[\]{}^$.]+)\)?\(\?!")
 _MEANINGS = {
@@ -43,20 +43,20 @@ _MEANINGS = {
     "TOKEN": "a name",
     "$END": "the end of the text",
 }
-_UNSAID = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE", "SURPLUS", "CONSTRAINT"))
-"""A parameter of a template may stand in too many places to be worth a mention; dialects are read, not advised."""
+_NOT_MENTIONED = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT", "PRIVATE", "SURPLUS", "CONSTRAINT"))
+"""Terminals that are not mentioned: template parameters fit in too many places, and dialects are not recommended."""
 
 
 class Refusal(NamedTuple):
-    """Where a grammar stopped: the offset, the token there (empty at the end), and what it expected, as PDDL."""
+    """Where a grammar rejects a text: the offset, the token (empty at the end), and the tokens it expects, as PDDL."""
 
     offset: int
-    found: str
+    token: str
     expected: tuple[str, ...]
 
 
-class _Nothing:
-    """Stands for every subtree: nothing reads them."""
+class _EmptyTree:
+    """Replaces the trees of Lark, which are not used."""
 
     __slots__ = ()
 
@@ -82,12 +82,12 @@ def parser(grammar: str) -> Lark:
         source_path=str(path),
         import_paths=[str(path.parent)],
         maybe_placeholders=False,
-        tree_class=_Nothing,
+        tree_class=_EmptyTree,
     )
 
 
 def find_refusal(kind: str, text: str) -> Refusal | None:
-    """Why the grammar of ``kind`` refuses a text; ``None`` if it accepts it. Linear, a microsecond a character."""
+    """Where the grammar of ``kind`` rejects a text; ``None`` if it accepts it. Linear, a microsecond per character."""
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - for mistakes alone
 
     lark = parser(KINDS[kind])
@@ -101,36 +101,36 @@ def find_refusal(kind: str, text: str) -> Refusal | None:
         token = _TOKEN.match(text, offset)
         meanings = _meanings(KINDS[kind])
         accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call] # lark has no types here
-        shown = [meanings[terminal] for terminal in sorted(accepted) if terminal in meanings]
-        return Refusal(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(shown, key=_rank))))
+        expected = [meanings[terminal] for terminal in sorted(accepted) if terminal in meanings]
+        return Refusal(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(expected, key=_rank))))
     return None
 
 
 def expectation_notes(kind: str, source: Source) -> tuple[str, ...]:
-    """Notes for a syntax diagnostic: where the grammar stopped, and what it expected there.
+    """Notes for a syntax diagnostic: where the grammar rejects the text, and the tokens it expects there.
 
     Empty if the shape is right (the mistake is one of names or types), or the text is too long to be read again.
     """
     if len(source.text) > MAX_CHARACTERS:
         return ()
-    found = find_refusal(kind, source.text)
-    if found is None or not found.expected:
+    refusal = find_refusal(kind, source.text)
+    if refusal is None or not refusal.expected:
         return ()
-    line, column = source.position(found.offset)
-    at = f"`{_short(found.found)}`" if found.found else "the end of the text"
-    shown = found.expected[:_MAX_SHOWN]
-    rest = ", .." if len(found.expected) > _MAX_SHOWN else ""
-    wanted = shown[0] if len(found.expected) == 1 else f"one of: {', '.join(shown)}{rest}"
-    return (f"at {line}:{column}, before {at}, the grammar expected {wanted}",)
+    line, column = source.position(refusal.offset)
+    token = f"`{_short(refusal.token)}`" if refusal.token else "the end of the text"
+    expected = refusal.expected[:_MAX_LISTED]
+    ellipsis = ", .." if len(refusal.expected) > _MAX_LISTED else ""
+    options = expected[0] if len(refusal.expected) == 1 else f"one of: {', '.join(expected)}{ellipsis}"
+    return (f"at {line}:{column}, before {token}, the grammar expected {options}",)
 
 
 @cache
 def _meanings(grammar: str) -> dict[str, str]:
-    """What each terminal of a grammar stands for; keywords stand for themselves."""
+    """The meaning of each terminal of a grammar, for notes; keywords mean themselves."""
     out = dict(_MEANINGS)
     for terminal in parser(grammar).terminals:
         keywords = _KEYWORDS.match(terminal.pattern.value)
-        if terminal.name not in out and keywords is not None and terminal.name not in _UNSAID:
+        if terminal.name not in out and keywords is not None and terminal.name not in _NOT_MENTIONED:
             words = keywords["words"].replace("\\", "").split("|")
             out[terminal.name] = ", ".join(f"`{word}`" for word in words)
     return out

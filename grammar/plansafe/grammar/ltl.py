@@ -1,6 +1,6 @@
 """Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, translated to the language of specifications.
 
-Operators bind as in Spot, and its other spellings are known. A word of capital letters before a formula is an operator:
+Precedences and alternative spellings are those of Spot. A word of capital letters before a formula is an operator:
 ``G F X WX`` of the future, ``H O Y Z`` of the past, and between two formulas ``U R W M`` and ``S``. The meaning is that
 of docs/language.md, on traces that end: ``X f`` is false at the last letter, ``WX f`` is true there.
 """
@@ -24,7 +24,7 @@ LARGEST = 50_000
 _NAME = r"[A-Za-z_]\w*(?:[-.]\w+)*"
 _TOKEN = re.compile(rf"\s*(?:({_NAME})|(<->|<=>|->|=>|&&?|\|\|?|/\\|\\/|!|~|\[\]|<>|[(),01]))", re.ASCII)
 _ARGUMENT = re.compile(r"\s*([\w?][\w.?-]*)\s*([,)])", re.ASCII)
-_SPELT = {"<=>": "<->", "=>": "->", "&&": "&", "/\\": "&", "||": "|", "\\/": "|", "~": "!", "[]": "G", "<>": "F"}
+_SPELLINGS = {"<=>": "<->", "=>": "->", "&&": "&", "/\\": "&", "||": "|", "\\/": "|", "~": "!", "[]": "G", "<>": "F"}
 _PREFIX = {
     "!": "not",
     "G": "always",
@@ -38,14 +38,14 @@ _PREFIX = {
 }
 _LETTERS = re.compile(r"[GFXHOYZ]{2,}")  # `GF p` is `G F p`
 _INFIX = {"<->": 1, "->": 1, "|": 2, "&": 3, "U": 4, "R": 4, "W": 4, "M": 4, "S": 4}
-"""What binds tighter has the larger number; ``&`` and ``|`` are flat, the others group to the right."""
+"""Precedences: the larger number binds tighter. ``&`` and ``|`` are flat, the others group to the right."""
 _FLAT = {"&": "and", "|": "or"}
 _TIGHTEST = 5
 _CONSTANTS: dict[str, str] = {"true": "and", "1": "and", "false": "or", "0": "or"}
 
 
 class ParsedFormula(NamedTuple):
-    """A formula as an s-expression, parts of which may be shared; or what is wrong with the text."""
+    """A formula as an s-expression, which may share parts; or the errors of the text."""
 
     formula: Node | None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -62,8 +62,8 @@ class _Token(NamedTuple):
     span: Span
 
 
-class _Part(NamedTuple):
-    """A formula that was read, with its size and depth when written out."""
+class _Operand(NamedTuple):
+    """A formula that was read, with its size and depth as an s-expression."""
 
     node: Node
     size: int
@@ -80,30 +80,31 @@ def parse_ltl(source: Source, actions: Container[str] = ()) -> ParsedFormula:
 
 
 class _Reader:
-    """Reads operators with a stack of those that wait for their last argument; nothing recurses."""
+    """An operator-precedence parser: a stack of operators that lack their last operand; no recursion."""
 
     def __init__(self, text: str, actions: Container[str]) -> None:
         self._text = text
         self._actions = actions
         self._at = 0
-        self._parts: list[_Part] = []
-        self._waiting: list[_Token] = []  # operators, and "("
+        self._operands: list[_Operand] = []
+        self._open_operators: list[_Token] = []  # and "("
 
     def read(self) -> Node:
         """The formula of the whole text. Raises :class:`_Malformed`."""
         operand = True
-        while (token := self._next()) is not None:
-            operand = self._operand(token) if operand else self._behind(token)
+        while (token := self._next_token()) is not None:
+            operand = self._read_operand(token) if operand else self._read_operator(token)
         if operand:
             end = len(self._text.rstrip())
-            what = "there is no formula here" if not self._parts and not self._waiting else "the formula ends too early"
-            raise _Malformed(what, Span(max(end - 1, 0), end), "for example: G !(on(hob) & X left(kitchen))")
+            is_empty = not self._operands and not self._open_operators
+            message = "there is no formula here" if is_empty else "the formula ends too early"
+            raise _Malformed(message, Span(max(end - 1, 0), end), "for example: G !(on(hob) & X left(kitchen))")
         self._reduce(0)
-        if self._waiting:
-            raise _Malformed("this is not closed", self._waiting[-1].span, "add `)`", SC.UNBALANCED)
-        return self._parts[-1].node
+        if self._open_operators:
+            raise _Malformed("this is not closed", self._open_operators[-1].span, "add `)`", SC.UNBALANCED)
+        return self._operands[-1].node
 
-    def _next(self) -> _Token | None:
+    def _next_token(self) -> _Token | None:
         match = _TOKEN.match(self._text, self._at)
         if match is None:
             start = len(self._text) - len(self._text[self._at :].lstrip())
@@ -113,40 +114,40 @@ class _Reader:
             raise _Malformed(f"{self._text[start]!a} is not a symbol of formulas", Span(start, start + 1), help)
         group = match.lastindex or 1
         self._at = match.end()
-        found = match[group]
-        if _LETTERS.fullmatch(found):
+        text = match[group]
+        if _LETTERS.fullmatch(text):
             self._at = match.start(group) + 1
-            return _Token(found[0], Span(match.start(group), self._at))
-        return _Token(_SPELT.get(found, found), Span(*match.span(group)))
+            return _Token(text[0], Span(match.start(group), self._at))
+        return _Token(_SPELLINGS.get(text, text), Span(*match.span(group)))
 
-    def _operand(self, token: _Token) -> bool:
-        """Take a token where a formula is to come; whether one is still to come."""
+    def _read_operand(self, token: _Token) -> bool:
+        """Read a token where a formula must come; returns whether one must still follow."""
         if token.text in _PREFIX or token.text == "(":
-            self._waiting.append(token)
+            self._open_operators.append(token)
             return True
         if token.text in _INFIX or token.text in "),":
             raise _Malformed(f"a formula is expected here, not `{token.text}`", token.span)
         if token.text == "do" and (action := self._next_name()) is not None:
-            self._parts.append(self._proposition(action, True))
+            self._operands.append(self._read_proposition(action, True))
         elif token.text in _CONSTANTS:
-            self._parts.append(_Part([_CONSTANTS[token.text]], 1, 1))
+            self._operands.append(_Operand([_CONSTANTS[token.text]], 1, 1))
         else:
-            self._parts.append(self._proposition(token))
+            self._operands.append(self._read_proposition(token))
         return False
 
-    def _behind(self, token: _Token) -> bool:
-        """Take a token behind a formula; whether a formula is to come now."""
+    def _read_operator(self, token: _Token) -> bool:
+        """Read a token after a formula; returns whether a formula must follow."""
         if token.text == ")":
             self._reduce(0)
-            if not self._waiting:
+            if not self._open_operators:
                 raise _Malformed("this closes nothing", token.span, "leave it out", SC.UNBALANCED)
-            self._waiting.pop()
+            self._open_operators.pop()
             return False
         if token.text not in _INFIX:
             help = "write a name of two words with `_` or `-`" if token.text[0].isalpha() else None
             raise _Malformed(f"an operator or `)` is expected here, not `{token.text}`", token.span, help)
         self._reduce(_INFIX[token.text] + (token.text not in _FLAT))
-        self._waiting.append(token)
+        self._open_operators.append(token)
         return True
 
     def _next_name(self) -> _Token | None:
@@ -156,7 +157,7 @@ class _Reader:
         self._at = match.end()
         return _Token(match[1], Span(*match.span(1)))
 
-    def _proposition(self, name: _Token, taken: bool = False) -> _Part:
+    def _read_proposition(self, name: _Token, is_step: bool = False) -> _Operand:
         node: list[Node] = [name.text.lower()]
         if self._text.startswith("(", self._at):
             start, self._at = self._at, self._at + 1
@@ -178,40 +179,40 @@ class _Reader:
                 self._at = match.end()
                 closed = match if match[2] == ")" else None
             self._at = closed.end()
-        if taken or node[0] in self._actions:
+        if is_step or node[0] in self._actions:
             node = ["action", node]
-        return _Part(node, len(node), 1)
+        return _Operand(node, len(node), 1)
 
     def _reduce(self, level: int) -> None:
-        """Close operators that bind at least as tightly as ``level``, up to the last parenthesis."""
-        while self._waiting and self._waiting[-1].text != "(":
-            operator = self._waiting[-1]
+        """Apply operators of at least precedence ``level``, up to the last parenthesis."""
+        while self._open_operators and self._open_operators[-1].text != "(":
+            operator = self._open_operators[-1]
             if _INFIX.get(operator.text, _TIGHTEST) < level:
                 return
-            self._waiting.pop()
+            self._open_operators.pop()
             count = 2 if operator.text in _INFIX else 1
-            arguments = self._parts[-count:]
-            del self._parts[-count:]
+            arguments = self._operands[-count:]
+            del self._operands[-count:]
             copies = {"<->": 2, "W": 2, "M": 2}.get(operator.text, 1)
-            size = copies * sum([part.size for part in arguments]) + 3
+            size = copies * sum([argument.size for argument in arguments]) + 3
             flat = _FLAT.get(operator.text, "")
             grows = bool(flat) and arguments[0].node[0] == flat
             depth = max(arguments[0].depth + (not grows) * copies, arguments[-1].depth + copies)
             if size > LARGEST or depth > DEEPEST:
-                what = f"nests deeper than {DEEPEST}" if depth > DEEPEST else f"has more than {LARGEST:,} names"
+                excess = f"nests deeper than {DEEPEST}" if depth > DEEPEST else f"has more than {LARGEST:,} names"
                 help = "split it into several formulas: each becomes a rule"
-                raise _Malformed(f"the formula {what}", operator.span, help, SC.UNSUPPORTED)
-            nodes = [part.node for part in arguments]
-            if grows and isinstance(nodes[0], list):  # nothing else holds it: a formula has one place
+                raise _Malformed(f"the formula {excess}", operator.span, help, SC.UNSUPPORTED)
+            nodes = [argument.node for argument in arguments]
+            if grows and isinstance(nodes[0], list):  # no other formula shares the list
                 nodes[0].append(nodes[1])
                 node: Node = nodes[0]
             else:
-                node = _written(operator.text, nodes)
-            self._parts.append(_Part(node, size, depth))
+                node = _apply(operator.text, nodes)
+            self._operands.append(_Operand(node, size, depth))
 
 
-def _written(operator: str, arguments: list[Node]) -> Node:
-    """An operator in the language of specifications."""
+def _apply(operator: str, arguments: list[Node]) -> Node:
+    """An application of an operator in the language of specifications."""
     if operator in _PREFIX:
         return [_PREFIX[operator], *arguments]
     f, g = arguments
@@ -227,13 +228,13 @@ def _written(operator: str, arguments: list[Node]) -> Node:
 
 
 LTL_NAME = "<ltl>"
-"""What the specification is called where a file would have its path."""
+"""The name of the specification in diagnostics, in place of a path."""
 
 
 def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
-    """The formulas as trajectory rules. A name is an action where the domain has an action and no predicate of it.
+    """The formulas as trajectory rules. A name is an action if the domain has an action and no predicate of that name.
 
-    They have been read before: raises ``ValueError`` for what is no formula.
+    Raises ``ValueError`` if a text is not a formula; the caller has checked them.
     """
     actions = action_names(domain)
     rules = []
@@ -247,15 +248,15 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
 
 
 def action_names(domain: Source) -> frozenset[str]:
-    """The names that a domain has for actions alone."""
-    actions, others = set(), set()
+    """The names of actions that are not also names of predicates."""
+    actions, predicates = set(), set()
     for form in parse_source(domain).nodes or []:
         for section in form if isinstance(form, list) else []:
             match section:
                 case [":action" | ":durative-action", str(name), *_]:
                     actions.add(name)
                 case [":derived", [str(name), *_], *_]:
-                    others.add(name)
-                case [":predicates", *predicates]:
-                    others.update([p[0] for p in predicates if isinstance(p, list) and p and isinstance(p[0], str)])
-    return frozenset(actions - others)
+                    predicates.add(name)
+                case [":predicates", *declared]:
+                    predicates.update([p[0] for p in declared if isinstance(p, list) and p and isinstance(p[0], str)])
+    return frozenset(actions - predicates)

@@ -50,10 +50,10 @@ def parse_spans(source: Source) -> list[Span | SpanNode]:
 
 
 class Places:
-    """Where the nodes of a tree stand in their source.
+    """The places of the nodes of a tree in their source.
 
-    Lists are found by identity, so the tree must be alive and unchanged. The first few questions are answered by
-    walking to the node through the text; after that the whole text is indexed.
+    Lists are found by identity, so the tree must be alive and unchanged. The first few places are found by following
+    the path to the node through the text; after that the whole text is indexed.
     """
 
     def __init__(self, source: Source, top: list[Node]) -> None:
@@ -61,14 +61,14 @@ class Places:
         self._top = top
         self._spans: dict[int, SpanNode] | None = None
         self._ids: set[int] | None = None
-        self._asked = self._walks = 0
+        self._span_queries = self._walks = 0
         self._last: tuple[list[Node], list[int] | None] | None = None
 
     def _index(self) -> dict[int, SpanNode]:
         if self._spans is None:
             self._spans = {}
-            whole = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
-            stack: list[tuple[list[Node], SpanNode]] = [(self._top, whole)]
+            root = SpanNode(Span(0, len(self.source.text)), parse_spans(self.source))
+            stack: list[tuple[list[Node], SpanNode]] = [(self._top, root)]
             while stack:
                 node, place = stack.pop()
                 self._spans[id(node)] = place
@@ -77,29 +77,29 @@ class Places:
                         stack.append((child, where))
         return self._spans
 
-    def _path(self, wanted: list[Node]) -> list[int] | None:
+    def _path(self, target: list[Node]) -> list[int] | None:
         """The child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
-        if self._last is not None and self._last[0] is wanted:
+        if self._last is not None and self._last[0] is target:
             return self._last[1]
-        found: list[int] | None = [] if wanted is self._top else None
+        path: list[int] | None = [] if target is self._top else None
         parents: dict[int, tuple[list[Node], int]] = {}
-        queue = [self._top] if found is None else []
-        while queue and found is None:
+        queue = [self._top] if path is None else []
+        while queue and path is None:
             node = queue.pop()
             for number, child in enumerate(node):
                 if isinstance(child, list):
                     parents[id(child)] = (node, number)
-                    if child is wanted:
-                        found = []
+                    if child is target:
+                        path = []
                         at: list[Node] = child
                         while at is not self._top:
-                            at, number_there = parents[id(at)]
-                            found.append(number_there)
-                        found.reverse()
+                            at, child_number = parents[id(at)]
+                            path.append(child_number)
+                        path.reverse()
                         break
                     queue.append(child)
-        self._last = (wanted, found)
-        return found
+        self._last = (target, path)
+        return path
 
     def contains(self, node: list[Node]) -> bool:
         """Whether the list is part of this source's tree."""
@@ -119,8 +119,8 @@ class Places:
 
     def span(self, node: list[Node], child: int | None = None) -> Span:
         """The place of a list, or of its child number ``child``: of the closing parenthesis if there is none."""
-        if self._spans is None and self._asked < _WALKS:
-            self._asked += 1
+        if self._spans is None and self._span_queries < _WALKS:
+            self._span_queries += 1
             path = self._path(node)
             if path is None:
                 return Span(0, 0)
@@ -136,9 +136,9 @@ class Places:
         return where.span if isinstance(where, SpanNode) else where
 
     def _section(self, path: list[int]) -> int:
-        """Where the section begins that a path leads into, if searching for its head finds it beyond doubt; else -1.
+        """The start of the section that a path leads into, if a text search for its head is unambiguous; otherwise -1.
 
-        So the megabytes of the sections before it need not be walked through.
+        This skips the sections before it, which may have megabytes.
         """
         form = self._top[path[0]] if len(path) > 2 else None
         section = form[path[1]] if isinstance(form, list) else None
@@ -161,13 +161,13 @@ class Places:
             left = number
             while True:
                 match = TOKEN.search(text, at)
-                if match is None or match.group() == ")":  # no such child: the closing parenthesis stands for it
+                if match is None or match.group() == ")":  # no such child: use the closing parenthesis
                     end = _end_of_list(text, span.start) if level > 1 else len(text)
                     return Span(max(end - 1, span.start), end)
                 if match.group()[0] == ";":
                     at = match.end()
                     continue
-                if left == 0 and level < len(path):  # on the way: where it ends is not asked
+                if left == 0 and level < len(path):  # an inner node of the path: its end is not needed
                     span = Span(match.start(), len(text))
                     at = match.start() + 1
                     break
@@ -180,7 +180,7 @@ class Places:
 
 
 def _end_of_list(text: str, start: int) -> int:
-    """Where the list that begins at ``start`` ends; at the end of the text if it is not closed."""
+    """The end of the list that begins at ``start``; the end of the text if the list is not closed."""
     depth = 0
     if text.find(";", start) < 0 and text.find('"', start) < 0:
         while (end := text.find(")", start)) >= 0:

@@ -27,29 +27,29 @@ class Step(NamedTuple):
 
 Pair = tuple[int, int]
 
-_SHOWN = 12
+_MAX_LISTED = 12
 
 
 def read_ordering(
-    source: str, places: Places, steps: list[Step], section: list[Node] | None, found: list[Diagnostic]
+    source: str, places: Places, steps: list[Step], section: list[Node] | None, diagnostics: list[Diagnostic]
 ) -> tuple[Pair, ...] | None:
-    """The pairs of a section; without a section only labels are looked at. Mistakes are added to ``found``.
+    """The pairs of a section; without a section only labels are checked. Mistakes are added to ``diagnostics``.
 
     Linear in the text.
     """
 
     def problem(
-        code: str, message: str, span: Span, text: str, other: Label | None = None, help: str | None = None
+        code: str, message: str, span: Span, text: str, second: Label | None = None, help: str | None = None
     ) -> None:
-        labels = (Label(source, span, text),) if other is None else (Label(source, span, text), other)
-        found.append(Diagnostic(code, message, labels, help=help))
+        labels = (Label(source, span, text),) if second is None else (Label(source, span, text), second)
+        diagnostics.append(Diagnostic(code, message, labels, help=help))
 
     names: dict[str, int] = {}
     for position, step in enumerate(steps, 1):
         name = str(position) if step.label is None else step.label
         if name in names:
-            other = Label(source, steps[names[name] - 1].span, "this step also has it", False)
-            problem(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", other)
+            second = Label(source, steps[names[name] - 1].span, "this step also has it", False)
+            problem(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", second)
         names.setdefault(name, position)
     if section is None:
         return None
@@ -71,33 +71,33 @@ def read_ordering(
             if not isinstance(label, str):
                 problem(SC.STRUCTURE, "expected the label of a step", places.span(chain, position), "expected a label")
             elif not step_number:
-                help = _help(label, steps, names)
+                help = _suggest_label(label, steps, names)
                 problem(
                     SC.STEP_ORDER, f"no step is named `{label}`", places.span(chain, position), "unknown", help=help
                 )
             elif before:
                 pairs.setdefault((before, step_number), places.span(chain, position))
             before = step_number
-    cycle = _cycle(len(steps), list(pairs))
+    cycle = _find_cycle(len(steps), list(pairs))
     if cycle:
-        shown = [steps[number - 1].label or str(number) for number in cycle]
-        if len(shown) > _SHOWN:
-            shown = [*shown[: _SHOWN - 2], "..", shown[-1]]
-        message = f"the ordering has a cycle: {' < '.join(shown)}"
+        labels = [steps[number - 1].label or str(number) for number in cycle]
+        if len(labels) > _MAX_LISTED:
+            labels = [*labels[: _MAX_LISTED - 2], "..", labels[-1]]
+        message = f"the ordering has a cycle: {' < '.join(labels)}"
         problem(SC.STEP_ORDER, message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
     return tuple(pairs)
 
 
-def _help(label: str, steps: list[Step], names: dict[str, int]) -> str | None:
+def _suggest_label(label: str, steps: list[Step], names: dict[str, int]) -> str | None:
     if label.isdecimal() and label.isascii() and len(label) < 10 and 0 < int(label) <= len(steps):
-        own = steps[int(label) - 1].label
-        if own is not None:
-            return f"step {int(label)} is named `{own}`"
+        step_label = steps[int(label) - 1].label
+        if step_label is not None:
+            return f"step {int(label)} is named `{step_label}`"
     return suggest_name(label, list(names))
 
 
-def _cycle(count: int, pairs: list[Pair]) -> list[int]:
-    """Steps that come before each other, the first again at the end; empty if there is no cycle."""
+def _find_cycle(count: int, pairs: list[Pair]) -> list[int]:
+    """The steps of a cycle, with the first step repeated at the end; empty without a cycle."""
     after: list[list[int]] = [[] for _ in range(count + 1)]
     for first, second in pairs:
         after[first].append(second)
@@ -107,16 +107,16 @@ def _cycle(count: int, pairs: list[Pair]) -> list[int]:
             continue
         state[root] = 1
         path = [root]
-        rest = [iter(after[root])]
+        successors = [iter(after[root])]
         while path:
-            step = next(rest[-1], None)
+            step = next(successors[-1], None)
             if step is None:
                 state[path.pop()] = 2
-                rest.pop()
+                successors.pop()
             elif state[step] == 1:
                 return [*path[path.index(step) :], step]
             elif state[step] == 0:
                 state[step] = 1
                 path.append(step)
-                rest.append(iter(after[step]))
+                successors.append(iter(after[step]))
     return []

@@ -1,7 +1,7 @@
 """Plans: IPC lines, timed lines, and ``(define (plan ..) ..)``.
 
 Plans of a million steps are read without places: :func:`split_plain_steps` cuts the text after each closing
-parenthesis. Equal steps give equal chunks, so that the caller can cache what they resolve to. All other plans, and
+parenthesis. Equal steps give equal chunks, so that the caller can cache resolved steps. All other plans, and
 plans with a mistake, are read with places by :func:`read_plan`.
 """
 
@@ -15,22 +15,21 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.node_places import Places
-from plansafe.grammar.plan_steps import Step
-from plansafe.grammar.sexpr import Node, has_invalid_utf8, parse_source, surplus_warning
+from plansafe.grammar.plan_steps import Step, read_ordering
+from plansafe.grammar.sexpr import Node, has_invalid_utf8, parse_number, parse_source, surplus_warning
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _TOKEN = re.compile(r";[^\r\n]*|[()\[\]]|[^\s()\[\];]+")
 _PIECES = re.compile(r"\+-|±|(?:(?!\+-)[^±])+")
 _PLUS_MINUS = ("+-", "±")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 _DEFINE = re.compile(
     r"(?:\s|;[^\r\n]*(?:[\r\n]|\Z))*\(\s*(?:;[^\r\n]*[\r\n]\s*)*define(?![^\s();])(?:[^();]|;[^\r\n]*[\r\n])*\(",
     re.IGNORECASE,
 )
 """A head: a list in ``(define ..)``. Without one it is a step of an action of that name."""
 _TIMED = r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*:\s*(\([^()\[\]]*\))(?:\s*\[\s*(\d{1,18}(?:\.\d{1,18})?)\s*\])?"
-"""A regular timed step: its time, the step, and its duration; compiled at first use."""
+"""A timed step on a regular line: its time, the step, its duration; compiled at first use."""
 SECTIONS = (":domain", ":problem", ":steps", ":ordering")
 _BLOCK = 1 << 20
 MAX_PROBLEMS = 50
@@ -39,8 +38,8 @@ MAX_PROBLEMS = 50
 class PlanText(NamedTuple):
     """A plan as written. ``domain`` and ``problem`` are what a ``define`` form names, in its own spelling.
 
-    ``ordering``: pairs of steps, numbered from 1, of which the first comes before the second; ``None`` if the steps are
-    taken as they are listed.
+    ``ordering``: pairs of steps, numbered from 1; the first must come before the second. ``None`` if the steps are
+    executed in the listed order.
     """
 
     steps: tuple[Step, ...]
@@ -51,7 +50,7 @@ class PlanText(NamedTuple):
     decimals: int | None = None
     """The largest number of decimals in a time or duration; ``None``: none is written."""
     warnings: tuple[Diagnostic, ...] = ()
-    """What does not keep the plan from being read, unlike ``diagnostics``."""
+    """Diagnostics with which the plan can still be read."""
 
 
 def split_plain_steps(text: str) -> Iterator[list[str]] | None:
@@ -79,9 +78,9 @@ def _blocks(text: str) -> Iterator[list[str]]:
         if end <= start:
             end = text.find(")", start) + 1 or size
         chunks = text[start:end].lower().split(")")
-        rest = chunks.pop()
-        if rest.strip():
-            chunks.append(rest + " (")  # not a step: text behind the last parenthesis
+        remainder = chunks.pop()
+        if remainder.strip():
+            chunks.append(remainder + " (")  # not a step: text after the last parenthesis
         yield chunks
         start = end
 
@@ -101,7 +100,7 @@ def is_definition(text: str) -> bool:
 
 
 def read_plan(source: Source) -> PlanText:
-    """Read a plan with places. Mistakes become diagnostics; what is readable around them is kept."""
+    """Read a plan with places. Mistakes become diagnostics; the other steps are kept."""
     if is_definition(source.text):
         return _read_definition(source)
     return _plain_steps(source.text) or _timed_steps(source.text) or _read_lines(source)
@@ -116,8 +115,8 @@ def _plain_steps(text: str) -> PlanText | None:
         return None
     steps = []
     position = 0
-    *chunks, rest = text.lower().split(")")
-    if rest.strip():
+    *chunks, remainder = text.lower().split(")")
+    if remainder.strip():
         return None
     for chunk in chunks:
         tokens = chunk_tokens(chunk)
@@ -139,7 +138,7 @@ def _timed_steps(text: str) -> PlanText | None:
     if not text or not text.isascii():
         return None
     numbers: dict[str, int | Fraction | None] = {}
-    known: dict[str, tuple[str, ...]] = {}
+    tokens_of: dict[str, tuple[str, ...]] = {}
     steps: list[Step] = []
     most = position = 0
     match_at, size = re.compile(_TIMED, re.ASCII).match, len(text)
@@ -149,41 +148,33 @@ def _timed_steps(text: str) -> PlanText | None:
             return None
         position = match.end()
         time, step, duration = match.groups()
-        tokens = known.get(step)
+        tokens = tokens_of.get(step)
         if tokens is None:
-            tokens = known[step] = tuple(step[1:-1].lower().split())
+            tokens = tokens_of[step] = tuple(step[1:-1].lower().split())
             if not tokens:
                 return None
         most = max(most, decimals(time))
-        lasting: int | Fraction | None = None
+        step_duration: int | Fraction | None = None
         if duration is not None:
             if duration not in numbers:
-                numbers[duration] = number(duration)
+                numbers[duration] = parse_number(duration)
                 most = max(most, decimals(duration))
-            lasting = numbers[duration]
-        steps.append(Step(tokens, _decimal(time), lasting, Span(*match.span(2))))
+            step_duration = numbers[duration]
+        steps.append(Step(tokens, _decimal(time), step_duration, Span(*match.span(2))))
     return PlanText(tuple(steps), (), decimals=most)
 
 
 def _blank(comment: re.Match[str]) -> str:
-    """White space of a comment's length, so that places stay."""
+    """White space of a comment's length, so that places do not change."""
     return " " * len(comment.group())
 
 
 def _decimal(token: str) -> int | Fraction:
-    """An unsigned decimal number, exactly: as :func:`number`, without its doubts."""
-    whole, _, part = token.partition(".")
-    if not part.strip("0"):
-        return int(whole)
-    return Fraction(int(whole + part), 10 ** len(part))
-
-
-def number(token: str) -> int | Fraction | None:
-    """A decimal number, exactly."""
-    if not _NUMBER.match(token) or len(token) > 20_000:
-        return None
-    value = Fraction(token)
-    return value.numerator if value.denominator == 1 else value
+    """The exact value of an unsigned decimal number that matches ``_TIMED``."""
+    integer, _, fraction = token.partition(".")
+    if not fraction.strip("0"):
+        return int(integer)
+    return Fraction(int(integer + fraction), 10 ** len(fraction))
 
 
 def decimals(token: str) -> int:
@@ -197,7 +188,7 @@ class _Lines:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.steps: list[Step] = []
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self.colon = True  # whether the time just read had its colon
         self.tolerance = False  # whether the tolerance of a duration comes next
         self.wrong = False  # whether a mistake in these brackets has been reported
@@ -205,14 +196,14 @@ class _Lines:
 
     def timed(self, token: str) -> int | Fraction | None:
         """A time or duration as a number, if it is one; its decimals count."""
-        value = number(token)
+        value = parse_number(token)
         if value is not None:
             self.decimals = max(self.decimals or 0, decimals(token))
         return value
 
     def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
-        if len(self.found) < MAX_PROBLEMS:
-            self.found.append(Diagnostic(code, message, (Label(self.source.name, span, text),), help=help))
+        if len(self.diagnostics) < MAX_PROBLEMS:
+            self.diagnostics.append(Diagnostic(code, message, (Label(self.source.name, span, text),), help=help))
 
 
 def _read_lines(source: Source) -> PlanText:
@@ -243,7 +234,7 @@ def _read_lines(source: Source) -> PlanText:
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
-                if state.steps and time_span is None and not state.found and _ends(source.text, end):
+                if state.steps and time_span is None and not state.diagnostics and _ends(source.text, end):
                     surplus = surplus_warning(source, Span(start, end))
                     return PlanText(tuple(state.steps), (), decimals=state.decimals, warnings=(surplus,))
                 state.problem(SC.UNBALANCED, "unmatched `)`", Span(start, end), "nothing is open here")
@@ -284,7 +275,7 @@ def _read_lines(source: Source) -> PlanText:
         )
     elif time_span is not None:
         state.problem(SC.STRUCTURE, "a time without a step", time_span, "expected a step after this")
-    return PlanText(tuple(state.steps), tuple(state.found), decimals=state.decimals)
+    return PlanText(tuple(state.steps), tuple(state.diagnostics), decimals=state.decimals)
 
 
 def _ends(text: str, position: int) -> bool:
@@ -293,7 +284,7 @@ def _ends(text: str, position: int) -> bool:
 
 
 def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
-    """A token of ``[duration]`` or ``[duration +- tolerance]``; of what is wrong there, the first is reported."""
+    """Read a token of ``[duration]`` or ``[duration +- tolerance]``; only the first mistake in it is reported."""
     if token == "]":
         step = state.steps[-1] if state.steps else None
         if state.tolerance:
@@ -312,11 +303,11 @@ def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -
 
 
 def _duration(state: _Lines, text: str, span: Span, bracket: int) -> bool:
-    """One number or ``+-`` of a duration; whether it is right there."""
+    """Read one number or ``+-`` of a duration; returns whether it is correct there."""
     step = state.steps[-1] if state.steps else None
-    value = number(text)
+    value = parse_number(text)
     if step is None:
-        return True  # that no step comes before it has been said
+        return True  # the missing step has been reported
     if state.tolerance:
         state.tolerance = False
         if value is None or value < 0:
@@ -360,9 +351,9 @@ def _short(text: str) -> str:
 
 def _read_definition(source: Source) -> PlanText:
     """``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
-    top, found = parse_source(source)
+    top, syntax_diagnostics = parse_source(source)
     if top is None:
-        return PlanText((), found)
+        return PlanText((), syntax_diagnostics)
     places = Places(source, top)
     state = _Lines(source)
     form = top[0]
@@ -372,10 +363,10 @@ def _read_definition(source: Source) -> PlanText:
     header = form[1] if len(form) > 1 else None
     if not isinstance(header, list) or len(header) != 2 or header[0] != "plan" or not isinstance(header[1], str):
         state.problem(SC.STRUCTURE, "expected `(define (plan name) ..)`", places.span(form), "not a plan")
-        return PlanText((), tuple(state.found))
+        return PlanText((), tuple(state.diagnostics))
     references: dict[str, str] = {}
     ordering: list[Node] | None = None
-    seen: set[str] = set()
+    section_heads: set[str] = set()
     for child in range(2, len(form)):
         section = form[child]
         head = section[0] if isinstance(section, list) and section else None
@@ -389,10 +380,10 @@ def _read_definition(source: Source) -> PlanText:
             )
             continue
         assert isinstance(section, list)
-        if head in seen:
+        if head in section_heads:
             state.problem(SC.DECLARED_TWICE, f"section `{head}` occurs twice", places.span(section), "again here")
             continue
-        seen.add(str(head))
+        section_heads.add(str(head))
         if head == ":steps":
             for position in range(1, len(section)):
                 _definition_step(state, places, section, position)
@@ -405,18 +396,16 @@ def _read_definition(source: Source) -> PlanText:
             state.problem(
                 SC.STRUCTURE, f"`{head}` takes one name or path", places.span(section), "expected one name or path"
             )
-    if ":steps" not in seen:
+    if ":steps" not in section_heads:
         state.problem(
             SC.STRUCTURE, "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
         )
     pairs = None
     if ordering is not None or any([step.label is not None for step in state.steps]):
-        from plansafe.grammar.plan_steps import read_ordering  # noqa: PLC0415 - for plans with labels alone
-
-        pairs = read_ordering(source.name, places, state.steps, ordering, state.found)
+        pairs = read_ordering(source.name, places, state.steps, ordering, state.diagnostics)
     domain, problem = references.get(":domain"), references.get(":problem")
-    problems = tuple(state.found[:MAX_PROBLEMS])
-    return PlanText(tuple(state.steps), problems, domain, problem, pairs, state.decimals, found)
+    problems = tuple(state.diagnostics[:MAX_PROBLEMS])
+    return PlanText(tuple(state.steps), problems, domain, problem, pairs, state.decimals, syntax_diagnostics)
 
 
 def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:
@@ -432,7 +421,7 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
             if duration is None:
                 state.problem(SC.STRUCTURE, "expected a duration", places.span(node, 3), "expected a number")
         if len(node) == 5:
-            tolerance = number(node[4]) if isinstance(node[4], str) else None
+            tolerance = parse_number(node[4]) if isinstance(node[4], str) else None
             if tolerance is None or tolerance < 0:
                 text = "expected a number" if tolerance is None else "negative"
                 state.problem(SC.STRUCTURE, "expected a tolerance of the duration", places.span(node, 4), text)
@@ -440,7 +429,7 @@ def _definition_step(state: _Lines, places: Places, section: list[Node], positio
         node = node[2]
     elif isinstance(node, list) and len(node) == 2 and isinstance(node[0], str) and isinstance(node[1], list):
         label = node[0]
-        if number(label) is not None:
+        if parse_number(label) is not None:
             problem = f"`{_short(label)}` cannot label a step"
             state.problem(SC.STRUCTURE, problem, places.span(node, 0), "a number names a step without a label")
         span = places.span(node, 1)

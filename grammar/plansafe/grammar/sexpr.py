@@ -1,7 +1,7 @@
-"""S-expressions: a fast reader without places, and the places on demand.
+"""S-expressions: a fast reader without places; places are computed on demand.
 
-PDDL files are megabytes of flat facts, and nearly all of them are right. So the reader keeps no places at all: it makes
-nested lists of lower-case tokens. Only when something has to be pointed at is the text read a second time, with places,
+PDDL files may have megabytes of flat facts, and nearly all of them are correct. The reader therefore records no places:
+it creates nested lists of lower-case tokens. Only for a diagnostic the text is read a second time, with places,
 into a tree of the same shape (:class:`Places`). Neither reader recurses, so nesting depth is bounded by memory alone.
 """
 
@@ -25,7 +25,7 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 MAX_DIGITS = 20_000
-_TOO_LATE = 3
+_MAX_ERRORS = 3
 
 
 class ParsedSource(NamedTuple):
@@ -39,7 +39,7 @@ class ParsedSource(NamedTuple):
 
 
 def has_invalid_utf8(text: str) -> bool:
-    """Whether a text holds bytes that were not UTF-8 (as lone surrogates)."""
+    """Whether a text has bytes that were not UTF-8 (as lone surrogates)."""
     if text.isascii():
         return False
     try:
@@ -51,17 +51,17 @@ def has_invalid_utf8(text: str) -> bool:
 
 def parse_number(token: object) -> int | Fraction | None:
     """The exact value of a decimal token, or ``None``. PDDL has no exponents."""
-    if not isinstance(token, str):
+    if not isinstance(token, str) or not token:
         return None
     digits = token[1:] if token[0] in "+-" else token
-    whole, dot, decimals = digits.partition(".")
-    if not (whole + decimals).isdecimal() or not digits.isascii() or (dot and not decimals):
+    integer, dot, decimals = digits.partition(".")
+    if not (integer + decimals).isdecimal() or not digits.isascii() or (dot and not decimals):
         return None
     if len(digits) > MAX_DIGITS:
         return None
-    value: int | Fraction = int(whole or "0")
+    value: int | Fraction = int(integer or "0")
     if decimals:
-        value = Fraction(int(whole + decimals), 10 ** len(decimals))
+        value = Fraction(int(integer + decimals), 10 ** len(decimals))
         value = value.numerator if value.denominator == 1 else value
     return -value if token[0] == "-" else value
 
@@ -105,7 +105,7 @@ def parse_nodes(source: Source) -> list[Node] | None:
 
 
 def _read_quoted(text: str) -> list[Node] | None:
-    """The same for texts with strings, token by token."""
+    """Read a text with strings, token by token."""
     tokens = [t if t[0] == '"' else t.lower() for t in TOKEN.findall(text) if t[0] != ";"]
     if '"' in tokens or any([has_invalid_utf8(t) for t in tokens]):
         return None
@@ -168,11 +168,11 @@ def _surplus(source: Source) -> Span | None:
 
 
 def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
-    """Why :func:`parse_nodes` refused a text.
+    """The errors for which :func:`parse_nodes` rejects a text.
 
-    Every stray or missing parenthesis, open string and foreign byte, in order.
+    These are stray and missing parentheses, open strings and bytes that are not UTF-8, in order.
     """
-    found: list[Diagnostic] = []
+    errors: list[Diagnostic] = []
     text = source.text
     opened: list[int] = []
     open_string = False
@@ -187,18 +187,18 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
         elif token == ")":
             if opened:
                 opened.pop()
-            elif len(found) < _TOO_LATE:
-                found.append(_problem(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
+            elif len(errors) < _MAX_ERRORS:
+                errors.append(_problem(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
         elif token == '"':
-            found.append(_problem(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
+            errors.append(_problem(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
             open_string = True
             break
-        elif token[0] != ";" and has_invalid_utf8(token) and len(found) < _TOO_LATE:
+        elif token[0] != ";" and has_invalid_utf8(token) and len(errors) < _MAX_ERRORS:
             label = "these bytes are not UTF-8"
-            found.append(_problem(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
+            errors.append(_problem(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
-        found.append(_unclosed(source, opened, inside))
-    return tuple(found)
+        errors.append(_unclosed(source, opened, inside))
+    return tuple(errors)
 
 
 def _unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""JSON that others wrote: read to a bounded depth."""
+"""Untrusted JSON, read to a bounded depth."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _DEEPEST = 500
 
 
 def loads(text: str | bytes, **hooks: Any) -> Any:
-    """What ``json.loads`` reads, or its ``ValueError``; ``RecursionError`` where it is nested too deeply.
+    """Like ``json.loads``, but raises ``RecursionError`` for deep nesting even if Python's limit is raised.
 
-    Whoever compiles raises Python's limit beyond what the stack of json's own reader stands: it would end the process.
+    Generated code needs a high recursion limit, with which ``json.loads`` could overflow the stack of the process.
     """
     limit = sys.getrecursionlimit()
     try:

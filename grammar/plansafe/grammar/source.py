@@ -1,4 +1,4 @@
-"""Source texts: decoding of untrusted bytes, and the way from character offsets to lines and columns."""
+"""Source texts: decoding of untrusted bytes; lines and columns of character offsets."""
 
 from __future__ import annotations
 
@@ -67,15 +67,19 @@ class Source:
         return self.text[span.start : span.end]
 
 
-def expect_sources(**given: Any) -> None:
-    """Raise ``TypeError`` for what is no :class:`Source`, with what to write instead; the keywords name arguments."""
-    for name, value in given.items():
+def expect_sources(**arguments: Any) -> None:
+    """Raise ``TypeError``, with the correct call, for an argument (by name) that is not a :class:`Source`."""
+    for name, value in arguments.items():
         if isinstance(value, Source):
             continue
         kind = type(value).__name__
         advice = ""
         if isinstance(value, str | PathLike):
             is_text = isinstance(value, str) and ("(" in value or "\n" in value)
-            shown = "..." if is_text else repr(fspath(value))
-            advice = f': write Source("a name", {shown})' if is_text else f": write Source.from_path({shown})"
+            argument_text = "..." if is_text else repr(fspath(value))
+            advice = (
+                f': write Source("a name", {argument_text})'
+                if is_text
+                else f": write Source.from_path({argument_text})"
+            )
         raise TypeError(f"{name} takes a plansafe.grammar.source.Source, not {kind}{advice}")

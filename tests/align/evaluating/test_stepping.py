@@ -10,7 +10,7 @@ from plansafe.align.evaluating.stepping import Stepwise
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.llm.decoding.stepwise import Mode
-from quick import every
+from quick import quick_every
 
 TASKS = tuple([EvalTask(f"{name}-0", f"drawn:{name}/0/0", name, "household") for name in ("tidy", "wash-up")])
 
@@ -24,7 +24,7 @@ def _value(run: Evaluation, name: str) -> float | None:
     return estimated(BY_NAME[name], run.evaluated).interval.value
 
 
-@pytest.mark.parametrize("mode", every(2, [Mode.SHIELD, Mode.GUIDED]))
+@pytest.mark.parametrize("mode", quick_every(2, [Mode.SHIELD, Mode.GUIDED]))
 def test_the_planner_needs_no_correction_and_chance_does(mode: Mode) -> None:
     planner, chance = _run("planner", mode), _run("random", mode)
     assert _value(planner, "kept") == 1.0

@@ -12,7 +12,7 @@ from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Headline, Worlds
-from quick import every
+from quick import quick_every
 
 DATA = replace(read_size("tiny").data, families=("wipe", "mop", "fetch"), train=2, test=2, test_unseen=1)
 TRAIN = [item for item in items(DATA) if not item.test]
@@ -70,7 +70,7 @@ def test_a_share_of_safe_plans_is_spread_evenly() -> None:
         assert sum(texts[:20]) == wanted // 2
 
 
-@pytest.mark.parametrize("item", every(2, [TRAIN[0], TRAIN[1]]), ids=str)
+@pytest.mark.parametrize("item", quick_every(2, [TRAIN[0], TRAIN[1]]), ids=str)
 def test_plans_of_a_pair_go_out_of_their_way_and_stay_what_they_are(item: object) -> None:
     assert isinstance(item, type(TRAIN[0]))
     data = replace(DATA, detours=2)

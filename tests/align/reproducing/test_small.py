@@ -15,7 +15,7 @@ from plansafe.align.reproducing.sizes import read_size
 from plansafe.align.reproducing.stages import Place
 from plansafe.align.tasks import task_of
 from plansafe.grammar.source import Source
-from quick import every
+from quick import quick_every
 
 BENCH = Path(__file__).resolve().parents[3] / "bench" / "align"
 KEPT = ("small", "small-150")
@@ -40,7 +40,7 @@ def test_all_methods_were_asked_the_same_hundred_tasks(kept: str) -> None:
 
 
 @pytest.mark.parametrize("place", range(4))
-@pytest.mark.parametrize("kept", every(8, KEPT))
+@pytest.mark.parametrize("kept", quick_every(8, KEPT))
 def test_a_record_is_what_the_engine_says_of_its_plan(kept: str, place: int) -> None:
     files = sorted((BENCH / kept).glob("eval-*.jsonl"))
     records = [one for file in files for one in read_evaluation(str(file)).records]

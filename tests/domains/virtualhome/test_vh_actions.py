@@ -8,7 +8,7 @@ from vh_home import CHARACTER, HOME, checker_of, edge, graph, node, reached, sce
 from plansafe.domains.virtualhome.moments import known_action
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Worlds
-from quick import every
+from quick import quick_every
 
 WATER = "walk character_65 water_42;grab character_65 water_42"
 HAT = "walk character_65 clothes_hat_502;grab character_65 clothes_hat_502;puton character_65 clothes_hat_502"
@@ -126,7 +126,7 @@ AFFORDANCES = [
 
 
 @pytest.mark.parametrize(
-    ("text", "step", "why"), every(12, AFFORDANCES), ids=[text.replace("\n", "; ") for text, _, _ in AFFORDANCES]
+    ("text", "step", "why"), quick_every(12, AFFORDANCES), ids=[text.replace("\n", "; ") for text, _, _ in AFFORDANCES]
 )
 def test_affordances(text: str, step: int | None, why: str) -> None:
     assert stops(text) == step, why

@@ -24,7 +24,7 @@ STANDARD_OUTPUT = frozenset(("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output."""
 _DESCRIPTOR = r"/(?:dev|proc/self)/fd/(\d{1,6})\Z"
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_NOT_WRITTEN, _LINK_LEADS_OUT = SC.NOT_WRITTEN, SC.LINK_LEADS_OUT
+_NOT_WRITTEN, _LINK_LEADS_OUT = SC.NOT_WRITTEN, SC.LINK_OUTSIDE_FOLDER
 
 
 class NotWritten(Exception):

@@ -108,7 +108,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
                 SC.UNREADABLE_WORLD,
                 f"a second section `{head}`",
                 Place(section, 0),
-                other=(Place(sections[head], 0), "first"),
+                related=(Place(sections[head], 0), "first"),
             )
         else:
             sections[head] = section

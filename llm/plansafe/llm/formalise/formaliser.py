@@ -26,7 +26,7 @@ from plansafe.specs.lint.model import LintOptions
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.symbolic.circuits.solvers import SolverMissing
 
-_USELESS = (SC.NEVER_BROKEN, SC.NEVER_KEPT)
+_USELESS = (SC.RULE_NEVER_VIOLATED, SC.RULE_NEVER_SATISFIED)
 """A rule that the linter proves so of is no vote for anything."""
 _MOST_TIED = 3
 

@@ -26,7 +26,7 @@ from plansafe.llm.structured.resolver import ReadDocument, read_document
 from plansafe.llm.structured.tree import Document
 
 _FLAWS = {
-    "cut": SC.TEXT_BREAKS_OFF,
+    "cut": SC.TEXT_CUT_OFF,
     "deep": SC.TEXT_TOO_LARGE,
     "struck": SC.MORE_THAN_A_SEQUENCE,
     "data": SC.NOT_UNDERSTOOD,

@@ -187,7 +187,7 @@ class Decision:
     def _unread(self, line: Line) -> Refused:
         """Why an item is no step."""
         if not line.text.strip():
-            return Refused(SC.TEXT_BREAKS_OFF, "an item without text", "ask for the plan in full")
+            return Refused(SC.TEXT_CUT_OFF, "an item without text", "ask for the plan in full")
         message = f"`{short(line.text)}` may be a step that is not understood"
         return Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")
 

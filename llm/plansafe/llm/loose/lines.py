@@ -235,7 +235,7 @@ class Lines:
                 SC.NOT_UNDERSTOOD, f"`{short(rest)}` behind a step is not understood", "begin a comment with `;`"
             )
         if rest.count("(") != rest.count(")"):
-            return Refused(SC.TEXT_BREAKS_OFF, "a parenthesis is not closed, or closed twice")
+            return Refused(SC.TEXT_CUT_OFF, "a parenthesis is not closed, or closed twice")
         return None
 
     def _open(self, text: str) -> Reading | None:
@@ -252,7 +252,7 @@ class Lines:
                 return None
         refused = Refused(SC.NOT_UNDERSTOOD, "a step that is not understood", "write it as `(action object ..)`")
         if text.count("(") > text.count(")"):
-            refused = Refused(SC.TEXT_BREAKS_OFF, "the text breaks off within a step", "ask for the plan in full")
+            refused = Refused(SC.TEXT_CUT_OFF, "the text breaks off within a step", "ask for the plan in full")
         return Reading("attempt", (), refused, opened, len(text))
 
     # -- steps in words -----------------------------------------------------------------------------------------------

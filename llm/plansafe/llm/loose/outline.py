@@ -203,7 +203,7 @@ class Outline:
             return
         if reading.kind == "attempt" and reading.refused:
             words = text.split()
-            if len(words) <= 8 or reading.refused.code in (SC.TEXT_BREAKS_OFF, SC.MORE_THAN_A_SEQUENCE) or "(" in text:
+            if len(words) <= 8 or reading.refused.code in (SC.TEXT_CUT_OFF, SC.MORE_THAN_A_SEQUENCE) or "(" in text:
                 self.report.refuse(reading.refused, line.start + reading.start, line.start + (reading.end or len(text)))
                 return
         self.lead = text

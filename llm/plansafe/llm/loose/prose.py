@@ -82,7 +82,7 @@ class Prose:
         """Whether the text says that part of the plan was left out."""
         if _CUT.search(text.lower()) is None:
             return None
-        return Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", "ask for the plan in full")
+        return Refused(SC.TEXT_CUT_OFF, "part of the plan was left out of the text", "ask for the plan in full")
 
     def objection(self, text: str) -> Refused | None:
         """Why a text outside the plan means that there is no whole plan."""

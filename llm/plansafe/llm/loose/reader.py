@@ -30,7 +30,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.steps import IllFormed, Resolver
 from plansafe.verifier.reporting.report import Report
 
-_BROKEN_OFF = Tolerance(SC.TEXT_BREAKS_OFF, "the text breaks off; it was read up to there", "ask for the plan in full")
+_BROKEN_OFF = Tolerance(SC.TEXT_CUT_OFF, "the text breaks off; it was read up to there", "ask for the plan in full")
 _ILL_FORMED = Tolerance(
     SC.READ_AS_WRITTEN, "a step that the task does not have was read as it is written", "use the names of the task"
 )

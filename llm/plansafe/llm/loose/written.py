@@ -180,7 +180,7 @@ class Written:
                 position = call.end
                 continue
             if all([_DOTS.fullmatch(word) for word in call.words]):
-                left_out = Refused(SC.TEXT_BREAKS_OFF, "part of the plan was left out of the text", _IN_FULL)
+                left_out = Refused(SC.TEXT_CUT_OFF, "part of the plan was left out of the text", _IN_FULL)
                 return AsWritten((), left_out, call.start, call.end)
             loose = call.form not in ("data", "string")
             if loose and len(gap) <= LONGEST_LINE and (wrong := self.prose.before(gap)):

@@ -406,7 +406,7 @@ class _Interpreter:
         elif is_struck(text) or text.lstrip().startswith(("# ", "//")):
             mark = Mark.REMOVED
         if not text.strip():
-            raise _Wrong(SC.TEXT_BREAKS_OFF, "an item without text", node)
+            raise _Wrong(SC.TEXT_CUT_OFF, "an item without text", node)
         number = None
         if marker and (digits := re.search(r"\d+", marker.group())):
             number = int(digits.group())

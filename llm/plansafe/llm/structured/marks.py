@@ -78,9 +78,7 @@ def apply_diff(text: str, start: int, end: int, fenced: bool, info: str) -> Diff
         if hunk is not None:
             hunks += 1
             if hunks > 1 or int(hunk[1]) > 1 or int(hunk[2]) > 1:
-                refused = Refused(
-                    SC.TEXT_BREAKS_OFF, "a diff that shows a part of the plan", "ask for the plan in full"
-                )
+                refused = Refused(SC.TEXT_CUT_OFF, "a diff that shows a part of the plan", "ask for the plan in full")
                 raise Unreadable(refused, position, position + len(bare))
         if hunk is not None or position in heads or after_head or _GIT_LINE.match(line):
             after_head = position in heads

@@ -331,7 +331,7 @@ class _Program:
             case ast.Constant(value=str()):
                 self.asides.append(self.values.span(value))
             case ast.Constant(value=other) if other is ...:
-                raise self._refused(value, "part of the plan was left out of the text", SC.TEXT_BREAKS_OFF)
+                raise self._refused(value, "part of the plan was left out of the text", SC.TEXT_CUT_OFF)
             case ast.Call(func=ast.Name(id="print")):
                 self.asides += [self.values.span(argument) for argument in value.args]
             case ast.Call(func=ast.Name(id=name)) if self._function is not None and name == self._function.name:

@@ -118,7 +118,7 @@ def too_deep(start: int) -> Unreadable:
 
 def breaks_off(what: str, start: int) -> Unreadable:
     """That the text ends within something."""
-    return Unreadable(Refused(SC.TEXT_BREAKS_OFF, f"the text ends inside {what}"), start, start + 1, cut=True)
+    return Unreadable(Refused(SC.TEXT_CUT_OFF, f"the text ends inside {what}"), start, start + 1, cut=True)
 
 
 def malformed(start: int) -> Unreadable:

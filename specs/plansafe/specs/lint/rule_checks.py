@@ -102,7 +102,14 @@ class RuleCheck:
         message = f"rule `{linted_rule.rule.name}` can never be violated{where}"
         label_text = "never violated"
         self.run.add(
-            SC.NEVER_BROKEN, Severity.WARNING, message, [linted_rule], reason, proof, scope, label_text=label_text
+            SC.RULE_NEVER_VIOLATED,
+            Severity.WARNING,
+            message,
+            [linted_rule],
+            reason,
+            proof,
+            scope,
+            label_text=label_text,
         )
 
     def _decide_violable(self, linted_rule: LintedRule, problems: list[int]) -> list[Decision]:
@@ -178,7 +185,7 @@ class RuleCheck:
     ) -> None:
         self.run.useless.add(linted_rule.key)
         self.run.add(
-            SC.NEVER_KEPT,
+            SC.RULE_NEVER_SATISFIED,
             Severity.ERROR,
             message,
             [linted_rule],

@@ -144,13 +144,13 @@ class ConditionReader:
             arguments.append(argument)
             if not (types.object_fits(own, wanted) if argument >= 0 else types.variable_fits(own, wanted)):
                 own_text, wanted_text = types.text(own), types.text(wanted)
-                other = (
+                related = (
                     (Place(declared.node), f"argument {child} is a `{wanted_text}`")
                     if isinstance(declared.node, list)
                     else None
                 )
                 message = f"`{node[child]}` is a `{own_text}`, but {name} takes a `{wanted_text}` here"
-                self.context.type_error(message, Place(node, child), f"a `{own_text}`", other=other)
+                self.context.type_error(message, Place(node, child), f"a `{own_text}`", related=related)
         return tuple(arguments)
 
     # -- formulas -----------------------------------------------------------------------------------------------------

@@ -70,12 +70,12 @@ class Context:
         at: Place,
         text: str = "",
         *,
-        other: tuple[Place, str] | None = None,
+        related: tuple[Place, str] | None = None,
         help: str | None = None,
     ) -> None:
-        """Report a mistake. ``other``: a second place that contradicts the first, and its label."""
+        """Report a mistake. ``related``: a second place that contradicts the first, and its label."""
         self.errors += 1
-        self._report(Severity.ERROR, code, message, at, text, other, help)
+        self._report(Severity.ERROR, code, message, at, text, related, help)
 
     def malformed(self, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
         """Report a node of the wrong structure."""
@@ -88,18 +88,18 @@ class Context:
     def declared_twice(self, name: str, at: Place, first: Place | None) -> None:
         """Report a second declaration; ``name`` with its kind, as in "action `take`"."""
         message = f"{name} is declared twice"
-        other = None if first is None else (first, "first here")
-        self.error(SC.DECLARED_TWICE, message, at, "again here", other=other)
+        related = None if first is None else (first, "first here")
+        self.error(SC.DECLARED_TWICE, message, at, "again here", related=related)
 
     def occurs_twice(self, name: str, at: Place, first: Place) -> None:
         """Report a second section or field."""
-        self.error(SC.DECLARED_TWICE, f"{name} occurs twice", at, "again here", other=(first, "first here"))
+        self.error(SC.DECLARED_TWICE, f"{name} occurs twice", at, "again here", related=(first, "first here"))
 
     def wrong_arity(self, name: str, declared: object, wanted: int, at: Place, given: int, plural: str = "s") -> None:
         """Report a wrong number of arguments; ``declared`` is the node of the declaration, if it is in a text."""
-        other = (Place(declared), "declared here") if isinstance(declared, list) else None
+        related = (Place(declared), "declared here") if isinstance(declared, list) else None
         message = f"{name} takes {wanted} argument{plural}, not {given}"
-        self.error(SC.ARITY, message, at, f"{given} given", other=other)
+        self.error(SC.ARITY, message, at, f"{given} given", related=related)
 
     def warning(
         self,
@@ -108,11 +108,11 @@ class Context:
         at: Place,
         text: str = "",
         *,
-        other: tuple[Place, str] | None = None,
+        related: tuple[Place, str] | None = None,
         help: str | None = None,
     ) -> None:
         """Report something that does not stop the check."""
-        self._report(Severity.WARNING, code, message, at, text, other, help)
+        self._report(Severity.WARNING, code, message, at, text, related, help)
 
     def dialect(
         self,
@@ -122,24 +122,24 @@ class Context:
         text: str,
         *,
         help: str,
-        other: tuple[Place, str] | None = None,
+        related: tuple[Place, str] | None = None,
         name: str = "",
     ) -> None:
         """Report, once for each feature (and name), that a node is read as a dialect; ``text`` is its meaning."""
         if (feature, name) not in self._dialects:
             self._dialects.add((feature, name))
-            self.warning(SC.DIALECT, f"{message}: {text}", at, "dialect", other=other, help=help)
+            self.warning(SC.DIALECT, f"{message}: {text}", at, "dialect", related=related, help=help)
 
     def note(self, code: str, message: str, at: Place, text: str = "", *, help: str | None = None) -> None:
         """Report something correct that a reader may not expect."""
         self._report(Severity.NOTE, code, message, at, text, None, help)
 
-    def type_error(self, message: str, at: Place, text: str = "", *, other: tuple[Place, str] | None = None) -> None:
+    def type_error(self, message: str, at: Place, text: str = "", *, related: tuple[Place, str] | None = None) -> None:
         """Report a type mismatch: an error, or a warning when types are lenient."""
         if self.lenient_types:
-            self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, other=other)
+            self.warning(SC.TYPE_MISMATCH_ACCEPTED, message, at, text, related=related)
         else:
-            self.error(SC.TYPE_MISMATCH, message, at, text, other=other)
+            self.error(SC.TYPE_MISMATCH, message, at, text, related=related)
 
     def _report(
         self,
@@ -148,14 +148,14 @@ class Context:
         message: str,
         at: Place,
         text: str,
-        other: tuple[Place, str] | None,
+        related: tuple[Place, str] | None,
         help: str | None,
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
         labels = [self.label(at, without_macro_numbers(text))]
-        if other is not None:
-            labels.append(self.label(other[0], without_macro_numbers(other[1]), primary=False))
+        if related is not None:
+            labels.append(self.label(related[0], without_macro_numbers(related[1]), primary=False))
         help = help and without_macro_numbers(help)
         message = without_macro_numbers(message)
         self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))

@@ -32,15 +32,17 @@ def _declare_with_other_types(symbols: Symbols, number: int, entry: TypedName, t
     """An object that is declared again with other types: it has all of them, if they have a common supertype."""
     first_types, text = symbols.object_types[number], symbols.types.text
     message = f"object `{entry.name}` is declared twice, as `{text(first_types)}` and as `{text(types)}`"
-    other = (symbols.object_at[number], "first here")
+    related = (symbols.object_at[number], "first here")
     all_types = tuple(sorted({*first_types, *types}))
-    if other[0].node is entry.at.node and symbols.types.related(first_types, types):
+    if related[0].node is entry.at.node and symbols.types.related(first_types, types):
         help = f"write `{entry.name} - {text(all_types)}`, or rename one of the two"
         read_as = "read as an object of all these types"
-        symbols.context.dialect("types", message, entry.at, read_as, help=help, other=other, name=entry.name)
+        symbols.context.dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
         symbols.object_types[number] = all_types
         return
-    symbols.context.error(SC.DECLARED_TWICE, message, entry.at, "again here", other=other, help="rename one of the two")
+    symbols.context.error(
+        SC.DECLARED_TWICE, message, entry.at, "again here", related=related, help="rename one of the two"
+    )
 
 
 def declare_predicates(symbols: Symbols, at: Place) -> None:
@@ -87,7 +89,7 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
         if first is not parameter.at:
             message = f"variable `{parameter.name}` is declared twice"
             read_as, help = "read as another argument", "name each argument differently"
-            context.dialect("repeated", message, parameter.at, read_as, help=help, other=(first, "first here"))
+            context.dialect("repeated", message, parameter.at, read_as, help=help, related=(first, "first here"))
     if name in index:
         first_node = declared[index[name]].node
         context.declared_twice(f"{kind} `{name}`", at, Place(first_node) if isinstance(first_node, list) else None)

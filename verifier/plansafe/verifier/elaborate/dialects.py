@@ -29,8 +29,8 @@ def merge_sections(context: Context, first: Place, second: Place) -> Place:
     """Two sections of one kind as one."""
     message = f"section `{first.node[0]}` occurs several times"
     text, help = "merged with the first", "write one section"
-    other = (Place(first.node, 0), "first here")
-    context.dialect("sections", message, Place(second.node, 0), text, help=help, other=other)
+    related = (Place(first.node, 0), "first here")
+    context.dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
     return Place(generated_list(context, [*close_typed_list(_children(first.node), 1), *_children(second.node)[1:]]))
 
 

@@ -76,7 +76,7 @@ class InitialStateReader(GroundLiterals):
             first, first_at = first_of.setdefault(key, (literal, at))
             if first.value != literal.value:
                 message = f"two timed literals of time {literal.time} contradict each other"
-                self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", other=(first_at, "this one"))
+                self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", related=(first_at, "this one"))
         self.timed = [literal for literal, _ in first_of.values()]
 
     def _read_statement(self, at: Place) -> None:
@@ -144,8 +144,8 @@ class InitialStateReader(GroundLiterals):
             return
         key = (function, self.encode(arguments))
         if key in self.fluent_at and self.fluents[function][key[1]] != value:
-            message, other = "a fluent has two initial values", (self.fluent_at[key], "first here")
-            self.context.error(SC.CONTRADICTORY_INIT, message, Place(node), "again here", other=other)
+            message, related = "a fluent has two initial values", (self.fluent_at[key], "first here")
+            self.context.error(SC.CONTRADICTORY_INIT, message, Place(node), "again here", related=related)
         self.fluent_at[key] = Place(node)
         self.fluents[function][key[1]] = value
 

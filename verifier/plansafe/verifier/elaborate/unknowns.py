@@ -126,9 +126,9 @@ class UnknownStatements:
         for child, alternative_fluents in enumerate(fluents, 1):
             if alternative_fluents != fluents[0]:
                 message = "the alternatives give values to different fluents"
-                label, other = "other fluents than the first alternative", (Place(node, 1), "the first alternative")
+                label, related = "other fluents than the first alternative", (Place(node, 1), "the first alternative")
                 help = "give each fluent a value in each alternative"
-                self.context.error(SC.STRUCTURE, message, Place(node, child), label, other=other, help=help)
+                self.context.error(SC.STRUCTURE, message, Place(node, child), label, related=related, help=help)
                 return
         self.choices.append(InitialChoice(exactly_one, tuple(alternatives), node))
 
@@ -151,8 +151,8 @@ class UnknownStatements:
                 (literal.predicate, literal.code, literal.fluent), (literal, literal_at)
             )
             if first.value != literal.value:
-                message, other = "an alternative contradicts itself", (first_at, "this one")
-                self.context.error(SC.CONTRADICTORY_INIT, message, literal_at, "contradicts", other=other)
+                message, related = "an alternative contradicts itself", (first_at, "this one")
+                self.context.error(SC.CONTRADICTORY_INIT, message, literal_at, "contradicts", related=related)
         return tuple([literal for literal, _ in literals.values()])
 
     def _read_literal(self, at: Place, allows_values: bool) -> InitialLiteral | None:
@@ -221,10 +221,10 @@ class UnknownStatements:
         given = self.initial.denied.get(statement.key)
         if given is None and statement.node[1] in section:
             given = Place(section, section.index(statement.node[1]))
-        message, other = "a fact is both given and unknown", None if given is None else (given, "given here")
+        message, related = "a fact is both given and unknown", None if given is None else (given, "given here")
         help = "remove one of the two"
         self.context.error(
-            SC.CONTRADICTORY_INIT, message, Place(statement.node), "unknown here", other=other, help=help
+            SC.CONTRADICTORY_INIT, message, Place(statement.node), "unknown here", related=related, help=help
         )
 
     def _intersect_intervals(self, intervals: list[dict[int, Interval]]) -> None:
@@ -236,21 +236,21 @@ class UnknownStatements:
             at = Place(statement.node)
             given = initial.fluents[function].get(code)
             if given is not None:
-                other = (initial.fluent_at[statement.key], "given here")
+                related = (initial.fluent_at[statement.key], "given here")
                 if statement.node[0] == "unknown":
                     message = "a fluent is both given and unknown"
-                    context.error(SC.CONTRADICTORY_INIT, message, at, "unknown here", other=other)
+                    context.error(SC.CONTRADICTORY_INIT, message, at, "unknown here", related=related)
                 elif is_empty_interval(intersect_intervals(statement.interval, Interval(given, given))):
                     message = "a fluent's value is outside its interval"
-                    context.error(SC.CONTRADICTORY_INIT, message, at, "the interval", other=other)
+                    context.error(SC.CONTRADICTORY_INIT, message, at, "the interval", related=related)
                 continue
             before = intervals[function].get(code, Interval())
             intersection = intervals[function][code] = intersect_intervals(before, statement.interval)
             first = first_statements.setdefault(statement.key, statement)
             if is_empty_interval(intersection) and not is_empty_interval(before):
-                first_other = None if first is statement else (Place(first.node), "together with this one")
+                first_related = None if first is statement else (Place(first.node), "together with this one")
                 message = "no possible world satisfies the initial state: an interval is empty"
-                context.error(SC.NO_WORLD, message, at, "no value is left", other=first_other)
+                context.error(SC.NO_WORLD, message, at, "no value is left", related=first_related)
 
 
 def intersect_intervals(first: Interval, second: Interval) -> Interval:

@@ -1,1 +1,1 @@
-"""An execution as a value: what robots' monitors, searches, repairs and shields stand on."""
+"""Executions as values: states, steps, monitors and replays, for audits, searches, repairs and robots."""

@@ -119,7 +119,7 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
 
     Linear in the length of the plan: at each letter, the end of the plan is tried for the rules that changed. The rest
     is left out after ``deadline`` (monotonic) or at a limit. Raises
-    :class:`~plansafe.verifier.execution.one_world.LeavesOpen` for a task with several possible worlds.
+    :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible worlds.
     """
     compiled.require_one_world("the timeline of a plan", read)
     recorder = _Recorder(compiled.engine)

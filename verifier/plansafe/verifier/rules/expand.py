@@ -157,7 +157,9 @@ class SpecExpander:
         if first.node is not form:
             message, help = f"two mappings bind `{specification}`", "leave one of them out"
             label = "the second"
-            self.context.error(SC.DECLARED_TWICE, message, Place(form, 1), label, other=(first, "the first"), help=help)
+            self.context.error(
+                SC.DECLARED_TWICE, message, Place(form, 1), label, related=(first, "the first"), help=help
+            )
 
     def _applied_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that serve a specification; warn about entries and mappings without effect."""
@@ -192,7 +194,9 @@ class SpecExpander:
                 first_label = (Place(first.node, 1), f"the rule of `{first.specification}`")
                 message = f"two specifications have a rule named `{name}`"
                 help = "rename one, or let one specification extend the other"
-                self.context.error(SC.DECLARED_TWICE, message, Place(rule.node, 1), label, other=first_label, help=help)
+                self.context.error(
+                    SC.DECLARED_TWICE, message, Place(rule.node, 1), label, related=first_label, help=help
+                )
 
     # -- one specification --------------------------------------------------------------------------------------------
 
@@ -304,7 +308,7 @@ class SpecExpander:
             name, at = token_text(rule[1]), Place(rule, 1)
             if name in places:
                 message = f"rule `{name}` is declared twice"
-                self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(places[name], "first here"))
+                self.context.error(SC.DECLARED_TWICE, message, at, "again here", related=(places[name], "first here"))
                 continue
             places[name] = at
             self._rule_names.add(name)
@@ -350,7 +354,7 @@ class SpecExpander:
         definition = (template.at, "defined here")
         if len(arguments) != len(template.parameters):
             message = f"template `{name}` takes {len(template.parameters)} arguments, not {len(arguments)}"
-            context.error(SC.ARITY, message, Place(section), f"{len(arguments)} given", other=definition)
+            context.error(SC.ARITY, message, Place(section), f"{len(arguments)} given", related=definition)
             return []
         values: dict[str, Node] = dict(zip(template.parameters, arguments, strict=True))
         values["$name"] = section[2]
@@ -365,7 +369,7 @@ class SpecExpander:
             unknown = sorted([token for token in all_tokens(rule) if "$" in token and not token.startswith('"')])
             if unknown:
                 message = f"`{unknown[0]}` names no parameter of template `{name}`"
-                context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", other=definition)
+                context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", related=definition)
         return rules
 
     def _read_opening(self, at: Place, specification: Specification) -> None:

@@ -156,7 +156,7 @@ class _MappingReader:
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
         if first is not None:
             message = f"{section} `{name}` is bound twice"
-            context.error(SC.DECLARED_TWICE, message, at, "again here", other=(first, "first here"))
+            context.error(SC.DECLARED_TWICE, message, at, "again here", related=(first, "first here"))
         if head == ":groups":
             mapping.groups[name] = Place(entry)
             self.groups[name] = entry[1]
@@ -200,7 +200,7 @@ class _MappingReader:
         name, excluded = token_text(entry[0]), self.mapping.excluded_rules
         if name in excluded:
             message = f"rule `{name}` is left out twice"
-            self.context.error(SC.DECLARED_TWICE, message, at, "again here", other=(excluded[name][1], "first here"))
+            self.context.error(SC.DECLARED_TWICE, message, at, "again here", related=(excluded[name][1], "first here"))
         excluded[name] = (unquoted(entry[1]), Place(entry, 0))
 
     def _without_groups(self, node: Node) -> Node:

@@ -137,7 +137,7 @@ class _MappingCheck:
             count = len(declared.parameters)
             message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
             declaration = (declared.at, "declared here")
-            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", other=declaration)
+            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=declaration)
             return
         scope = Scope()
         for child in range(1, len(head)):
@@ -181,7 +181,7 @@ class _MappingCheck:
         if token in scope.visible:
             first = (scope.visible[token].at, "first here")
             message = f"variable `{token}` is declared twice"
-            self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", other=first)
+            self.context.error(SC.DECLARED_TWICE, message, Place(head, child), "again here", related=first)
             return False
         # The domain of the variable does not matter, because the entry is only checked and never executed.
         scope.bind(TypedName(token, Place(head, child), None, None), self._domain_types(types), 0)

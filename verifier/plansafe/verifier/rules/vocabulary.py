@@ -126,7 +126,7 @@ def _check_declaration(
     if count != arity:
         declaration = (Place(declared.node), "declared here") if declared and isinstance(declared.node, list) else None
         message = f"the specification needs `{name}` with {count} arguments, the domain has {arity}"
-        context.error(SC.VOCABULARY, message, at, "does not fit", other=declaration)
+        context.error(SC.VOCABULARY, message, at, "does not fit", related=declaration)
 
 
 def _is_bound(mapping: Mapping | None, name: WordName) -> bool | None:

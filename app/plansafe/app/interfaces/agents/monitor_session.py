@@ -215,4 +215,6 @@ def _monitor(prepared: Prepared) -> Monitor:
             return Monitor(checker.compiled)
         except NeedsOneWorld as error:
             reason = str(error)
-    raise SessionRefused((Diagnostic(SC.NOT_WATCHED, reason, help="audit whole plans with `audit`"),), prepared.sources)
+    raise SessionRefused(
+        (Diagnostic(SC.SESSION_NOT_MONITORED, reason, help="audit whole plans with `audit`"),), prepared.sources
+    )

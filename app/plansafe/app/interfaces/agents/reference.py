@@ -17,7 +17,7 @@ def explain(values: Values) -> str:
     text = pages.page(values["code"])
     if text is None:
         advice = suggest_name(values["code"].upper(), pages.codes())
-        raise BadRequest(f"unknown code {values['code']!a}", advice, SC.NOT_THERE)
+        raise BadRequest(f"unknown code {values['code']!a}", advice, SC.NOT_FOUND)
     title, _, body = text.partition("\n")
     return _page(title.removeprefix("# ").partition(":")[0], title.partition(": ")[2], body.strip() + "\n")
 
@@ -43,7 +43,7 @@ def show(values: Values) -> str:
     names = {"rules": spec_names, "domain": domain_names, "world": world_names}[category]()
     if name not in names:
         raise BadRequest(
-            f"safecheck ships no {category} named {name[:60]!a}", suggest_name(name[:60], names), SC.NOT_THERE
+            f"safecheck ships no {category} named {name[:60]!a}", suggest_name(name[:60], names), SC.NOT_FOUND
         )
     if category == "world":
         home_world = world(name)

@@ -273,7 +273,9 @@ def _missing_package(error: ModuleNotFoundError, extra: str) -> Diagnostic:
     """The diagnostic for a missing package. A missing module of safecheck is a bug, and is raised again."""
     if (error.name or "").startswith("plansafe"):
         raise error
-    return Diagnostic(SC.DOOR_PACKAGE_MISSING, f"the package {error.name} is not installed", help=how_to_install(extra))
+    return Diagnostic(
+        SC.AGENTS_PACKAGE_MISSING, f"the package {error.name} is not installed", help=how_to_install(extra)
+    )
 
 
 @command(McpOptions)

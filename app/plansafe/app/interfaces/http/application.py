@@ -188,7 +188,7 @@ def _missing(_: Request, error: Exception) -> Response:
     """Return the response for an unknown path or an unsupported method."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     message = "this path does not support the request method" if status == 405 else "this path does not exist"
-    diagnostic = Diagnostic(SC.NOT_THERE, message, help="GET /openapi.json lists the paths")
+    diagnostic = Diagnostic(SC.NOT_FOUND, message, help="GET /openapi.json lists the paths")
     answer = _response(refusal([diagnostic], status=status))
     answer.headers.update(getattr(error, "headers", None) or {})  # lists the supported methods
     return answer

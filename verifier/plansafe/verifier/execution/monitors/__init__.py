@@ -1,1 +1,1 @@
-"""Incremental monitors: work proportional to what a step changes."""
+"""Incremental monitors of rule parts, whose work is proportional to the changes of a step."""

@@ -199,12 +199,10 @@ class GroupProofs:
                 self._check_limits()
                 before = self._state_before(change, None)
                 binding = atom.bind(change.arguments)
-                instances = [LiftedLiteral(True, member.predicate, _instance(member, binding)) for member in atoms]
-                denials = [
-                    make_denial(dict.fromkeys([a for a in instance.arguments if a <= _FIRST_COUNTED]), (instance,))
-                    for instance in instances
-                ]
-                before.add(Knowledge(denials=tuple(denials)))
+                for member in atoms:
+                    arguments = _instance(member, binding)
+                    any_object = dict.fromkeys([a for a in arguments if a <= _FIRST_COUNTED])
+                    before.add_denial(make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),)))
                 if not before.refute():
                     yield atom, change
 
@@ -252,4 +250,4 @@ def _deny_change(state: PartialState, change: LiftedChange, places: list[int], t
                 binding[argument] = term
             else:
                 literals.append(LiftedLiteral(True, EQUALITY, (argument, term)))
-        state.add(Knowledge(denials=(make_denial(condition.variables, tuple(literals), binding),)))
+        state.add_denial(make_denial(condition.variables, tuple(literals), binding))

@@ -234,7 +234,8 @@ def make_denial(
     """The denial of literals, with a binding of some of the variables. Literals that bind variables well come first."""
     binding = binding or {}
     bound_literals = [
-        literal._replace(arguments=tuple([binding.get(a, a) for a in literal.arguments])) for literal in literals
+        LiftedLiteral(positive, predicate, tuple([binding.get(a, a) for a in arguments]))
+        for positive, predicate, arguments in literals
     ]
     unbound = {v: domain for v, domain in variables.items() if v not in binding}
 

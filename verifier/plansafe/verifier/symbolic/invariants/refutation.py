@@ -91,6 +91,22 @@ class PartialState:
     Of the predicates in an entry of ``rivals``, at most one is true of the same terms.
     """
 
+    __slots__ = (
+        "_budget",
+        "_denials",
+        "_domains_of",
+        "_false",
+        "_parents",
+        "_splits",
+        "_true",
+        "_unequal",
+        "_version",
+        "closed",
+        "domains",
+        "law",
+        "rivals",
+    )
+
     def __init__(self, domains: DomainRelations, rivals: dict[int, tuple[int, ...]]) -> None:
         self.domains = domains
         self.rivals = rivals
@@ -99,7 +115,8 @@ class PartialState:
         self._unequal: list[tuple[int, int]] = []
         self._parents: dict[int, int] = {}
         self._domains_of: dict[int, tuple[int, ...]] = {}
-        self._atoms_by_value: dict[bool, Atoms] = {True: {}, False: {}}
+        self._true: Atoms = {}
+        self._false: Atoms = {}
         self._denials: list[Denial] = []
         self._splits: list[tuple[Knowledge, ...]] = []
         self._version = 0
@@ -113,10 +130,8 @@ class PartialState:
         copied._unequal = list(self._unequal)
         copied._parents = dict(self._parents)
         copied._domains_of = dict(self._domains_of)
-        copied._atoms_by_value = {
-            value: {predicate: list(rows) for predicate, rows in atoms.items()}
-            for value, atoms in self._atoms_by_value.items()
-        }
+        copied._true = {predicate: list(rows) for predicate, rows in self._true.items()}
+        copied._false = {predicate: list(rows) for predicate, rows in self._false.items()}
         copied._denials = list(self._denials)
         copied._splits = list(self._splits)
         return copied
@@ -140,6 +155,10 @@ class PartialState:
         self._splits += knowledge.splits
         self._version += 1
 
+    def add_denial(self, denial: Denial) -> None:
+        """Add a denial."""
+        self._denials.append(denial)
+
     def add_literal(self, literal: LiftedLiteral) -> None:
         """Add a literal."""
         value = self.value(literal)
@@ -154,7 +173,8 @@ class PartialState:
                 a, b = literal.arguments
                 self._unequal.append((a, b))
             return
-        self._atoms_by_value[literal.positive].setdefault(literal.predicate, []).append(literal.arguments)
+        atoms = self._true if literal.positive else self._false
+        atoms.setdefault(literal.predicate, []).append(literal.arguments)
         if literal.positive:
             for rival in self.rivals.get(literal.predicate, ()):
                 self.add_literal(LiftedLiteral(False, rival, literal.arguments))
@@ -199,8 +219,8 @@ class PartialState:
             if term >= 0:
                 outside = any([term not in domains.sets[domain] for domain in self._domains_of.get(variable, ())])
                 return outside or self._are_unequal(a, b)
-        pairs = [(x, y) for x in self._domains_of.get(a, ()) for y in self._domains_of.get(b, ())]
-        return any([domains.are_disjoint(x, y) for x, y in pairs]) or self._are_unequal(a, b)
+        domains_a, domains_b = self._domains_of.get(a, ()), self._domains_of.get(b, ())
+        return any([domains.are_disjoint(x, y) for x in domains_a for y in domains_b]) or self._are_unequal(a, b)
 
     def _are_unequal(self, a: int, b: int) -> bool:
         find = self.find
@@ -225,16 +245,15 @@ class PartialState:
             if self.find(a) == self.find(b):
                 return literal.positive
             return not literal.positive if self.differ(a, b) else None
-        for atom_value, atoms in self._atoms_by_value.items():
+        for atoms, value in ((self._true, literal.positive), (self._false, not literal.positive)):
             for row in atoms.get(literal.predicate, ()):
                 if self.are_equal(row, literal.arguments):
-                    return literal.positive == atom_value
+                    return value
         return None
 
     def true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
         """The atoms that are known to be true, over representatives."""
-        true = self._atoms_by_value[True]
-        return [(predicate, tuple(map(self.find, row))) for predicate, rows in true.items() for row in rows]
+        return [(predicate, tuple(map(self.find, row))) for predicate, rows in self._true.items() for row in rows]
 
     # -- refutation ---------------------------------------------------------------------------------------------------
 
@@ -274,9 +293,8 @@ class PartialState:
     def _find_contradictions(self) -> None:
         if any([self.find(a) == self.find(b) for a, b in self._unequal]):
             self.closed = True
-        true, false = self._atoms_by_value[True], self._atoms_by_value[False]
-        for predicate, rows in true.items():
-            for false_row in false.get(predicate, ()):
+        for predicate, rows in self._true.items():
+            for false_row in self._false.get(predicate, ()):
                 if any([self.are_equal(row, false_row) for row in rows]):
                     self.closed = True
 
@@ -301,11 +319,10 @@ class PartialState:
         """Merge all true instances of the law's parts into one fact."""
         if self.law is None:
             return
-        true = self._atoms_by_value[True]
         instances = [
             (predicate, row)
             for predicate, pattern in self.law.parts
-            for row in true.get(predicate, ())
+            for row in self._true.get(predicate, ())
             if self._fits(pattern, row)
         ]
         for predicate, row in instances[1:]:
@@ -328,32 +345,32 @@ class PartialState:
             return
         literal = denial.literals[number]
         arguments = tuple([binding.get(a, a) for a in literal.arguments])
+        unbound = [a for a in arguments if a in denial.variables and a not in binding]
         literal = literal._replace(arguments=arguments)
-        if not any([a in denial.variables and a not in binding for a in arguments]):
+        if not unbound:
             value = self.value(literal)
             if value:
                 self._match(denial, number + 1, binding, unknown)
             elif value is None and unknown is None:
                 self._match(denial, number + 1, binding, literal)
             return
-        for extended in self._extend_binding(denial, literal, binding):
+        for extended in self._extend_binding(denial, literal, unbound, binding):
             self._match(denial, number + 1, extended, unknown)
         if unknown is None and literal.predicate != EQUALITY:
             self._match(denial, number + 1, binding, literal)
 
     def _extend_binding(
-        self, denial: Denial, literal: LiftedLiteral, binding: dict[int, int]
+        self, denial: Denial, literal: LiftedLiteral, unbound: list[int], binding: dict[int, int]
     ) -> Iterator[dict[int, int]]:
         """Bindings of a literal's unbound variables for which it is known to be true."""
         if literal.predicate == EQUALITY:
-            unbound = [a for a in literal.arguments if a in denial.variables and a not in binding]
             if literal.positive and len(unbound) == 1:
                 left, right = literal.arguments
                 term = left if right in unbound else right
                 if self.is_within(term, denial.variables[unbound[0]]):
                     yield {**binding, unbound[0]: term}
             return
-        for row in list(self._atoms_by_value[literal.positive].get(literal.predicate, ())):
+        for row in list((self._true if literal.positive else self._false).get(literal.predicate, ())):
             extended = self._unify(denial, literal.arguments, row, binding)
             if extended is not None:
                 yield extended
