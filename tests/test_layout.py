@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
 
-from bench.import_graph import FOLDERS, circles, modules  # noqa: E402
+from bench.import_graph import FOLDERS, import_cycles, read_modules  # noqa: E402
 
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
 
@@ -119,5 +119,5 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
 
 
 def test_no_circle_of_files(root: Path) -> None:
-    files = modules(root)
-    assert circles({name: module.imports for name, module in files.items()}) == []
+    files = read_modules(root)
+    assert import_cycles({name: module.imports for name, module in files.items()}) == []

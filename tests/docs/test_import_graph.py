@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from bench.import_graph import FOLDERS, modules, svg, upward
+from bench.import_graph import FOLDERS, draw_graph, read_modules, upward_imports
 from doc_blocks import ROOT
 
 
 @pytest.mark.slow
 def test_the_picture_is_what_the_imports_are_and_none_points_upwards() -> None:
-    files = modules(ROOT)
+    files = read_modules(ROOT)
     drawn = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")
-    assert drawn == svg(files), "draw it again: python -m bench.import_graph --svg docs/import-graph.svg"
-    assert not upward(files)
+    assert drawn == draw_graph(files), "draw it again: python -m bench.import_graph --svg docs/import-graph.svg"
+    assert not upward_imports(files)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -12,7 +12,7 @@ from itertools import combinations
 Completion = tuple[Mapping[Hashable, object], bool]
 
 
-def suffices(completions: Sequence[Completion], values: Mapping[Hashable, object]) -> bool:
+def implies_bad(completions: Sequence[Completion], values: Mapping[Hashable, object]) -> bool:
     """Some completion agrees with the values, and all that do are bad."""
     agreeing = [good for c, good in completions if all([c[item] == value for item, value in values.items()])]
     return bool(agreeing) and not any(agreeing)
@@ -20,13 +20,13 @@ def suffices(completions: Sequence[Completion], values: Mapping[Hashable, object
 
 def is_cause(completions: Sequence[Completion], values: Mapping[Hashable, object]) -> bool:
     """The definition; every proper subset is looked at."""
-    if not suffices(completions, values):
+    if not implies_bad(completions, values):
         return False
     subsets = [s for size in range(len(values)) for s in combinations(values.items(), size)]
-    return not any([suffices(completions, dict(subset)) for subset in subsets])
+    return not any([implies_bad(completions, dict(subset)) for subset in subsets])
 
 
-def decides(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
+def determines_quality(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
     """Completions that agree on the items are all good or all bad."""
     good_by_values: dict[tuple[object, ...], bool] = {}
     return all([good_by_values.setdefault(tuple([c[item] for item in items]), good) == good for c, good in completions])
@@ -34,7 +34,7 @@ def decides(completions: Sequence[Completion], items: Collection[Hashable]) -> b
 
 def is_question(completions: Sequence[Completion], items: Collection[Hashable]) -> bool:
     """The definition; every proper subset is looked at."""
-    if not decides(completions, items):
+    if not determines_quality(completions, items):
         return False
     subsets = [s for size in range(len(items)) for s in combinations(items, size)]
-    return not any([decides(completions, subset) for subset in subsets])
+    return not any([determines_quality(completions, subset) for subset in subsets])

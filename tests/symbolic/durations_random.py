@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, Duratio
 from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
-GIVEN_UP = WorldVerdict(None, None, None)
+UNKNOWN_VERDICT = WorldVerdict(None, None, None)
 
 
 class OpenPlan(NamedTuple):
@@ -42,15 +42,15 @@ class OpenCase(NamedTuple):
     plans: tuple[OpenPlan, ...]
 
 
-def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
+def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """The case of this number: a function of its arguments. One to three durations of each plan are open.
 
     Prefers rules and plans whose verdicts vary over a few random worlds.
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        candidate = (_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
-        explicit = Explicit(candidate.case)
+        candidate = (_random_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
+        explicit = ExplicitEngine(candidate.case)
         if not explicit.checker.ok or not candidate.plans:
             continue
         verdicts = [
@@ -85,18 +85,18 @@ def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int,
     ]
 
 
-def _task(random: Random, name: str) -> OpenCase:
+def _random_task(random: Random, name: str) -> OpenCase:
     maker = generate._Generator("timed", random)
     maker.in_domain.objects = {o: kind for o, kind in maker.objects.items() if o in maker.constants}  # in a fixed order
     case = maker.case(name, 2, 0)
     busy = random.sample(list(maker.objects), min(2, len(maker.objects)))  # few objects, so that steps meet
-    plans = tuple(plan for plan in [_plan(random, maker, busy) for _ in range(8)] if plan.intervals)
+    plans = tuple(plan for plan in [_random_plan(random, maker, busy) for _ in range(8)] if plan.intervals)
     steps = [step for plan in plans for step in plan.steps]
     names = ["p", "p", "p", "r", "n", *(["g", "g"] if maker.style.numeric else [])]
-    about = _Rules(random, busy, names, steps, {*maker.formulas.durative})
+    about = _RuleGenerator(random, busy, names, steps, {*maker.formulas.durative})
     rules = [about.rule(f"own-{i}") for i in range(6 if plans else 0)]
     case = case._replace(
-        structures=tuple(_richer(random, s, about) for s in case.structures),
+        structures=tuple(_add_duration_effects(random, s, about) for s in case.structures),
         init=tuple(dict.fromkeys(case.init)),
         goal=case.goal if random.random() < 0.4 else about.literal(),
         laws=(),
@@ -106,7 +106,7 @@ def _task(random: Random, name: str) -> OpenCase:
     return OpenCase(case, plans)
 
 
-def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPlan:
+def _random_plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPlan:
     free = [a for a in maker.formulas.actions if a not in maker.formulas.durative]
     count = random.choice((1, 1, 1, 1, 2, 2, 3))
     width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[count]
@@ -130,7 +130,7 @@ def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPl
     return OpenPlan(tuple(step for step, _ in steps), intervals)
 
 
-def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
+def _add_duration_effects(random: Random, structure: Sexp, about: _RuleGenerator) -> Sexp:
     """A durative action with looser durations, conditions over all, and effects that depend on its duration."""
     if structure[0] != ":durative-action":
         return structure
@@ -229,7 +229,9 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         steps.sort(key=lambda entry: entry[0].time or 0)
         intervals = {n: interval for n, (_, interval) in enumerate(steps, 1) if interval is not None}
         plans.append(OpenPlan(tuple(step for step, _ in steps), intervals))
-    about = _Rules(random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"})
+    about = _RuleGenerator(
+        random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"}
+    )
     initial: list[Sexp] = [("p", o) for o in objects if random.random() < 0.3]
     if numeric:
         initial += [("=", ("g",), "1"), *[("=", ("f", o), "2") for o in objects]]
@@ -250,7 +252,7 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
     return OpenCase(case, tuple(plans))
 
 
-class _Rules:
+class _RuleGenerator:
     """Rules about the facts that the steps of a plan change."""
 
     def __init__(
@@ -319,7 +321,7 @@ class _Rules:
         )
 
 
-class Explicit:
+class ExplicitEngine:
     """The explicit engine on a task, one world at a time."""
 
     def __init__(self, case: Case) -> None:
@@ -343,7 +345,7 @@ class Explicit:
         """The verdict in one world, as in a report."""
         engine = self.checker.engine
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
-        run = _Forked(engine, self._prototype, steps)
+        run = _ReplayWithCopiedMonitors(engine, self._prototype, steps)
         run.run()
         outcome = run.outcome(len(steps))
         rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
@@ -354,7 +356,7 @@ class Explicit:
         return WorldVerdict(not outcome.failures, outcome.goal is True, safe, violated)
 
 
-class _Forked(FastTimedReplay):
+class _ReplayWithCopiedMonitors(FastTimedReplay):
     """A plain timed run whose monitors are copied: compiling them takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
@@ -367,7 +369,7 @@ class _Forked(FastTimedReplay):
         return self._prototype.fork()
 
 
-def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
+def duration_grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
     """Durations in steps of 1/16, all of them or a sample.
 
     All times and bounds are multiples of 1/8 (with the tolerance), so these durations include every coincidence and,
@@ -381,7 +383,7 @@ def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]
     return points if len(points) <= most else random.sample(points, most)
 
 
-class Comparison(NamedTuple):
+class PlanComparison(NamedTuple):
     """The differences for a plan, the numbers of runs and of worlds in the grid, and the values over all worlds."""
 
     differences: list[str]
@@ -390,21 +392,23 @@ class Comparison(NamedTuple):
     values: tuple[Worlds, ...]
 
 
-def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Comparison]:
+def compare_plans(case: OpenCase, most: int = 120, kernel: int = 0) -> list[PlanComparison]:
     """Compare the verdicts on the plans of a case with the explicit engine in the worlds of the grid.
 
     ``kernel``: the number of worlds of each plan that the replay kernel checks also.
     """
-    explicit = Explicit(case.case)
+    explicit = ExplicitEngine(case.case)
     replay_kernel = None
     if kernel:
         safety = case.case.safety_text()
         texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
         replay_kernel = Kernel(*texts, tolerance=TOLERANCE)
-    return [_compare(explicit, plan, replay_kernel, most, kernel) for plan in case.plans]
+    return [_compare_plan(explicit, plan, replay_kernel, most, kernel) for plan in case.plans]
 
 
-def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, most: int, kernel: int) -> Comparison:
+def _compare_plan(
+    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, most: int, kernel: int
+) -> PlanComparison:
     steps = explicit.steps(plan)
     audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
     audit.run()
@@ -427,17 +431,17 @@ def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, m
         differences.append(
             f"rules {violated} are reported as violated, but there are worlds for {audit.violations.keys()}"
         )
-    points = grid(plan, Random(str(plan)), most)
+    points = duration_grid(plan, Random(str(plan)), most)
     for number, point in enumerate(points):
         values = explicit.values(steps, point)
         if replay_kernel is not None and number < kernel:
-            differences += _against_kernel(replay_kernel, plan, point, values)
+            differences += _compare_with_kernel(replay_kernel, plan, point, values)
         verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
         if verdict is None and complete:
             differences.append(f"there is no verdict for {point}")
-        if verdict is not None and verdict not in (values, GIVEN_UP):
+        if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):
             differences.append(f"{verdict} is the verdict for {point}, but the engine has {values}")
-        if complete and verdict != GIVEN_UP and not values.violated <= audit.violations.keys():
+        if complete and verdict != UNKNOWN_VERDICT and not values.violated <= audit.violations.keys():
             differences.append(f"{values.violated} are violated at {point}")
         if values.violated & settled_rules:
             differences.append(f"{values.violated & settled_rules} are reported as kept, but violated at {point}")
@@ -445,10 +449,10 @@ def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, m
             worlds = audit.value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 differences.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return Comparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
+    return PlanComparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
 
 
-def _against_kernel(
+def _compare_with_kernel(
     replay_kernel: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict
 ) -> list[str]:
     """The difference from the replay kernel in a world; the kernel may know more where the engine gives up."""

@@ -25,7 +25,7 @@ def compile_task(domain: str, problem: str, *rules: str, lenient: bool = False) 
     return compiled
 
 
-def task_of(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
+def compile_domain(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
     """The task of a domain with these objects."""
     problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal (and)))"
     engine = compile_task(f"(define (domain d) {domain})", problem, lenient=lenient).engine
@@ -46,7 +46,7 @@ def describe_invariant(task: Task, invariant: InferredInvariant) -> str:
     return f"{names[: invariant.parameter_count]}: {' '.join(sorted(atoms))} {count}"
 
 
-def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
+def parameter_binding(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
     """The binding of the parameters for which a fact is an instance."""
     parameter_values = {number: o for number, o in zip(atom.arguments, objects, strict=True) if number != COUNTED}
     return tuple([parameter_values[number] for number in range(len(parameter_values))])
@@ -60,7 +60,7 @@ def true_instances(
     for atom in invariant.atoms:
         for code in facts[atom.predicate]:
             objects = task.decode(code, len(atom.arguments))
-            out.setdefault(key(atom, objects), set()).add((atom.predicate, code))
+            out.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
     return out
 
 
@@ -108,12 +108,12 @@ def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Numb
     return facts, fluents
 
 
-def bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
+def action_bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
     """The objects that an action can be taken with."""
     yield from product(*[task.domains[v.domain] for v in action.parameters])
 
 
-def successor(
+def random_successor(
     task: Task, facts: Facts, fluents: list[dict[int, Number]], action: Action, objects: tuple[int, ...], random: Random
 ) -> Facts | None:
     """The facts after a step, outcomes drawn at random; ``None`` if its precondition does not hold.
@@ -151,7 +151,7 @@ def find_counterexample(
 ) -> str | None:
     """Random walks from random states that keep a group; the first step that does not."""
     actions = list(task.actions.values())
-    bindings_of_action = {action.name: list(bindings(task, action)) for action in actions}
+    bindings_of_action = {action.name: list(action_bindings(task, action)) for action in actions}
     for _ in range(states):
         facts, fluents = random_state(task, random)
         remove_surplus_facts(task, invariant, facts, random)
@@ -161,7 +161,7 @@ def find_counterexample(
             if taken_steps >= steps or not bindings_of_action[action.name]:
                 continue
             objects = random.choice(bindings_of_action[action.name])
-            after = successor(task, facts, fluents, action, objects, random)
+            after = random_successor(task, facts, fluents, action, objects, random)
             if after is None:
                 continue
             taken_steps += 1

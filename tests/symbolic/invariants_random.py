@@ -23,9 +23,9 @@ KINDS = {"thing": ("thing", "thing", "box", "cup"), "place": ("place", "place", 
 KINDS["object"] = ("object", "thing", "place")
 
 
-def domain(random: Random) -> str:
+def random_domain(random: Random) -> str:
     """A domain with one to four actions."""
-    actions = " ".join([_Action(random, f"act{n}").text() for n in range(random.randint(1, 4))])
+    actions = " ".join([_ActionGenerator(random, f"act{n}").text() for n in range(random.randint(1, 4))])
     declared = " ".join(
         [
             "(" + " ".join([name, *[f"?v{i} - {kind}" for i, kind in enumerate(kinds)]]) + ")"
@@ -35,7 +35,7 @@ def domain(random: Random) -> str:
     return f"{TYPES} (:predicates {declared}) (:functions (level ?x - thing)) {actions}"
 
 
-class _Action:
+class _ActionGenerator:
     def __init__(self, random: Random, name: str) -> None:
         self.random = random
         self.name = name

@@ -45,11 +45,11 @@ class OrderCase(NamedTuple):
         return "\n".join([self.name, self.domain, self.problem, self.safety, *self.plan, str(self.pairs)])
 
 
-def order_case(stream: str, seed: int, number: int) -> OrderCase:
+def generate_order_case(stream: str, seed: int, number: int) -> OrderCase:
     """The case with this number."""
     random = Random(f"{stream} {seed} {number}")
     if stream in ("strips", "effects", "numbers"):
-        domain, problem, safety, plan = _Tiny(random, stream).task()
+        domain, problem, safety, plan = _SmallTaskGenerator(random, stream).task()
     else:
         generated = generate.case(stream, seed, number, rules=random.choice((0, 1, 1, 2)), plans=8)
         plans = [p for p in generated.plans if len(p) > 1]
@@ -57,10 +57,10 @@ def order_case(stream: str, seed: int, number: int) -> OrderCase:
         start = random.randrange(max(1, len(words) - MAX_STEPS + 1))
         plan = tuple(words[start : start + MAX_STEPS])
         domain, problem, safety = generated.domain_text(), generated.problem_text(), generated.safety_text()
-    return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _pairs(random, len(plan)))
+    return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _random_pairs(random, len(plan)))
 
 
-def _pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
+def _random_pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
     """Mostly along the list, so that plans which make sense stay so in some order."""
     listed = [*range(1, size + 1)]
     if random.random() < 0.3:
@@ -69,7 +69,7 @@ def _pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
     return tuple((a, b) for i, a in enumerate(listed) for b in listed[i + 1 :] if random.random() < density)
 
 
-class _Tiny:
+class _SmallTaskGenerator:
     """Tasks over a few facts, whose steps make and break each other's conditions."""
 
     def __init__(self, random: Random, stream: str) -> None:

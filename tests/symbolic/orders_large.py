@@ -42,7 +42,7 @@ SAFETY = """(define (safety large)
 """
 
 
-class Large(NamedTuple):
+class LargePlan(NamedTuple):
     """A plan; ``expected`` are executable and safe, ``writers`` how many steps write one fact."""
 
     name: str
@@ -63,7 +63,7 @@ class Large(NamedTuple):
         return checker, list(checker.read(Source("plan", "\n".join(self.steps))).steps)
 
 
-class _Plan:
+class _PlanBuilder:
     def __init__(self) -> None:
         self.steps: list[str] = []
         self.pairs: list[tuple[int, int]] = []
@@ -85,9 +85,9 @@ class _Plan:
             item += 1
 
 
-def kitchen(size: int, rounds: int, ordered: bool) -> Large:
+def kitchen(size: int, rounds: int, ordered: bool) -> LargePlan:
     """Two chains of writers; unordered, one round may be left alone."""
-    plan = _Plan()
+    plan = _PlanBuilder()
     cook = host = 0
     for number in range(rounds):
         came = plan.step("(come)", *([host] if host else []))
@@ -98,15 +98,15 @@ def kitchen(size: int, rounds: int, ordered: bool) -> Large:
         if slack:
             plan.pairs.append((cook, plan.step("(prepare i0)")))
     plan.fill(size)
-    return Large("kitchen", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
+    return LargePlan("kitchen", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
-def shifts(size: int, rounds: int, ordered: bool) -> Large:
+def shifts(size: int, rounds: int, ordered: bool) -> LargePlan:
     """Somebody is there from the first shift to the last, and the stove is used somewhere in between.
 
     Unordered, one shift may end before the next begins.
     """
-    plan = _Plan()
+    plan = _PlanBuilder()
     first = came = plan.step("(arrive r0)")
     cook = 0
     for number in range(1, rounds + 1):
@@ -118,31 +118,31 @@ def shifts(size: int, rounds: int, ordered: bool) -> Large:
         cook = plan.step("(switch-off)", on)
     plan.step(f"(depart r{rounds})", came, cook)
     plan.fill(size)
-    return Large("shifts", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
+    return LargePlan("shifts", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
-def crossing(size: int, robots: int, ordered: bool) -> Large:
+def crossing(size: int, robots: int, ordered: bool) -> LargePlan:
     """As many conditions as writers of a fact; unordered, one section may clash with the next."""
-    plan = _Plan()
+    plan = _PlanBuilder()
     last = 0
     for robot in range(robots):
         unlocked = plan.step(f"(unlock r{robot})", *([last] if last and (ordered or robot != robots // 2) else []))
         passed = plan.step(f"(pass r{robot})", unlocked)
         last = plan.step(f"(lock r{robot})", passed)
     plan.fill(size)
-    return Large("crossing", plan.steps, plan.pairs, 2 * robots, ("ALL" if ordered else "SOME", "ALL"))
+    return LargePlan("crossing", plan.steps, plan.pairs, 2 * robots, ("ALL" if ordered else "SOME", "ALL"))
 
 
-def mutex(size: int, robots: int, possible: bool) -> Large:
+def mutex(size: int, robots: int, possible: bool) -> LargePlan:
     """Whoever has the tool has to put it back first; if that is not ``possible``, two robots wait for each other."""
-    plan = _Plan()
+    plan = _PlanBuilder()
     takes = [plan.step(f"(take r{robot})") for robot in range(robots)]
     uses = [plan.step(f"(use r{robot} i{robot})", takes[robot]) for robot in range(robots)]
     puts = [plan.step(f"(put r{robot})", uses[robot]) for robot in range(robots)]
     if not possible:
         plan.pairs += [(takes[0], puts[1]), (takes[1], puts[0])]
     plan.fill(size)
-    return Large("mutex", plan.steps, plan.pairs, 2 * robots, ("SOME" if possible else "NONE", "ALL"))
+    return LargePlan("mutex", plan.steps, plan.pairs, 2 * robots, ("SOME" if possible else "NONE", "ALL"))
 
 
 FAMILIES = {"kitchen": kitchen, "shifts": shifts, "crossing": crossing, "mutex": mutex}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 import z3
-from orders_large import Large
+from orders_large import LargePlan
 
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Atom
 
 
-def naively(large: Large, limit: float) -> tuple[str, float]:
+def audit_with_positions(large: LargePlan, limit: float) -> tuple[str, float]:
     """Whether the stove can be left alone in some order: ``safe``, as far as the rule ``never-alone`` goes."""
     checker, steps = large.compiled()
     task, size = checker.engine.task, len(steps)

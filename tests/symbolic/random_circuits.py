@@ -68,7 +68,7 @@ def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Li
     return circuit, literals
 
 
-def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
+def enumerate_assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
     """All values of all inputs; comparisons of counts have the value that they have."""
     nodes = [node for node, key in circuit.keys.items() if not isinstance(key, Comparison)]
     comparisons = {node: key for node, key in circuit.keys.items() if isinstance(key, Comparison)}
@@ -76,13 +76,15 @@ def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
         partial_assignments = [dict(zip(nodes, values, strict=True))]
         for node, key in comparisons.items():
             extended = [
-                extension for inputs in partial_assignments for extension in options(circuit, key, inputs, node)
+                extension
+                for inputs in partial_assignments
+                for extension in extend_assignment(circuit, key, inputs, node)
             ]
             partial_assignments = extended
         yield from partial_assignments
 
 
-def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
+def extend_assignment(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
     coefficients, constant = resolve_sum(circuit, key.sum, inputs)
     if any(coefficients):
         return [{**inputs, node: value} for value in (False, True)]
@@ -91,11 +93,11 @@ def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: in
 
 def is_satisfiable(circuit: Circuit, literals: list[Literal]) -> bool:
     """Whether some values of inputs and numbers make all the literals true; by trying."""
-    for inputs in assignments(circuit):
+    for inputs in enumerate_assignments(circuit):
         if all(evaluate_literals(circuit, literals, inputs)):
             rows = [to_row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             truth_values = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
-            if any(feasible(list(system)) for system in systems(rows, truth_values)):
+            if any(is_feasible(list(system)) for system in enumerate_systems(rows, truth_values)):
                 return True
     return False
 
@@ -122,22 +124,22 @@ def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tup
     return tuple(coefficients), constant
 
 
-def systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
+def enumerate_systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
     """The conjunctions of rows that say that each is true, or false, as wanted."""
-    options = []
+    readings = []
     for (coefficients, constant, operator), value in zip(rows, truth_values, strict=True):
         less = (coefficients, constant)
         more = (tuple(-c for c in coefficients), -constant)
         if value:
-            options.append([(*less, operator)])
+            readings.append([(*less, operator)])
         elif operator == "=":
-            options.append([(*less, "<"), (*more, "<")])
+            readings.append([(*less, "<"), (*more, "<")])
         else:
-            options.append([(*more, "<" if operator == "<=" else "<=")])
-    yield from product(*options)
+            readings.append([(*more, "<" if operator == "<=" else "<=")])
+    yield from product(*readings)
 
 
-def feasible(rows: list[Row]) -> bool:
+def is_feasible(rows: list[Row]) -> bool:
     """Fourier and Motzkin's elimination."""
     rows = [
         r for c, k, o in rows for r in ([(c, k, "<="), (tuple(-x for x in c), -k, "<=")] if o == "=" else [(c, k, o)])
@@ -153,21 +155,21 @@ def feasible(rows: list[Row]) -> bool:
     return all(k < 0 or (k == 0 and o == "<=") for _, k, o in rows)
 
 
-def agrees(circuit: Circuit, model: Model) -> bool:
+def model_is_exact(circuit: Circuit, model: Model) -> bool:
     """Whether the comparisons of a model have the values that its numbers give them, exactly."""
     return all(
-        holds(circuit, key, model) == model.inputs[node]
+        comparison_holds(circuit, key, model) == model.inputs[node]
         for node, key in circuit.keys.items()
         if isinstance(key, Comparison) and node in model.inputs
     )
 
 
-def holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
-    value = number(circuit, comparison.sum, model)
+def comparison_holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
+    value = evaluate_sum(circuit, comparison.sum, model)
     return {"<": value < 0, "<=": value <= 0, "=": value == 0}[comparison.operator]
 
 
-def number(circuit: Circuit, total: Sum, model: Model) -> Number:
+def evaluate_sum(circuit: Circuit, total: Sum, model: Model) -> Number:
     """The value of a sum in a model."""
     value = Fraction(total.constant)
     for atom, factor in total.weighted_atoms:
@@ -178,11 +180,11 @@ def number(circuit: Circuit, total: Sum, model: Model) -> Number:
                 value += factor * evaluate_literals(circuit, [literal], model.inputs)[0]
             case ("choice", int(literal), then, otherwise):
                 chosen = then if evaluate_literals(circuit, [literal], model.inputs)[0] else otherwise
-                value += factor * number(circuit, chosen, model)
+                value += factor * evaluate_sum(circuit, chosen, model)
             case ("product", a, b):
-                value += factor * number(circuit, a, model) * number(circuit, b, model)
+                value += factor * evaluate_sum(circuit, a, model) * evaluate_sum(circuit, b, model)
             case ("quotient", a, b):
-                value += factor * Fraction(number(circuit, a, model)) / number(circuit, b, model)
+                value += factor * Fraction(evaluate_sum(circuit, a, model)) / evaluate_sum(circuit, b, model)
     return value
 
 

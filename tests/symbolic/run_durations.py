@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
 def main() -> int:
     from case import plan_text
-    from durations_random import compare, open_case
+    from durations_random import compare_plans, generate_open_case
 
     parser = argparse.ArgumentParser(description="Compare verdicts over durations with the explicit engine.")
     parser.add_argument("--count", type=int, default=1000, help="plans (default 1000)")
@@ -33,8 +33,8 @@ def main() -> int:
     plans = worlds = runs = wrong = number = 0
     value_counts: Counter[str] = Counter()
     while plans < options.count:
-        case = open_case(options.seed, number)
-        for plan, comparison in zip(case.plans, compare(case, options.worlds, options.kernel), strict=True):
+        case = generate_open_case(options.seed, number)
+        for plan, comparison in zip(case.plans, compare_plans(case, options.worlds, options.kernel), strict=True):
             plans, worlds, runs = plans + 1, worlds + comparison.worlds, runs + comparison.runs
             value_counts.update(f"{value.value}" for value in comparison.values)
             if comparison.differences:

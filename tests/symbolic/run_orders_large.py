@@ -15,14 +15,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
-from orders_large import FAMILIES, Large  # noqa: E402
-from orders_naive import naively  # noqa: E402
+from orders_large import FAMILIES, LargePlan  # noqa: E402
+from orders_naive import audit_with_positions  # noqa: E402
 
 from plansafe.verifier.symbolic.orders.order_audit import OrderAudit  # noqa: E402
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: E402
 
 
-def measured(large: Large, limit: float) -> str:
+def measured(large: LargePlan, limit: float) -> str:
     """One line: the verdict, whether it is as expected, and how long it took."""
     checker, steps = large.compiled()
     started = time.monotonic()
@@ -50,7 +50,7 @@ def main() -> int:
     for size in options.naive:
         for fine in (True, False):
             large = FAMILIES["kitchen"](size, size // 4, fine)
-            answer, seconds = naively(large, options.limit)
+            answer, seconds = audit_with_positions(large, options.limit)
             print(
                 f"kitchen   {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}"
                 f"   naively: safe {answer} {seconds:.2f} s",

@@ -21,9 +21,9 @@ from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES, Ve
 def main() -> int:
     """Compare on many cases."""
     from compare import EXEMPT  # the folders that conftest adds are known by now
-    from worlds_brute import brute
-    from worlds_compare import ENGINES, differences, verdicts_differ
-    from worlds_generate import MODES, worlds_case
+    from worlds_brute import enumerate_verdict
+    from worlds_compare import ENGINES, find_encoding_differences, find_report_differences
+    from worlds_generate import MODES, generate_worlds_case
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
@@ -42,17 +42,21 @@ def main() -> int:
     shown_cases = 0
     started = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
-        case = worlds_case(arguments.mode, arguments.seed, number)._replace(criteria=criteria)
+        case = generate_worlds_case(arguments.mode, arguments.seed, number)._replace(criteria=criteria)
         try:
             full = number % arguments.reports == 0
-            problems = differences(case, tuple(arguments.engines.split(","))) if full else verdicts_differ(case)
+            problems = (
+                find_report_differences(case, tuple(arguments.engines.split(",")))
+                if full
+                else find_encoding_differences(case)
+            )
             counts["reports"] += full
         except (KernelRejects, KernelLimit) as why:
             counts[f"left out: {type(why).__name__}"] += 1
             continue
         except Exception as error:
             problems = [f"crash: {type(error).__name__}: {error}"]
-        verdict = brute(case)
+        verdict = enumerate_verdict(case)
         counts.update([f"executable {verdict.executable}", f"goal {verdict.goal}", f"safe {verdict.safe}"])
         counts["judged"] += 1
         counts["worlds"] += verdict.worlds

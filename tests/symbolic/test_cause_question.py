@@ -7,10 +7,10 @@ import time
 from itertools import combinations
 
 import pytest
-from decision_compare import cause_of, compared, question_of
-from decision_random import Decision, evaluated
-from decision_tasks import compared_task
-from worlds_generate import worlds_case
+from decision_compare import ask_question, compare_decision, find_cause
+from decision_random import Decision, evaluate_in_worlds
+from decision_tasks import compare_task
+from worlds_generate import generate_worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.model.limits import WorkBudget
@@ -39,12 +39,12 @@ from plansafe.verifier.symbolic.worlds.question import InputFlips, Question
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_decisions(seed: int) -> None:
-    problems = [f"{number}: {p}" for number in range(50) for p in compared(100 + seed, number).problems]
+    problems = [f"{number}: {p}" for number in range(50) for p in compare_decision(100 + seed, number).problems]
     assert problems == []
 
 
 def test_random_decisions_by_z3_alone() -> None:
-    problems = [f"{number}: {p}" for number in range(20) for p in compared(200, number, "smt").problems]
+    problems = [f"{number}: {p}" for number in range(20) for p in compare_decision(200, number, "smt").problems]
     assert problems == []
 
 
@@ -52,9 +52,9 @@ def test_random_decisions_by_z3_alone() -> None:
 def test_random_tasks() -> None:
     kinds = set()
     for number in range(30):
-        case = worlds_case("facts", 300, number)
+        case = generate_worlds_case("facts", 300, number)
         try:
-            comparison = compared_task(case)
+            comparison = compare_task(case)
         except (KernelRejects, KernelLimit):
             continue
         assert comparison.problems == [], case.show()
@@ -80,11 +80,11 @@ def test_outcomes_decide() -> None:
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     problem = decision(circuit, TRUE, good)
-    assert cause_of(problem) == Cause({})
-    assert question_of(problem) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    assert find_cause(problem) == Cause({})
+    assert ask_question(problem) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
     possible = decision(circuit, TRUE, circuit.either(circuit.either(first, second) ^ 1, good))
-    assert cause_of(possible) == Cause({a >> 1: False, b >> 1: False})
-    assert question_of(possible) == Question([a >> 1, b >> 1], safe_in_bad=True)
+    assert find_cause(possible) == Cause({a >> 1: False, b >> 1: False})
+    assert ask_question(possible) == Question([a >> 1, b >> 1], safe_in_bad=True)
 
 
 def test_the_world_of_a_cause() -> None:
@@ -92,11 +92,11 @@ def test_the_world_of_a_cause() -> None:
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
     problem = decision(circuit, circuit.equal(a, b), good)
-    assert question_of(problem).variables == [a >> 1, c >> 1]
+    assert ask_question(problem).variables == [a >> 1, c >> 1]
     world = Completion(frozenset({(7, 2)}), {}, {})
-    assert cause_of(problem, world=world).values == {a >> 1: False}
+    assert find_cause(problem, world=world).values == {a >> 1: False}
     good_world = Completion(frozenset({(7, 0), (7, 1), (7, 2)}), {}, {})
-    values = cause_of(problem, world=good_world).values
+    values = find_cause(problem, world=good_world).values
     assert values is not None and len(values) == 1  # of another world: this one is not bad
 
 
@@ -108,9 +108,9 @@ def test_facts_of_which_few_matter() -> None:
     problem = decision(circuit, circuit.conjunction(pairs), good)
     search = CompletionSearch(*problem[:3])
     assert (len(search.near), len(search.far)) == (4, 4)  # the other facts are dropped
-    values = cause_of(problem, search=search).values
+    values = find_cause(problem, search=search).values
     assert values is not None and {*values} in [{many[i] >> 1, many[j] >> 1} for i, j in ((10, 500), (9_000, 9_003))]
-    variables = question_of(problem, search=search).variables
+    variables = ask_question(problem, search=search).variables
     assert variables == [many[i] >> 1 for i in (10, 500, 9_000, 9_003)]
 
 
@@ -122,11 +122,11 @@ def test_the_work_budget_ends_the_search() -> None:
         notes = []
         for _ in range(2):
             search = CompletionSearch(*problem[:3], work=WorkBudget(units))
-            notes.append((cause_of(problem, search=search), question_of(problem, search=search)))
+            notes.append((find_cause(problem, search=search), ask_question(problem, search=search)))
         assert notes[0] == notes[1]
         if units == 0:
             assert {note.note for note in notes[0]} == {"not found: the search grew too large"}
-    assert cause_of(problem, search=CompletionSearch(*problem[:3], work=WorkBudget(100_000))) == cause_of(problem)
+    assert find_cause(problem, search=CompletionSearch(*problem[:3], work=WorkBudget(100_000))) == find_cause(problem)
 
 
 def test_numbers() -> None:
@@ -138,13 +138,13 @@ def test_numbers() -> None:
     inside = [terms.compare(circuit, "<=", n, terms.constant(9)) for n in (x, y)]
     inside += [terms.compare(circuit, "<=", terms.constant(0), n) for n in (x, y)]
     problem = decision(circuit, circuit.conjunction(inside), good, numbers=((0, 3), (0, 4)))
-    assert question_of(problem).variables == [hot >> 1, (0, 3), (0, 4)]
+    assert ask_question(problem).variables == [hot >> 1, (0, 3), (0, 4)]
     world = Completion(frozenset(), {(0, 3): 4, (0, 4): 2}, {})
-    assert cause_of(problem, world=world).values == {hot >> 1: False, (0, 3): 4, (0, 4): 2}
+    assert find_cause(problem, world=world).values == {hot >> 1: False, (0, 3): 4, (0, 4): 2}
     with pytest.raises(Unsupported):
-        cause_of(problem, "sat")
+        find_cause(problem, "sat")
     # a world without a value of y: the cause comes from another bad completion
-    values = cause_of(problem, world=Completion(frozenset(), {(0, 3): 1}, {})).values
+    values = find_cause(problem, world=Completion(frozenset(), {(0, 3): 1}, {})).values
     assert values is not None and {*values} & {(0, 3), (0, 4)}
 
 
@@ -152,8 +152,8 @@ def test_time_is_up() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     problem = decision(circuit, TRUE, circuit.both(a, b))
-    assert cause_of(problem, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
-    assert question_of(problem, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
+    assert find_cause(problem, deadline=time.monotonic() - 1) == Cause(None, "not found: time ran out")
+    assert ask_question(problem, deadline=time.monotonic() - 1) == Question(None, "not found: time ran out")
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
@@ -170,11 +170,11 @@ def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.Mo
         return solve(solver, assumptions) if checks_left >= 0 else None
 
     monkeypatch.setattr(SatSolver, "solve", patient)
-    cause = cause_of(problem)
+    cause = find_cause(problem)
     assert cause.values is None
     assert cause.note.startswith("not minimal: ") == (checks > 2)
     checks_left = checks
-    question = question_of(problem)
+    question = ask_question(problem)
     assert (question.variables is not None) == (question.note == "") == (checks > 3)  # flips save the rest
     assert question.note.startswith("not minimal: ") == (checks == 3)
 
@@ -263,11 +263,13 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
         values |= {item: [rng.randint(-2, 2)] for item in [(0, 0), (0, 1), (0, 2), (1, 0)]}
         replaced = dict(values)
         for node, literal in renamed.items():
-            replaced[node] = evaluated(circuit, [literal], values, 1)[0]
+            replaced[node] = evaluate_in_worlds(circuit, [literal], values, 1)[0]
         for item, total in numbers.items():
             is_value = [terms.compare(circuit, "=", total, terms.constant(n)) for n in range(-4, 5)]
-            (replaced[item],) = [[n - 4] for n, v in enumerate(evaluated(circuit, is_value, values, 1)) if v[0]]
-        assert evaluated(circuit, copies, values, 1) == evaluated(circuit, roots, replaced, 1)
+            (replaced[item],) = [
+                [n - 4] for n, v in enumerate(evaluate_in_worlds(circuit, is_value, values, 1)) if v[0]
+            ]
+        assert evaluate_in_worlds(circuit, copies, values, 1) == evaluate_in_worlds(circuit, roots, replaced, 1)
 
 
 def test_a_copy_follows_comparisons() -> None:
@@ -296,4 +298,4 @@ def test_flips(seed: int) -> None:
     for i, node in enumerate(flipped):
         world = {item: [value] for item, value in [*base.items(), *values.items()]}
         world[node] = [not base[node]]
-        assert [bool(b >> i & 1) for b in bits] == [v[0] for v in evaluated(circuit, made[-3:], world, 1)]
+        assert [bool(b >> i & 1) for b in bits] == [v[0] for v in evaluate_in_worlds(circuit, made[-3:], world, 1)]

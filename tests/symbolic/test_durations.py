@@ -6,7 +6,7 @@ from fractions import Fraction
 from time import monotonic
 
 import pytest
-from durations_random import compare, open_case
+from durations_random import compare_plans, generate_open_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -55,12 +55,12 @@ def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
 
 @pytest.mark.parametrize("number", quick_every(10, range(50)))
 def test_random_plans(number: int) -> None:
-    comparisons = compare(open_case(SEED, number), most=14, kernel=1)
+    comparisons = compare_plans(generate_open_case(SEED, number), most=14, kernel=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 
 def test_random_plans_vary() -> None:
-    comparisons = [c for number in range(6) for c in compare(open_case(SEED, number), most=0)]
+    comparisons = [c for number in range(6) for c in compare_plans(generate_open_case(SEED, number), most=0)]
     assert {ALL, SOME, NONE} <= {value for comparison in comparisons for value in comparison.values}
     assert max(comparison.runs for comparison in comparisons) > 3
 

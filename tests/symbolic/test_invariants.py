@@ -10,15 +10,15 @@ from time import monotonic
 import pytest
 from invariants_oracle import (
     Facts,
+    compile_domain,
     compile_task,
     describe_break,
     describe_invariant,
     find_counterexample,
     remove_surplus_facts,
-    task_of,
     true_instances,
 )
-from invariants_random import OBJECTS, domain
+from invariants_random import OBJECTS, random_domain
 from random_circuits import evaluate_literals
 
 from plansafe.verifier.execution.execution import Execution
@@ -43,7 +43,7 @@ GO = "(:action go :parameters (?x - thing ?p ?q - place)"
 
 def find_groups(domain: str, objects: str = SOME, init: str = "", lenient: bool = False) -> list[str]:
     """The groups of a domain, each checked along random walks."""
-    task = task_of(domain, objects, init, lenient)
+    task = compile_domain(domain, objects, init, lenient)
     inferred = infer_invariants(task, lenient_types=lenient)
     for invariant in inferred:
         assert find_counterexample(task, invariant, Random(1), 60, 10) is None, describe_invariant(task, invariant)
@@ -61,7 +61,7 @@ def places(*actions: str) -> list[str]:
 def test_no_step_breaks_a_group_of_a_random_domain(number: int) -> None:
     random = Random(f"groups {number}")
     try:
-        task = task_of(domain(random), OBJECTS)
+        task = compile_domain(random_domain(random), OBJECTS)
     except AssertionError:
         return  # a condition with types that do not fit
     for invariant in infer_invariants(task):
@@ -395,7 +395,7 @@ def test_simple_groups_are_said_simply() -> None:
         :effect (and (not (inside ?x ?a)) (inside ?x ?b)))
       (:action switch :parameters (?x ?y - item) :precondition (in-hand ?x)
         :effect (and (not (in-hand ?x)) (in-hand ?y)))"""
-    task = task_of(domain, "a b - item c d - box")
+    task = compile_domain(domain, "a b - item c d - box")
     texts = [describe_assumed(task, AssumedInvariant(i, (), False, 0)) for i in infer_invariants(task)]
     assert texts == [
         "at most one item is `in-hand` (no action can break it; assumed of S0)",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from orders_cases import STREAMS, all_orders, combine_verdicts, order_case, replay_all_orders, resolve_steps
+from orders_cases import STREAMS, all_orders, combine_verdicts, generate_order_case, replay_all_orders, resolve_steps
 from orders_compare import compare_case
 from orders_large import FAMILIES
-from worlds_compare import differences
-from worlds_generate import worlds_case
+from worlds_compare import find_report_differences
+from worlds_generate import generate_worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -55,7 +55,7 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
     enumerated_count = 0
     for number in range(60):
-        case = order_case(("effects", "numbers")[number % 2], 31, number)
+        case = generate_order_case(("effects", "numbers")[number % 2], 31, number)
         checker = case.checker()
         order = PartialOrder(len(case.plan), case.pairs)
         engine, steps = checker.engine, resolve_steps(case, checker)
@@ -116,7 +116,7 @@ def test_numbers_and_bounds_depend_on_the_order() -> None:
 def test_exclusive_pairs_are_never_both_true() -> None:
     pair_count = 0
     for number in range(25):
-        case = order_case("effects", 41, number)
+        case = generate_order_case("effects", 41, number)
         checker = case.checker()
         steps, order = resolve_steps(case, checker), PartialOrder(len(case.plan), case.pairs)
         moments = Moments(PlanTemplate(checker.engine, no_openings(checker.engine), steps), order)
@@ -140,9 +140,9 @@ def test_exclusive_pairs_are_never_both_true() -> None:
 def test_open_facts_outcomes_and_orders_together() -> None:
     compared_cases = 0
     for number in range(6):
-        case = worlds_case("orders", 51, number)
+        case = generate_worlds_case("orders", 51, number)
         try:
-            problems = differences(case, ("auto",))
+            problems = find_report_differences(case, ("auto",))
         except (KernelRejects, KernelLimit):
             continue
         assert not problems, f"{problems}\n{case.show()}"

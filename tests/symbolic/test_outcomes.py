@@ -15,9 +15,9 @@ if str(ROOT) not in sys.path:
 
 from bench.worlds import run  # noqa: E402
 from bench.worlds.outcomes import pouring  # noqa: E402
-from worlds_brute import brute  # noqa: E402
+from worlds_brute import enumerate_verdict  # noqa: E402
 from worlds_case import WorldsCase  # noqa: E402
-from worlds_compare import checker_of, differences  # noqa: E402
+from worlds_compare import create_checker, find_report_differences  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.execution.steps import GroundAction  # noqa: E402
@@ -62,11 +62,11 @@ TIMED = "0: (last b1)[2]\n3: (act b2)\n"
 )
 def test_each_object_chooses(effect: str, plan: str, goal: str, rules: str) -> None:
     case = task(effect, plan, goal, "(in cup b1) (in plate b2)", rules)
-    assert differences(case, ("auto",) if plan == TIMED else ("auto", "sat", "smt")) == []
+    assert find_report_differences(case, ("auto",) if plan == TIMED else ("auto", "sat", "smt")) == []
 
 
 def test_overlapping_alternatives_have_what_they_share() -> None:
-    report = checker_of(task(OVERLAPPING, goal="(wet plate)")).check(Source("plan", "(act b1)"))
+    report = create_checker(task(OVERLAPPING, goal="(wet plate)")).check(Source("plan", "(act b1)"))
     assert (report.headline, report.exit_code) == (Headline.VALID, 0)
 
 
@@ -74,8 +74,8 @@ def test_overlapping_alternatives_have_what_they_share() -> None:
 def test_smallest_spills_of_the_benchmark(safe: bool) -> None:
     small = pouring(2, 3, 4, spills=True, safe=safe)
     case = WorldsCase(small.domain, small.problem, (small.rules,), small.plan)
-    assert brute(case).headline == small.expected.headline
-    assert differences(case) == []
+    assert enumerate_verdict(case).headline == small.expected.headline
+    assert find_report_differences(case) == []
 
 
 def test_the_benchmark_fails_where_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_world_has_an_outcome_for_every_binding() -> None:
 
 
 def test_a_missing_outcome_is_an_error() -> None:
-    checker = checker_of(task(OVERLAPPING))
+    checker = create_checker(task(OVERLAPPING))
     steps = checker.read(Source("plan", "(act b1)")).steps
     assert isinstance(steps[0], GroundAction)
     assert list_oneof_statements(steps) == ((1, 0),)
@@ -117,6 +117,6 @@ def test_a_missing_outcome_is_an_error() -> None:
 
 
 def test_every_choice_of_an_action_is_counted() -> None:
-    choices = checker_of(task(NOTHING)).engine.task.actions["act"].choices
+    choices = create_checker(task(NOTHING)).engine.task.actions["act"].choices
     assert choices == (2, 2)
-    assert checker_of(task(NESTED)).engine.task.actions["last"].choices == (2, 2)
+    assert create_checker(task(NESTED)).engine.task.actions["last"].choices == (2, 2)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from worlds_compare import differences
-from worlds_generate import worlds_case
+from worlds_compare import find_report_differences
+from worlds_generate import generate_worlds_case
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -91,9 +91,9 @@ def test_a_step_reads_the_conditions_of_what_does_not_happen() -> None:
 def test_random_cases(mode: str) -> None:
     compared = 0
     for number in range(25):
-        case = worlds_case(mode, 77, number)
+        case = generate_worlds_case(mode, 77, number)
         try:
-            assert differences(case, ("auto",)) == [], case.show()
+            assert find_report_differences(case, ("auto",)) == [], case.show()
         except (KernelRejects, KernelLimit):
             continue
         compared += 1

@@ -13,8 +13,8 @@ from random import Random
 from case import PREDICATES, Case, Plan, Sexp, Step, plan_text, write
 from formulas import SUBTYPES, Formulas, Scope, Style, heads, related
 from generate import _Generator
-from timed_worlds import timed_case
-from worlds_brute import orders_of, samples_of
+from timed_worlds import generate_timed_case
+from worlds_brute import enumerate_orders, sample_numbers
 from worlds_case import WorldsCase
 
 from plansafe.verifier.kernel import Kernel, KernelRejects, World
@@ -27,10 +27,10 @@ VALUES = ("0", "1", "2", "-1", "0.5")
 LIMITS = ("0", "1", "2", "3")
 
 
-def worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
+def generate_worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
     """The case of a mode with this number. Its worlds are at most some 2,000, mostly fewer than 100."""
     if mode == "timed":
-        return timed_case(seed, number)
+        return generate_timed_case(seed, number)
     random = Random(f"worlds {mode} {seed} {number}")
     impossible = random.random() < 0.02
     while True:
@@ -40,7 +40,7 @@ def worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
             return case
 
 
-def atoms(expression: Sexp, inside: bool) -> list[Sexp]:
+def list_condition_atoms(expression: Sexp, inside: bool) -> list[Sexp]:
     """The atoms in the conditions of an action: below ``:precondition`` and in the first part of a ``when``."""
     if isinstance(expression, str):
         return []
@@ -49,7 +49,7 @@ def atoms(expression: Sexp, inside: bool) -> list[Sexp]:
     condition_atoms: list[Sexp] = []
     for i, part in enumerate(expression):
         is_condition = expression[i - 1] == ":precondition" or (expression[0] == "when" and i == 1)
-        condition_atoms += atoms(part, inside or is_condition)
+        condition_atoms += list_condition_atoms(part, inside or is_condition)
     return condition_atoms
 
 
@@ -84,7 +84,7 @@ class _WorldsGenerator(_Generator):
         for structure in structures:
             if structure[0] == ":action":
                 self.choices[str(structure[1])] = structure[structure.index(":effect") + 1]
-                self.read += atoms(structure, False)
+                self.read += list_condition_atoms(structure, False)
         initial_facts, statements = self.open_initial()
         opening = self.openings()
         case = Case(
@@ -129,7 +129,7 @@ class _WorldsGenerator(_Generator):
         worlds = []
         for _ in range(40):
             facts = frozenset(fact for fact in kernel.open_facts if self.random.random() < 0.5)
-            grids = {fluent: samples_of(limits) for fluent, limits in kernel.open_fluents.items()}
+            grids = {fluent: sample_numbers(limits) for fluent, limits in kernel.open_fluents.items()}
             if not all(grids.values()):
                 return []
             numbers = {fluent: self.random.choice(grid) for fluent, grid in grids.items()}
@@ -388,7 +388,7 @@ class _WorldsGenerator(_Generator):
         while True:
             ordering = " ".join(f"(< {names[i]} {names[j]})" for i, j in sorted(pairs[:pair_count]))
             text = f"(define (plan random)\n  (:steps {' '.join(steps)})\n  (:ordering {ordering}))\n"
-            if len([*orders_of(text)]) * worlds <= MAX_WORLDS // 4 or pair_count == len(pairs):
+            if len([*enumerate_orders(text)]) * worlds <= MAX_WORLDS // 4 or pair_count == len(pairs):
                 return text
             pair_count += 1
 
