@@ -38,18 +38,18 @@ from plansafe.verifier.symbolic.worlds.question import InputFlips, Question
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_random_decisions(seed: int) -> None:
+def test_causes_and_questions_of_random_decisions_meet_their_definitions(seed: int) -> None:
     problems = [f"{number}: {p}" for number in range(50) for p in compare_decision(100 + seed, number).problems]
     assert problems == []
 
 
-def test_random_decisions_by_z3_alone() -> None:
+def test_z3_alone_finds_causes_and_questions_that_meet_their_definitions() -> None:
     problems = [f"{number}: {p}" for number in range(20) for p in compare_decision(200, number, "smt").problems]
     assert problems == []
 
 
 @pytest.mark.slow
-def test_random_tasks() -> None:
+def test_causes_and_questions_of_random_tasks_agree_with_the_kernel() -> None:
     kinds = set()
     for number in range(30):
         case = generate_worlds_case("facts", 300, number)
@@ -74,7 +74,7 @@ def decision(circuit: Circuit, allowed: Literal, good: Literal, **more: object) 
     return Decision(circuit, allowed, good, fact_nodes)._replace(**more)
 
 
-def test_outcomes_decide() -> None:
+def test_no_question_is_found_if_outcomes_alone_decide() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     first, second = [circuit.input(OutcomeInput(step, 0, (), 0)) for step in (1, 2)]
@@ -87,7 +87,7 @@ def test_outcomes_decide() -> None:
     assert ask_question(possible) == Question([a >> 1, b >> 1], safe_in_bad=True)
 
 
-def test_the_world_of_a_cause() -> None:
+def test_a_cause_agrees_with_the_given_world_if_that_world_is_bad() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
     good = circuit.conjunction([circuit.either(a, b), c])
@@ -100,7 +100,7 @@ def test_the_world_of_a_cause() -> None:
     assert values is not None and len(values) == 1  # of another world: this one is not bad
 
 
-def test_facts_of_which_few_matter() -> None:
+def test_the_search_ignores_facts_that_do_not_influence_the_verdict() -> None:
     circuit = Circuit()
     many = facts(circuit, 10_000)
     pairs = [circuit.either(many[i], many[i + 1]) for i in range(0, 10_000, 2)]
@@ -129,7 +129,7 @@ def test_the_work_budget_ends_the_search() -> None:
     assert find_cause(problem, search=CompletionSearch(*problem[:3], work=WorkBudget(100_000))) == find_cause(problem)
 
 
-def test_numbers() -> None:
+def test_causes_and_questions_may_contain_numbers() -> None:
     circuit = Circuit()
     (hot,) = facts(circuit, 1)
     x, y = terms.variable(0, 3), terms.variable(0, 4)
@@ -148,7 +148,7 @@ def test_numbers() -> None:
     assert values is not None and {*values} & {(0, 3), (0, 4)}
 
 
-def test_time_is_up() -> None:
+def test_a_passed_deadline_is_reported_instead_of_a_cause_or_question() -> None:
     circuit = Circuit()
     a, b = facts(circuit, 2)
     problem = decision(circuit, TRUE, circuit.both(a, b))
@@ -157,7 +157,7 @@ def test_time_is_up() -> None:
 
 
 @pytest.mark.parametrize("checks", range(1, 6))
-def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.MonkeyPatch, checks: int) -> None:
+def test_a_set_that_is_not_proved_minimal_is_not_reported(monkeypatch: pytest.MonkeyPatch, checks: int) -> None:
     circuit = Circuit()
     good = circuit.disjunction(facts(circuit, 4))
     problem = decision(circuit, TRUE, good)
@@ -183,7 +183,7 @@ def test_what_is_not_known_to_be_minimal_is_not_called_so(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_minimal_sets(seed: int) -> None:
+def test_find_minimal_subset_returns_a_minimal_subset(seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randint(1, 7)
     generators = [frozenset(rng.sample(range(size), rng.randint(0, size))) for _ in range(rng.randint(1, 4))]
@@ -207,7 +207,7 @@ def test_minimal_sets(seed: int) -> None:
     assert find_minimal_subset(range(size), lambda _: PropertyFails(range(size))) is None
 
 
-def test_a_bound_where_checks_give_up() -> None:
+def test_a_check_that_gives_up_leaves_the_last_subset_with_its_reason() -> None:
     answers = iter([PropertyHolds([0, 1, 2])])
 
     def check(_: object) -> PropertyHolds[int]:
@@ -246,7 +246,7 @@ def random_numeric(seed: int) -> tuple[Circuit, list[Literal], list[Literal]]:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_copies_mean_what_the_originals_mean(seed: int) -> None:
+def test_an_instantiated_circuit_has_the_values_of_the_substituted_original(seed: int) -> None:
     circuit, inputs, literals = random_numeric(seed)
     rng = random.Random(seed)
     roots = literals[-3:]
@@ -272,7 +272,7 @@ def test_copies_mean_what_the_originals_mean(seed: int) -> None:
         assert evaluate_in_worlds(circuit, copies, values, 1) == evaluate_in_worlds(circuit, roots, replaced, 1)
 
 
-def test_a_copy_follows_comparisons() -> None:
+def test_instantiation_substitutes_inside_comparisons() -> None:
     circuit = Circuit()
     a, b, c = facts(circuit, 3)
     inner = circuit.both(a, b)
@@ -287,7 +287,7 @@ def test_a_copy_follows_comparisons() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_flips(seed: int) -> None:
+def test_flipped_inputs_are_evaluated_bit_by_bit(seed: int) -> None:
     circuit, inputs, made = random_numeric(seed)
     rng = random.Random(seed)
     base = {literal >> 1: rng.random() < 0.5 for literal in inputs}

@@ -75,7 +75,7 @@ def rejection_message(text: str | list[str]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
+def test_a_certificate_exists_iff_the_clauses_are_unsatisfiable(seed: int) -> None:
     formula = random_clauses(seed, count=30 + seed % 15)
     encoding = encode_clauses(formula)
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
@@ -92,7 +92,7 @@ def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
         assert write_certificate(encode_clauses(formula), "SAFE", FILES, TASK, []) == text
 
 
-def test_a_long_proof() -> None:
+def test_a_proof_of_more_than_100_steps_is_verified() -> None:
     """Six items in five places."""
     places_of_items = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
     formula = places_of_items + [
@@ -107,7 +107,7 @@ def test_a_long_proof() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_counts_have_certificates(seed: int) -> None:
+def test_encodings_with_counts_have_certificates(seed: int) -> None:
     """Five or six of eight facts are true, but at most two and three in two groups; and random comparisons."""
     choose = random.Random(seed)
     encoding = encode_clauses(random_clauses(seed, 8, 12))
@@ -135,13 +135,13 @@ def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_certificate(text).is_trivial
 
 
-def test_no_certificate_with_limits_or_in_no_time() -> None:
+def test_no_certificate_is_written_after_a_limit_or_the_deadline() -> None:
     formula = random_clauses(0, count=60)
     assert write_certificate(encode_clauses(formula)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
     assert write_certificate(encode_clauses(formula), "SAFE", [], TASK, [], deadline=0.0) is None
 
 
-def test_changed_files_are_noticed() -> None:
+def test_a_changed_file_is_rejected() -> None:
     text = write_certificate(encode_clauses(random_clauses(0, count=60)), "SAFE", FILES, TASK, [])
     assert text is not None
     choose = random.Random(0)
@@ -155,7 +155,7 @@ def test_changed_files_are_noticed() -> None:
                     read_certificate(candidate)
 
 
-def test_a_thousand_corrupted_proofs() -> None:
+def test_a_corrupted_proof_is_accepted_only_if_its_claim_is_true() -> None:
     """Each damaged file is sealed again; if it is still accepted, its claim must be true."""
     generator = random.Random(1)
     accepted = 0
@@ -259,11 +259,11 @@ def lines(*steps: str, head: str = "p cnf 2 4", premises: list[str] = A) -> list
         (seal(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash differs"),
     ],
 )
-def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:
+def test_a_rejection_names_the_line_and_the_reason(text: str | list[str], why: str) -> None:
     assert rejection_message(text) == why
 
 
-def test_right_steps_are_accepted() -> None:
+def test_correct_proof_steps_are_accepted() -> None:
     assert read_certificate(lines(*B)).steps == 2
     assert read_certificate(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
     tautology = lines("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
@@ -275,12 +275,12 @@ def test_right_steps_are_accepted() -> None:
 @pytest.mark.parametrize(
     "text", ["", "c safecheck certificate 2\n", "(go)\n", "c safecheck certificate 1", "\x00" * 99]
 )
-def test_what_is_no_certificate(text: str) -> None:
+def test_a_file_without_the_first_line_is_not_a_certificate(text: str) -> None:
     with pytest.raises(NotACertificate):
         read_certificate(text)
 
 
-def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_on_line_length_work_and_memory_reject_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificates, "MAX_LINE", 100)
     assert rejection_message(lines("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
     monkeypatch.setattr(proof, "MAX_WORK", 3)
@@ -345,7 +345,7 @@ def test_a_certificate_is_written_and_verified(run: Run) -> None:
     assert out.endswith("from the certificate's without an effect on the encoding: warm.plan\n")
 
 
-def test_a_certificate_of_something_else(run: Run) -> None:
+def test_a_correct_proof_about_other_files_is_an_error(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     Path("p.pddl").write_text(PROBLEM.replace("(or (metal cup) (not (metal bowl)))", "(metal cup)"))
     code, out, err = run("verify-certificate", "warm.proof", "warm.plan")
@@ -359,7 +359,7 @@ def test_a_certificate_of_something_else(run: Run) -> None:
     assert run("verify-certificate", "warm.proof", "no.plan")[0] == 2
 
 
-def test_what_the_command_refuses(run: Run) -> None:
+def test_the_command_rejects_changed_missing_and_other_files(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     text = Path("warm.proof").read_text()
     Path("warm.proof").write_text(text.replace(" 0\n", " 1 0\n", 5))

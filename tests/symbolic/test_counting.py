@@ -48,7 +48,9 @@ def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
 @pytest.mark.parametrize(("by", "capacity"), [("pairs", 1), ("counts", 1), ("counts", 2)])
-def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: int) -> None:
+def test_one_item_more_than_the_places_hold_is_impossible(
+    solver: Callable[[Circuit], Solver], by: str, capacity: int
+) -> None:
     fits = 14 * capacity
     for items in (fits, fits + 1):
         circuit, allowed, violated, inputs = places(items, 14, by, capacity)
@@ -62,7 +64,7 @@ def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: in
 
 
 @pytest.mark.parametrize("by", quick_every(2, ["pairs", "counts"]))
-def test_forty_places(by: str) -> None:
+def test_forty_places_are_decided_within_the_work_budget(by: str) -> None:
     """Within a work budget of about a second; a search without counting needs exponentially more."""
     for items in (40, 41):
         circuit, allowed, violated, _ = places(items, 40, by)
@@ -72,7 +74,7 @@ def test_forty_places(by: str) -> None:
         assert query_solver.solve() is (items == 40)
 
 
-def test_groups_in_other_words() -> None:
+def test_at_most_one_is_recognised_in_every_encoding() -> None:
     """At most one, as a chain, a tree, or pairs; places that exclude each other step by step."""
     circuit, allowed, violated, _ = places(7, 6, "pairs")
     for extra in ([], [circuit.disjunction([circuit.input(k) for k in range(3)])]):
@@ -85,7 +87,7 @@ def test_groups_in_other_words() -> None:
     assert find_infeasible_core(circuit, [allowed, *columns[1:]]) is None
 
 
-def test_nothing_to_count_is_nothing() -> None:
+def test_circuits_without_groups_have_no_counting_refutation() -> None:
     circuit = Circuit()
     a, b = circuit.input("a"), circuit.input("b")
     assert find_infeasible_core(circuit, [a, circuit.both(a, b) ^ 1]) is None
@@ -94,7 +96,7 @@ def test_nothing_to_count_is_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_what_is_counted_out_is_impossible(seed: int) -> None:
+def test_an_infeasible_core_is_unsatisfiable(seed: int) -> None:
     random_generator = random.Random(seed)
     kind = seed % 3
     if kind == 0:
@@ -132,14 +134,16 @@ def crowd(random_generator: random.Random) -> tuple[Circuit, list[Literal]]:
     return circuit, constraints
 
 
-def test_crowds_are_counted_out_often() -> None:
+def test_many_random_groups_are_refuted_by_counting() -> None:
     refuted = [find_infeasible_core(*crowd(random.Random(seed))) is not None for seed in range(50)]
     assert sum(refuted) > 5
 
 
 @pytest.mark.parametrize("states", [0, 30_000])
 @pytest.mark.parametrize("seed", range(20))
-def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoded_count_is_true_iff_the_weighted_sum_meets_its_bound(
+    seed: int, states: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cnf, "MAX_TABLE_STATES", states)
     choose = random.Random(seed)
     circuit = Circuit()

@@ -54,18 +54,18 @@ def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
 
 
 @pytest.mark.parametrize("number", quick_every(10, range(50)))
-def test_random_plans(number: int) -> None:
+def test_verdicts_on_random_plans_agree_with_the_explicit_engine(number: int) -> None:
     comparisons = compare_plans(generate_open_case(SEED, number), most=14, kernel=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 
-def test_random_plans_vary() -> None:
+def test_random_plans_cover_all_some_and_none() -> None:
     comparisons = [c for number in range(6) for c in compare_plans(generate_open_case(SEED, number), most=0)]
     assert {ALL, SOME, NONE} <= {value for comparison in comparisons for value in comparison.values}
     assert max(comparison.runs for comparison in comparisons) > 3
 
 
-def test_a_step_that_waits_for_an_end() -> None:
+def test_a_step_that_needs_an_effect_fails_if_the_action_ends_later() -> None:
     verdict = audit(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
     assert values(verdict) == (SOME, SOME, ALL)
     assert verdict.inexecutable_world is not None
@@ -74,14 +74,14 @@ def test_a_step_that_waits_for_an_end() -> None:
     assert values(early) == (ALL, ALL, ALL)
 
 
-def test_separation_counts_to_the_thousandth() -> None:
+def test_separation_of_a_thousandth_is_required() -> None:
     plan = "0: (bake a) [30]\n31: (serve a)\n"
     last = Fraction(31) - Fraction(1, 1000)
     assert audit(checker(), plan, {1: (28, last)}).executable is ALL
     assert audit(checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
 
 
-def test_one_point_makes_a_difference() -> None:
+def test_a_single_pair_of_equal_ends_changes_the_verdict() -> None:
     # One dish alone is hot at some time, unless both end at once.
     both = "(always (or (and (hot a) (hot b)) (and (not (hot a)) (not (hot b)))))"
     verdict = audit(checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
@@ -100,14 +100,14 @@ def test_bounds_of_rules_are_exact(bound: str, expected: Worlds) -> None:
     assert audit(task, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
 
 
-def test_a_deadline_between_two_open_ends() -> None:
+def test_a_deadline_between_two_open_ends_is_decided() -> None:
     task = checker(constraints="(always-within 3 (hot a) (hot b))")
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
     assert audit(task, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
     assert audit(task, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
 
 
-def test_numbers_that_durations_change() -> None:
+def test_goals_about_numbers_that_durations_change_are_decided() -> None:
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
     both: Intervals = {1: (29, 31), 2: (29, 31)}
     assert audit(checker("(<= (energy) 124)"), plan, both).goal is ALL
@@ -123,14 +123,14 @@ def test_a_condition_over_all_ends_with_its_action() -> None:
     assert audit(checker(), plan, {1: (7, 8)}).executable is NONE
 
 
-def test_a_literal_that_only_a_long_plan_meets() -> None:
+def test_a_timed_literal_counts_only_if_the_plan_lasts_until_it() -> None:
     task = checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
     assert audit(task, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
     assert audit(task, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
     assert audit(task, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
 
 
-def test_zero_and_negative_durations() -> None:
+def test_zero_and_negative_durations_are_not_executable() -> None:
     plan = "0: (rest a) [0.5]\n"
     assert audit(checker(), plan, {1: (0, 1)}).executable is ALL
     assert audit(checker(), plan, {1: (-1, 1)}).executable is SOME
@@ -150,7 +150,7 @@ def test_independent_events_are_not_ordered() -> None:
     assert duration_audit.runs == 1
 
 
-def test_products_of_durations_are_given_up() -> None:
+def test_products_of_open_durations_are_unknown() -> None:
     plan = "0: (bake a) [30]\n35: (count b) [5]\n"
     verdict = audit(checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
     assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
@@ -160,7 +160,7 @@ def test_products_of_durations_are_given_up() -> None:
     assert linear.limits == ()
 
 
-def test_unknown_after_the_deadline() -> None:
+def test_the_verdict_is_unknown_after_the_deadline() -> None:
     verdict = audit(checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
     assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
     assert "time limit" in verdict.limits[0]
@@ -269,13 +269,15 @@ NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
         ),
     ],
 )
-def test_all_deciding_events_are_found(rules: str, plan: str, intervals: Intervals, expected: Worlds) -> None:
+def test_every_event_that_decides_a_rule_is_found(
+    rules: str, plan: str, intervals: Intervals, expected: Worlds
+) -> None:
     verdict = audit(workshop(rules), plan, intervals)
     assert verdict.executable in (ALL, SOME)  # some ends are too close to a step that reads their effects
     assert verdict.safe is expected
 
 
-def test_violations_of_a_condition_over_all() -> None:
+def test_an_effect_during_a_condition_over_all_violates_it() -> None:
     plan = "0: (work a) [2]\n1: (prepare)\n3: (watch a) [2]\n"
     assert audit(workshop(), plan, {1: (2, 4)}).executable is NONE
     assert audit(workshop(), plan, {1: (4, 6)}).executable is SOME
@@ -285,7 +287,7 @@ def test_violations_of_a_condition_over_all() -> None:
     assert audit(workshop(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
 
 
-def test_a_goal_that_depends_on_numbers_and_orders() -> None:
+def test_goals_that_depend_on_numbers_and_event_orders_are_decided() -> None:
     assert audit(workshop(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
     assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal is SOME
     assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL

@@ -40,7 +40,7 @@ def summary(report: Report) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])
 @pytest.mark.parametrize("case", quick_every(5, CASES), ids=[case.name for case in CASES])
-def test_conformance(case: Case, engine: str) -> None:
+def test_engines_agree_on_conformance_cases(case: Case, engine: str) -> None:
     files = [case.source(name) for name in ("domain.pddl", "problem.pddl", "plan")]
     explicit = Checker(*files[:2]).check(files[2])
     symbolic = Checker(*files[:2], (), Options(engine=engine)).check(files[2])
@@ -55,7 +55,7 @@ def test_conformance(case: Case, engine: str) -> None:
 @pytest.mark.parametrize(
     "plan", quick_every(6, EXAMPLES), ids=[str(plan.relative_to(ROOT / "examples")) for plan in EXAMPLES]
 )
-def test_examples(plan: Path) -> None:
+def test_engines_agree_on_examples(plan: Path) -> None:
     (explicit,) = audit([str(plan)], Settings())
     (symbolic,) = audit([str(plan)], Settings(engine="sat"))
     if [d.code for d in symbolic.report.diagnostics if d.code == "SC507"]:
@@ -65,7 +65,7 @@ def test_examples(plan: Path) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name not in TIMED], ids=lambda case: case.name)
-def test_instances(case: Case) -> None:
+def test_the_encoding_of_a_conformance_case_has_the_violated_instances_of_the_report(case: Case) -> None:
     """The encoding itself, not the replay that the report shows, has the same violated instances and goal."""
     checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"))
     plan = case.source("plan")
@@ -75,7 +75,7 @@ def test_instances(case: Case) -> None:
     _same_instances(checker, report, plan)
 
 
-def test_instances_of_examples() -> None:
+def test_the_encoding_of_an_example_has_the_violated_instances_of_the_report() -> None:
     session = Session(Settings())
     compared = 0
     for path in EXAMPLES:

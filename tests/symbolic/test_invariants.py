@@ -115,7 +115,7 @@ def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
 # ---- inferred groups ------------------------------------------------------------------------------------------------
 
 
-def test_gripper() -> None:
+def test_gripper_groups_are_found() -> None:
     domain = """(:types room ball gripper)
       (:predicates (at-robby ?r - room) (at ?b - ball ?r - room) (free ?g - gripper) (carry ?b - ball ?g - gripper))
       (:action move :parameters (?f ?t - room) :precondition (at-robby ?f)
@@ -132,7 +132,7 @@ def test_gripper() -> None:
     ]
 
 
-def test_blocks_and_depots() -> None:
+def test_blocks_and_depots_groups_are_found() -> None:
     blocks = """(:predicates (on ?x ?y) (table ?x) (clear ?x) (holding ?x) (handempty))
       (:action pick-up :parameters (?x) :precondition (and (clear ?x) (table ?x) (handempty))
         :effect (and (not (table ?x)) (not (clear ?x)) (not (handempty)) (holding ?x)))
@@ -174,14 +174,14 @@ def test_blocks_and_depots() -> None:
     ]
 
 
-def test_every_other_instance_may_be_deleted() -> None:
+def test_deleting_all_instances_before_an_add_keeps_the_group() -> None:
     jump = GO + " :effect (and (forall (?r - place) {}) (at ?x ?q)))"
     assert places(jump.format("(not (at ?x ?r))")) == ["x: (at x *) =1"]
     assert places(jump.format("(when (at ?x ?r) (not (at ?x ?r)))")) == ["x: (at x *) =1"]
     assert places(jump.format("(when (shut ?r) (not (at ?x ?r)))")) == []
 
 
-def test_there_may_be_no_other_instance() -> None:
+def test_a_precondition_that_excludes_instances_keeps_the_group() -> None:
     put = GO + " :precondition (not (exists (?r - place) {})) :effect (and (at ?x ?q) {}))"
     assert places(put.format("(at ?x ?r)", "")) == ["x: (at x *) =1"]
     assert places(put.format("(at ?x ?r)", "(at ?x ?p)")) == []
@@ -229,7 +229,7 @@ def test_an_add_wins_over_a_delete() -> None:
     assert places(go.format(""), stay) == ["x: (at x *) =1"]
 
 
-def test_two_parameters_may_be_one_object() -> None:
+def test_two_parameters_may_be_the_same_object() -> None:
     give = """(:types hand item) (:predicates (free ?h - hand) (holds ?h - hand ?x - item) (stored ?x - item))
       (:action grab :parameters (?g ?h - hand ?x - item) :precondition (and (free ?g) (free ?h) (stored ?x) {})
         :effect (and (not (stored ?x)) (not (free ?g)) (not (free ?h)) (holds ?g ?x) (holds ?h ?x)))"""
@@ -288,14 +288,14 @@ def test_timed_literals_and_derived_predicates_are_in_no_group() -> None:
     assert find_groups(f"{PLACES} {here} {go}") == ["x: (at x *) =1"]
 
 
-def test_a_durative_action_is_two_moments() -> None:
+def test_a_group_must_hold_between_start_and_end() -> None:
     walk = """(:durative-action walk :parameters (?x - thing ?p ?q - place) :duration (= ?duration 2)
       :condition (at start (at ?x ?p)) :effect (and (at {} (not (at ?x ?p))) (at {} (at ?x ?q))))"""
     assert places(walk.format("start", "end")) == []
     assert places(walk.format("start", "start")) == ["x: (at x *) =1"]
 
 
-def test_groups_that_nothing_speaks_for_are_left_out() -> None:
+def test_groups_that_no_action_suggests_are_left_out() -> None:
     cook = "(:types food) (:predicates (raw ?x - food) (cooked ?x - food) (fresh ?x - food) (full))"
     boil = "(:action boil :parameters (?x - food) :precondition (raw ?x) :effect (and (not (raw ?x)) (cooked ?x)))"
     assert find_groups(f"{cook} {boil}", "a b - food") == ["x: (cooked x) (raw x) =1"]
@@ -360,7 +360,7 @@ def assumptions(init: str, opened: str) -> list[tuple[str, list[set[str]]]]:
     return descriptions
 
 
-def test_exactly_one_is_assumed_where_it_is_so_elsewhere() -> None:
+def test_exactly_one_is_assumed_if_it_holds_for_the_closed_items() -> None:
     milk = "(inside ?x - item ?c - fridge)"
     group = "for each item `?item`, {} of `(inside ?item *)`, `(holding * ?item)` is true ({}; assumed of S0)"
     most = group.format("at most one", "no action can break it")
@@ -376,7 +376,7 @@ def test_exactly_one_is_assumed_where_it_is_so_elsewhere() -> None:
     assert assumptions(f"{denied} (holding bot egg) (unknown (holding bot milk))", inside) == [(most, places)]
 
 
-def test_what_the_given_facts_break_is_not_assumed() -> None:
+def test_a_group_that_given_facts_break_is_not_assumed() -> None:
     twice = "(inside milk g) (holding bot milk)"
     ((text, groups),) = assumptions(twice, "(inside ?x - item ?c - fridge) (inside ?x - item ?c - cupboard)")
     assert groups == [{"(inside egg f)", "(inside egg g)", "(inside egg h)"}]
@@ -389,7 +389,7 @@ def test_open_facts_that_init_names_are_in_no_group() -> None:
     assert groups == [{"(inside milk f)", "(inside milk h)"}]
 
 
-def test_simple_groups_are_said_simply() -> None:
+def test_groups_with_one_predicate_have_a_short_description() -> None:
     domain = """(:types item box) (:predicates (inside ?x - item ?b - box) (in-hand ?x - item))
       (:action move :parameters (?x - item ?a ?b - box) :precondition (inside ?x ?a)
         :effect (and (not (inside ?x ?a)) (inside ?x ?b)))
@@ -430,7 +430,7 @@ DECLARED = [
 
 @pytest.mark.parametrize("declared", DECLARED)
 @pytest.mark.parametrize("init", ["", "(holding bot milk)", "(inside egg f) (inside egg g)", "(not (inside milk f))"])
-def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
+def test_declared_groups_allow_the_completions_of_their_definition(declared: str, init: str) -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init {init}) (:goal (and)))"
     compiled = compile_task(
         HOUSE, problem, f"(define (safety s) (:open (inside ?x ?c) (holding ?a - robot ?x)) {declared})"
@@ -459,7 +459,7 @@ def test_declared_groups_are_what_they_say(declared: str, init: str) -> None:
     assert completions(task, open_now, groups) == expected
 
 
-def test_declared_groups_in_words() -> None:
+def test_declared_groups_are_described() -> None:
     problem = f"(define (problem p) (:domain house) (:objects {NAMES}) (:init) (:goal (and)))"
     rules = f"(define (safety s) (:open (inside ?x ?c)) {DECLARED[1]} (:invariant h :holds (cool milk)))"
     compiled = compile_task(HOUSE, problem, rules)
@@ -500,7 +500,7 @@ def test_a_quarter_of_a_million_open_facts_are_grouped() -> None:
 
 @pytest.mark.parametrize("exactly_one", [False, True])
 @pytest.mark.parametrize("size", range(10))
-def test_encoded_groups_count(size: int, exactly_one: bool) -> None:
+def test_an_encoded_group_is_true_iff_its_count_fits(size: int, exactly_one: bool) -> None:
     circuit = Circuit()
     literals = [circuit.input(n) for n in range(size)]
     root = circuit.exactly_one(literals) if exactly_one else circuit.at_most_one(literals)
@@ -510,7 +510,7 @@ def test_encoded_groups_count(size: int, exactly_one: bool) -> None:
         assert evaluate_literals(circuit, [root], given) == [expected]
 
 
-def test_encoded_groups_with_constants_and_repetitions() -> None:
+def test_an_encoded_group_may_contain_constants_and_repetitions() -> None:
     random = Random(3)
     for _ in range(200):
         circuit = Circuit()

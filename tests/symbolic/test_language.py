@@ -167,7 +167,7 @@ def left_open(init: str) -> list[str]:
         ("(UNKNOWN (Wet MUG))", ["(wet mug)"]),
     ],
 )
-def test_initial_state(init: str, expected: list[str]) -> None:
+def test_statements_of_the_initial_state_leave_facts_and_numbers_open(init: str, expected: list[str]) -> None:
     assert left_open(init) == expected
 
 
@@ -182,7 +182,7 @@ def test_given_values_stay_and_denied_facts_are_known() -> None:
     assert [len(values) for values in task.unknowns.intervals] == [0, 0]
 
 
-def test_a_predicate_of_the_name_of_a_statement() -> None:
+def test_a_predicate_may_be_named_like_a_statement() -> None:
     domain = "(define (domain d) (:predicates (unknown ?x) (oneof ?x)) (:constants a b) (:action a :effect (oneof a)))"
     problem = "(define (problem p) (:domain d) (:init (unknown a) (unknown (oneof a)) (oneof b)) (:goal (and)))"
     checker = Checker(Source("d", domain), Source("p", problem))
@@ -194,7 +194,7 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
     assert task.actions["a"].start.effects[0].choices == ()
 
 
-def test_intervals() -> None:
+def test_intervals_are_intersected() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
     assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
     assert intersect_intervals(low, high) == Interval(2, 2, True, False)
@@ -279,7 +279,7 @@ def effects(effect: str, durative: bool = False) -> list[str]:
         ("(OneOf (wet ?t) (and))", ["[0:0/2] +wet"]),
     ],
 )
-def test_effects(effect: str, expected: list[str]) -> None:
+def test_choices_in_effects_are_numbered(effect: str, expected: list[str]) -> None:
     assert effects(effect) == expected
 
 
@@ -298,7 +298,7 @@ def test_effects(effect: str, expected: list[str]) -> None:
         ),
     ],
 )
-def test_durative_effects(effect: str, expected: list[str]) -> None:
+def test_choices_in_durative_effects_are_numbered(effect: str, expected: list[str]) -> None:
     assert effects(effect, durative=True) == expected
 
 
@@ -353,7 +353,7 @@ def openings(*specs: str) -> list[str]:
         ),
     ],
 )
-def test_open_predicates(text: str, expected: list[str]) -> None:
+def test_open_predicates_have_the_declared_objects(text: str, expected: list[str]) -> None:
     if "either" in text:  # `?t` and `?p` share the type that follows them
         text = text.replace("?t ?p", "?t - thing ?p")
         expected = [entry.replace("0: ", "0:mug,pan ") for entry in expected]
@@ -383,7 +383,7 @@ def test_open_predicates_are_inherited() -> None:
         ("(:types (cutlery (either cup thing)))", "(:open (wet ?x - (either cutlery cup)))", ["wet 0:mug,pan"]),
     ],
 )
-def test_mappings_of_open_predicates(mapping: str, text: str, expected: list[str]) -> None:
+def test_mappings_apply_to_open_predicates(mapping: str, text: str, expected: list[str]) -> None:
     names = "(moist ?x) (holds ?a ?b) (chilled ?a) (lonely ?a) (pair ?a ?b)"
     spec = safety(f"(:vocabulary (:predicates {names}) (:types cutlery)) {text}")
     assert openings(f"{spec} (define (mapping m) (:specification s) {mapping})") == expected
@@ -419,14 +419,14 @@ def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
         (":at-most-one ((safe ?o))", "at-most-one safe ?o (?o:mug,pan)"),
     ],
 )
-def test_invariants(text: str, expected: str) -> None:
+def test_invariants_have_parameters_atoms_and_counted_variables(text: str, expected: str) -> None:
     checker = checker_of("", "", safety(f"(:invariant i {text})"))
     assert checker.is_open
     assert [invariant_text(checker, invariant) for invariant in checker.compiled.invariants] == [expected]
     assert checker.compiled.invariants[0].name == "i"
 
 
-def test_macros_and_mappings_in_invariants() -> None:
+def test_macros_and_mappings_apply_to_invariants() -> None:
     spec = safety(
         "(:vocabulary (:predicates (moist ?x))) (:define (soaked ?x) (and (moist ?x) (hot ?x)))"
         " (:invariant i :at-most-one ((moist ?x) (done))) (:invariant j :holds (soaked mug))"
@@ -452,7 +452,7 @@ def test_macros_and_mappings_in_invariants() -> None:
         ("(define (plan p) (:steps) (:ordering))", ()),
     ],
 )
-def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> None:
+def test_orderings_become_pairs_of_step_numbers(text: str, ordering: tuple[tuple[int, int], ...] | None) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
@@ -461,14 +461,14 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
 
-def test_labels_and_places() -> None:
+def test_steps_have_their_labels_and_spans() -> None:
     text = "(define (plan p) (:steps (a (dry mug)) (dry pan)))"
     steps = checker_of().read(Source("plan", text)).text.steps
     assert [step.label for step in steps] == ["a", None]
     assert [text[step.span.start : step.span.end] for step in steps] == ["(dry mug)", "(dry pan)"]
 
 
-def test_a_long_order_and_a_long_cycle() -> None:
+def test_a_long_order_is_read_and_a_long_cycle_is_reported() -> None:
     count = 20_000
     steps = " ".join(["(dry mug)"] * count)
     chain = " ".join(map(str, range(1, count + 1)))
@@ -492,7 +492,7 @@ TOLERANT = (
 
 
 @pytest.mark.parametrize("text", TOLERANT)
-def test_tolerances(text: str) -> None:
+def test_every_notation_of_a_tolerance_is_read(text: str) -> None:
     read = checker_of().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
@@ -501,7 +501,7 @@ def test_tolerances(text: str) -> None:
     assert not isinstance(read.steps[0], IllFormed)
 
 
-def test_a_tolerance_of_nothing_is_none() -> None:
+def test_a_tolerance_of_zero_leaves_nothing_open() -> None:
     read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
@@ -509,13 +509,13 @@ def test_a_tolerance_of_nothing_is_none() -> None:
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
-def test_impossible_tolerances(text: str) -> None:
+def test_impossible_tolerances_make_a_step_ill_formed(text: str) -> None:
     (step,) = checker_of().read(Source("plan", text)).steps
     assert isinstance(step, IllFormed)
     assert step.code == "SC406"
 
 
-def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
+def test_loose_texts_keep_open_orders_and_durations_or_are_refused() -> None:
     checker = checker_of()
     order = "(define (plan p) (:steps (a (dry mug)) (b (dry pan))) (:ordering (< b a)))"
     for text in (*TOLERANT, order):
@@ -543,7 +543,7 @@ PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
 
 
 @pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
-def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
+def test_components_for_one_world_refuse_open_tasks(name: str, make: Callable[[], Checker], says: str) -> None:
     checker = make()
     assert checker.is_open
     engine = checker.engine

@@ -41,7 +41,7 @@ def printed(*commands: list[str], optimised: bool = False, speed: int = 1) -> st
 
 
 @pytest.mark.slow
-def test_all_examples() -> None:
+def test_example_reports_are_the_same_with_optimisation_and_on_a_slow_machine() -> None:
     commands = [["examples", "--format", "json"], ["examples", "--replay", "always"]]
     plain = printed(*commands)
     assert plain.count('"headline"') >= 18
@@ -50,7 +50,7 @@ def test_all_examples() -> None:
 
 
 @pytest.mark.slow
-def test_a_deadline_that_two_events_of_one_time_meet(tmp_path: Path) -> None:
+def test_reports_of_simultaneous_events_are_the_same_with_optimisation(tmp_path: Path) -> None:
     files = {"d.pddl": DOMAIN, "p.pddl": PROBLEM, "s.safe": RULE, "x.plan": "0: (bake a) [3 +- 1]\n3: (open-door)\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -77,7 +77,7 @@ def narrows(test: ast.expr) -> bool:
     return isinstance(test, ast.Name)
 
 
-def test_assertions_compute_nothing() -> None:
+def test_assertions_only_narrow_types() -> None:
     assert not narrows(ast.parse("now == later", mode="eval").body)
     texts = {file: file.read_text(encoding="utf-8") for folder in SHIPPED for file in (ROOT / folder).rglob("*.py")}
     asserted = [

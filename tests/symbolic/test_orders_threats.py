@@ -40,7 +40,7 @@ def value(writers: Writers, order: tuple[int, ...], moment: int) -> bool:
     return is_true
 
 
-def test_the_closure_and_the_extensions() -> None:
+def test_the_transitive_closure_agrees_with_all_linear_extensions() -> None:
     random = Random(1)
     for _ in range(100):
         order = some_order(random, random.randint(1, 5))
@@ -59,7 +59,7 @@ def test_a_cycle_is_refused() -> None:
         PartialOrder(1, [(1, 1)])
 
 
-def test_the_criterion_is_exact_where_writes_are_plain() -> None:
+def test_the_criterion_is_exact_for_unconditional_writes() -> None:
     random = Random(2)
     seen_truths = set()
     for _ in range(1500):
@@ -82,7 +82,7 @@ def test_the_criterion_is_exact_where_writes_are_plain() -> None:
     assert seen_truths == {True, False}
 
 
-def test_the_criterion_is_sound_where_writes_are_conditional() -> None:
+def test_the_criterion_is_sound_for_conditional_writes() -> None:
     random = Random(3)
     certain_count = 0
     for _ in range(800):

@@ -60,25 +60,25 @@ TIMED = "0: (last b1)[2]\n3: (act b2)\n"
         ],
     ),
 )
-def test_each_object_chooses(effect: str, plan: str, goal: str, rules: str) -> None:
+def test_each_object_has_an_outcome_of_its_own(effect: str, plan: str, goal: str, rules: str) -> None:
     case = task(effect, plan, goal, "(in cup b1) (in plate b2)", rules)
     assert find_report_differences(case, ("auto",) if plan == TIMED else ("auto", "sat", "smt")) == []
 
 
-def test_overlapping_alternatives_have_what_they_share() -> None:
+def test_the_shared_effect_of_all_alternatives_is_certain() -> None:
     report = create_checker(task(OVERLAPPING, goal="(wet plate)")).check(Source("plan", "(act b1)"))
     assert (report.headline, report.exit_code) == (Headline.VALID, 0)
 
 
 @pytest.mark.parametrize("safe", [True, False])
-def test_smallest_spills_of_the_benchmark(safe: bool) -> None:
+def test_the_smallest_benchmark_cases_have_the_expected_verdict(safe: bool) -> None:
     small = pouring(2, 3, 4, spills=True, safe=safe)
     case = WorldsCase(small.domain, small.problem, (small.rules,), small.plan)
     assert enumerate_verdict(case).headline == small.expected.headline
     assert find_report_differences(case) == []
 
 
-def test_the_benchmark_fails_where_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_benchmark_fails_if_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring(2, 3, 4, spills=True, safe=safe)})
     monkeypatch.setattr(run.Bench, "ours", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
     monkeypatch.setattr(run.Bench, "naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline))
@@ -86,7 +86,7 @@ def test_the_benchmark_fails_where_answers_differ(monkeypatch: pytest.MonkeyPatc
     assert run.main() == 1
 
 
-def test_the_benchmark_compares_what_grows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_benchmark_compares_the_growth_series(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(run.Bench, "ours", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected)))
     monkeypatch.setattr(run.Bench, "naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "growth", "--output", str(tmp_path / "w.json")])

@@ -42,7 +42,7 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_sat_is_z3_is_trying_all(seed: int) -> None:
+def test_cadical_and_z3_agree_with_enumeration(seed: int) -> None:
     choose = random.Random(seed)
     circuit, literals = random_boolean_circuit(seed)
     solvers: list[Solver] = [SatSolver(circuit), SmtSolver(circuit)]
@@ -75,7 +75,7 @@ def test_z3_computes_with_exact_numbers(seed: int) -> None:
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
+def test_constants_may_be_assumed_and_required(solver: Callable[[Circuit], Solver]) -> None:
     circuit = Circuit()
     query_solver = solver(circuit)
     assert query_solver.solve() is True
@@ -89,7 +89,7 @@ def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
     assert query_solver.core() == []
 
 
-def test_numbers_decide_the_engine() -> None:
+def test_circuits_with_numbers_need_z3() -> None:
     circuit = Circuit()
     fact = circuit.input("fact")
     high = terms.compare(circuit, ">", terms.variable(0, 0), terms.constant(3))
@@ -106,7 +106,7 @@ def test_numbers_decide_the_engine() -> None:
 
 @pytest.mark.parametrize("operator", ["<", "<=", "=", ">", ">="])
 @pytest.mark.parametrize("bound", [-4, -3, 0, 3, 4, Fraction(1, 2)])
-def test_counting_with_weights(operator: str, bound: Number) -> None:
+def test_weighted_counts_agree_with_enumeration(operator: str, bound: Number) -> None:
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(5)]
     total = terms.constant(0)
@@ -117,7 +117,7 @@ def test_counting_with_weights(operator: str, bound: Number) -> None:
         check(SmtSolver(circuit), circuit, [], [literal], is_satisfiable(circuit, [literal]))
 
 
-def test_products_and_quotients() -> None:
+def test_products_and_quotients_are_exact() -> None:
     circuit = Circuit()
     x, y = terms.variable(0, 0), terms.variable(0, 1)
     one, two, six = [terms.constant(n) for n in (1, 2, 6)]
@@ -139,7 +139,7 @@ def test_products_and_quotients() -> None:
 
 
 @pytest.mark.slow
-def test_depth_and_sharing_are_no_problem() -> None:
+def test_deep_circuits_with_shared_gates_are_solved() -> None:
     circuit = Circuit()
     literal = circuit.input(0)
     for k in range(1, 8_000):
@@ -155,7 +155,7 @@ def test_depth_and_sharing_are_no_problem() -> None:
         assert solver.solve([literal]) is False
 
 
-def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
+def test_numbers_may_be_nested_3000_deep() -> None:
     circuit = Circuit()
     level = terms.variable(0, 0)
     for k in range(3_000):  # doubled or not, then one more: parts are shared at every step
@@ -166,7 +166,7 @@ def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
+def test_the_answer_is_none_after_the_deadline(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()
     literal = hard(circuit)
     assert solver(circuit, time.monotonic() + 0.5).solve([literal]) is None  # without a deadline, it never ends
@@ -175,7 +175,7 @@ def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_no_answer_after_the_work_budget(solver: Callable[..., Solver]) -> None:
+def test_the_answer_is_none_after_the_work_budget(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()
     literal = hard(circuit)
     work = WorkBudget(200_000)
@@ -204,7 +204,9 @@ def product(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Litera
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_little_memory_is_noticed_in_time(solver: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_raises_a_memory_error(
+    solver: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch
+) -> None:
     resource = pytest.importorskip("resource")
     circuit = Circuit()
     literal = hard(circuit)

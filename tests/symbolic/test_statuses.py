@@ -30,7 +30,7 @@ def statuses(report: Report) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
-def test_rules_that_break_in_different_worlds(plan: str) -> None:
+def test_rules_violated_in_different_worlds_are_both_violated(plan: str) -> None:
     report = check(BOTH, plan, "(oneof (p) (q))")
     assert statuses(report) == {"no-p": "violated", "no-q": "violated"}
     assert {(finding.rule, finding.worlds) for finding in report.findings} == {
@@ -40,27 +40,27 @@ def test_rules_that_break_in_different_worlds(plan: str) -> None:
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
-def test_what_no_world_breaks_is_kept(plan: str) -> None:
+def test_a_rule_violated_in_no_world_is_kept(plan: str) -> None:
     rules = "(:termination no-p :forbid (p)) (:termination never :forbid (and (p) (q)))"
     assert statuses(check(rules, plan, "(oneof (p) (q))")) == {"no-p": "violated", "never": "kept"}
 
 
 @pytest.mark.parametrize("plan", ["(need) (go)", "1: (need)\n2: (go)"])
-def test_a_rule_about_a_step_that_is_taken_in_some_worlds(plan: str) -> None:
+def test_a_rule_about_a_step_executed_in_some_worlds_is_kept(plan: str) -> None:
     report = check("(:process r :on (go) :require (g))", plan, "(unknown (p))")
     assert (report.executable, statuses(report)) == (Worlds.SOME, {"r": "kept"})
     assert report.rules[0].instances == 1
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
-def test_preferences(plan: str) -> None:
+def test_preferences_have_statuses(plan: str) -> None:
     soft = "(:constraints (and (preference a (always (not (p)))) (preference b (always (not (q))))))"
     by_rule = statuses(check("", plan, "(oneof (p) (g))", constraints=soft))
     assert by_rule == {"a": "preference violated", "b": "kept"}
 
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])
-def test_an_undefined_number_that_decides_nothing(engine: str) -> None:
+def test_an_undefined_number_makes_a_rule_undecided_only_if_it_matters(engine: str) -> None:
     constraints = "(:constraints (sometime-after (not (<= 1 (f))) (not (q))))"
     report = check("", "", "", engine, constraints)
     assert (report.headline, statuses(report)) == (Headline.SAFE, {"constraint-1": "kept"})
@@ -69,7 +69,7 @@ def test_an_undefined_number_that_decides_nothing(engine: str) -> None:
     assert (report.headline, statuses(report)) == (Headline.UNKNOWN, {"constraint-1": "undecided"})
 
 
-def test_each_rule_over_durations() -> None:
+def test_each_rule_has_a_status_over_durations() -> None:
     domain = """(define (domain d) (:predicates (p) (q) (r))
       (:durative-action a :duration (>= ?duration 1) :effect (at end (p))) (:action c :effect (r)))"""
     problem = "(define (problem x) (:domain d) (:init) (:goal (p)))"
@@ -81,14 +81,14 @@ def test_each_rule_over_durations() -> None:
     assert statuses(report) == {"early": "violated", "late": "violated", "never": "kept", "unused": "never applied"}
 
 
-def test_a_step_reads_the_conditions_of_what_does_not_happen() -> None:
+def test_a_step_reads_the_conditions_of_unselected_alternatives() -> None:
     report = check("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
     assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["timed", "one-order", "orders"])
-def test_random_cases(mode: str) -> None:
+def test_statuses_of_random_cases_agree_with_enumeration(mode: str) -> None:
     compared = 0
     for number in range(25):
         case = generate_worlds_case(mode, 77, number)

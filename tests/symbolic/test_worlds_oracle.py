@@ -31,7 +31,7 @@ CALM = "(:process calm :forbid (spark))"
 TIDY = "(:termination tidy :parameters (?x - item) :forbid (wet ?x))"
 
 
-def test_a_verdict_over_completions() -> None:
+def test_the_verdict_combines_all_completions() -> None:
     case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
     verdict = enumerate_verdict(case)
     assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == (
@@ -48,7 +48,7 @@ def test_a_verdict_over_completions() -> None:
     assert len(find_contradictions(case, {"executable": "SOME", "goal": "ALL", "safe": "ALL"})) == 2
 
 
-def test_causes_and_questions_of_completions() -> None:
+def test_causes_and_questions_are_minimal() -> None:
     cup, pan = ("metal", "cup"), ("metal", "pan")
     case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
     assert is_cause(case, {cup: True})
@@ -74,7 +74,7 @@ def test_causes_and_questions_of_completions() -> None:
     assert enumerate_verdict(case).violated == {("calm", ()): "ALL"}
 
 
-def test_causes_with_several_facts_and_numbers() -> None:
+def test_causes_and_questions_may_contain_several_facts_and_numbers() -> None:
     rules = "(:termination mild :require (imply (and (metal cup) (metal pan)) (< (power) 2)))"
     case = written("(unknown (metal cup)) (unknown (metal pan)) (oneof (= (power) 1) (= (power) 2))", "", rules)
     cup, pan, power = ("metal", "cup"), ("metal", "pan"), ("power",)
@@ -108,14 +108,14 @@ def test_outcomes_count_as_worlds_of_a_completion() -> None:
         ("(oneof (hot) (spark)) (hot) (spark)", "", CALM, "()", ("UNKNOWN", "UNKNOWN", "UNKNOWN", "", 2)),
     ],
 )
-def test_values_and_headlines(
+def test_values_headlines_and_exit_codes(
     init: str, plan: str, rules: str, goal: str, expected: tuple[str, str, str, str, int]
 ) -> None:
     verdict = enumerate_verdict(written(init, plan, rules, goal))
     assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == expected
 
 
-def test_worlds_in_which_a_rule_is_undecided() -> None:
+def test_a_rule_undecided_in_some_world_makes_safety_unknown() -> None:
     weak = "(:termination weak :when (hot) :require (< (power) 2))"
     assert enumerate_verdict(written("(hot)", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
     assert enumerate_verdict(written("(unknown (hot))", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
@@ -142,7 +142,7 @@ def test_intervals_are_sampled() -> None:
 
 
 @pytest.mark.parametrize("mode", quick_every(5, MODES))
-def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
+def test_random_cases_are_reproducible_valid_and_small(mode: str) -> None:
     for number in range(6):
         case = generate_worlds_case(mode, 1, number)
         assert case == generate_worlds_case(mode, 1, number)
@@ -151,7 +151,7 @@ def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
         assert verdict.complete or mode == "intervals"
 
 
-def test_no_random_world_is_new() -> None:
+def test_lazy_enumeration_covers_random_worlds() -> None:
     """Lazy enumeration has every value of worlds that are drawn at random."""
     random = Random(5)
     for number in range(100, 118):
@@ -173,7 +173,7 @@ def test_no_random_world_is_new() -> None:
             assert completion.some_good if good else not completion.good
 
 
-def test_cases_are_made_smaller() -> None:
+def test_shrinking_leaves_only_the_relevant_parts() -> None:
     case = written("(unknown (metal cup)) (or (metal pan) (wet pan)) (wet cup)", "(rinse pan) (heat cup)", CALM + TIDY)
     small = shrink_case(case, lambda c: enumerate_verdict(c).violated.get(("calm", ())) == "SOME")
     assert enumerate_verdict(small).violated == {("calm", ()): "SOME"}
