@@ -1,4 +1,4 @@
-"""Verdicts on partially ordered plans: against the replay of every order, on open worlds, and at size."""
+"""Verdicts on partially ordered plans agree with the replay of every order, also with open facts; large plans."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
     monkeypatch.setattr(explicit_orders, "MAX_POINTS", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
-    assert verdict.executable is Worlds.SOME  # two replays show that
+    assert verdict.executable is Worlds.SOME  # two replays show it
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)])
     assert verdict.executable is verdict.goal is Worlds.UNKNOWN
     assert verdict.limits == ("no circuits today", "the orders come to more than 2 different points")
@@ -151,9 +151,9 @@ def test_open_facts_outcomes_and_orders_combine() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("fine", [True, False])
-def test_large_plans_have_the_expected_verdicts(family: str, fine: bool) -> None:
-    large = FAMILIES[family](200, 10, fine)
+@pytest.mark.parametrize("without_flaw", [True, False])
+def test_large_plans_have_the_expected_verdicts(family: str, without_flaw: bool) -> None:
+    large = FAMILIES[family](200, 10, without_flaw)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
     verdict = order_audit.OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs)).verdict()

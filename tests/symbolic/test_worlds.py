@@ -1,4 +1,4 @@
-"""The symbolic engine against every world replayed by the kernel; thousands more by ``run_worlds.py``."""
+"""The symbolic engine agrees with the replay of every world by the kernel; ``run_worlds.py`` compares more cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 
 def check_case(case: WorldsCase, full: bool) -> list[str]:
-    """What differs; nothing where the kernel does not take the case."""
+    """The differences of a case; none if the kernel rejects it."""
     try:
         return find_report_differences(case) if full else find_encoding_differences(case)
     except (KernelRejects, KernelLimit):
