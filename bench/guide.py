@@ -128,7 +128,7 @@ def measure_drawn(options: argparse.Namespace, models: Sequence[Model]) -> int:
                     problem = contradiction(guided_plan, slack >= 1)
                     if problem:
                         contradictions += 1
-                        print(f"  {task.origin}: {problem}", flush=True)
+                        print(f"  {task.name}: {problem}", flush=True)
                 print_row(
                     f"{model.label if isinstance(model, PlainModel) else 'model'} {mode.value} {slack:g}", guided_plans
                 )

@@ -14,7 +14,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # for bench, which is not part of the package
 
 from bench.worlds import run  # noqa: E402
-from bench.worlds.outcomes import pouring  # noqa: E402
+from bench.worlds.outcomes import pouring_task  # noqa: E402
 from worlds_brute import enumerate_verdict  # noqa: E402
 from worlds_case import WorldsCase  # noqa: E402
 from worlds_compare import create_checker, find_report_differences  # noqa: E402
@@ -72,26 +72,22 @@ def test_the_shared_effect_of_all_alternatives_is_certain() -> None:
 
 @pytest.mark.parametrize("safe", [True, False])
 def test_the_smallest_benchmark_cases_have_the_expected_verdict(safe: bool) -> None:
-    small = pouring(2, 3, 4, spills=True, safe=safe)
+    small = pouring_task(2, 3, 4, spills=True, safe=safe)
     case = WorldsCase(small.domain, small.problem, (small.rules,), small.plan)
     assert enumerate_verdict(case).headline == small.expected.headline
     assert find_report_differences(case) == []
 
 
 def test_the_benchmark_fails_if_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring(2, 3, 4, spills=True, safe=safe)})
+    monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring_task(2, 3, 4, spills=True, safe=safe)})
     monkeypatch.setattr(run.Bench, "ours", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
-    monkeypatch.setattr(
-        run.Bench, "naive", lambda _, __, create_case: run.Timed(0.1, 0.1, 1, 1, create_case.expected.headline)
-    )
+    monkeypatch.setattr(run.Bench, "naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline))
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "naive", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
 
 
 def test_the_benchmark_compares_the_growth_series(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(
-        run.Bench, "ours", lambda _, __, create_case: run.Timed(0.1, 0.1, 1, 1, str(create_case.expected))
-    )
+    monkeypatch.setattr(run.Bench, "ours", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected)))
     monkeypatch.setattr(run.Bench, "naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "growth", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
