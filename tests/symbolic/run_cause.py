@@ -1,8 +1,8 @@
-"""Hold causes and questions against their definitions on random decisions; print every difference.
+"""Compare causes and questions of random decisions with their definitions; print every difference.
 
 usage: python tests/symbolic/run_cause.py [--count 1000] [--seed 1] [--engine auto]
 
-Exit code 0 if nothing differs, else 1.
+Exit code 1 if something differs, else 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Look for steps that break inferred invariants of random domains, and print each with its domain.
+"""Search for steps that break inferred invariants of random domains, and print each with its domain.
 
 usage: python tests/symbolic/run_invariants.py [--count 1000] [--seed 1] [--states 60] [--steps 12]
 
-Exit code 0 if none was found, else 1.
+Exit code 1 if an invariant is broken, else 0.
 """
 
 from __future__ import annotations

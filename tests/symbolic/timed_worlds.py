@@ -1,4 +1,4 @@
-"""Random timed plans of durative tasks in which facts, and at times outcomes, are open."""
+"""Generate timed plans of durative tasks in which facts, and sometimes outcomes, are open."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def generate_timed_case(seed: int, number: int) -> WorldsCase:
 
 
 def _make_optional(random: Random, structure: Sexp) -> Sexp:
-    """An action that may do nothing instead."""
+    """Let an action have no effect as another outcome."""
     if structure[0] != ":action" or random.random() < 0.5:
         return structure
     parts = list(structure)
@@ -39,7 +39,7 @@ def _make_optional(random: Random, structure: Sexp) -> Sexp:
 
 
 def _add_choice_per_cup(random: Random, structure: Sexp) -> Sexp:
-    """An action whose effect also chooses for each cup, among alternatives that overlap."""
+    """Add an effect that chooses for each cup among alternatives that overlap."""
     parts = list(structure)
     pool: list[Sexp] = [("p", "?z"), ("q", "?z"), ("not", ("p", "?z")), ("n",)]
     alternatives = [("and", *random.sample(pool[:3], random.choice((1, 2)))), ("and", *random.sample(pool, 2))]
@@ -52,7 +52,7 @@ def _add_choice_per_cup(random: Random, structure: Sexp) -> Sexp:
 
 
 def _leave_facts_open(random: Random, case: Case) -> tuple[Sexp, ...]:
-    """The initial state with some facts left open: some that it gives, and some that rules may read."""
+    """The initial state with some facts left open: given facts, and facts that rules may read."""
     initial_facts = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
     objects = [name for name, _ in case.objects]
     closed_facts: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]

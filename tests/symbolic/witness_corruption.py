@@ -37,7 +37,7 @@ PROPERTIES = ("executable", "goal", "safe")
 
 
 def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, bool]]:
-    """Whether a witness with mistakes is accepted (the kernel is not asked), and whether it is right by the kernel."""
+    """For each corrupted witness: whether the report accepts it without the kernel, whether the kernel confirms it."""
     draw = random.Random(seed)
     checker = create_checker(case)
     if not checker.ok:
@@ -63,7 +63,7 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
         audit.failing_worlds.clear()
         try:
             audit.add_failing_world(PROPERTIES[which], world)
-            # An explicit replay that is undecided about a temporal rule neither confirms nor contradicts.
+            # An explicit replay that cannot decide a temporal rule neither confirms nor contradicts the witness.
             if audit.failing_worlds[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True

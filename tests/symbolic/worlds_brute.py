@@ -38,9 +38,9 @@ class Completion(NamedTuple):
     some_good: bool
     worlds: int
 
-    def value(self, what: Fact) -> bool | Fraction:
+    def value(self, variable: Fact) -> bool | Fraction:
         """The value of an open fact or fluent."""
-        return self.numbers.get(what, what in self.facts)
+        return self.numbers.get(variable, variable in self.facts)
 
 
 class EnumeratedVerdict(NamedTuple):
@@ -127,7 +127,7 @@ def _combine_verdicts(
         ]
         for judgement in judgements
     ]
-    findings = [{(f.rule, f.binding) for f in own} for own in counted_findings]
+    findings = [{(f.rule, f.binding) for f in findings_of_world} for findings_of_world in counted_findings]
     everywhere = set.intersection(*findings) if findings else set()
     violated: dict[RuleBinding, Value] = {
         pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[RuleBinding]().union(*findings))
@@ -161,7 +161,7 @@ def _combine_verdicts(
 
 def _rule_status(rule: str, judgements: list[KernelVerdict], findings: list[set[RuleBinding]]) -> str:
     """The status of a rule over all worlds."""
-    if any(name == rule for own in findings for name, _ in own):
+    if any(name == rule for findings_of_world in findings for name, _ in findings_of_world):
         return "violated"
     if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
         return "undecided"
@@ -189,7 +189,7 @@ def _list_completions(kernel: Kernel) -> tuple[bool, Iterator[tuple[frozenset[Fa
 
 
 def sample_numbers(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
-    """Values of a fluent within its limits: the limits, values beside them, and those that random texts mention."""
+    """Values of a fluent within its limits: the limits, values near them, and the values that random texts mention."""
     ends = [number for _, number in limits]
     near = [end + Fraction(step, 8) for end in ends for step in (-4, -1, 0, 1, 4)]
     values = {*near, *(Fraction(n, 2) for n in range(-4, 9)), Fraction(13, 10)}
@@ -203,7 +203,7 @@ def sample_numbers(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
 
 
 def _sample_completions(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
-    """Completions with values from a grid: all open facts, with so many combinations of numbers that 200 are tried."""
+    """Completions with numbers from a grid; the grid is thinned until about 200 completions remain."""
     facts, fluents = kernel.open_facts, kernel.open_fluents
     grids = [sample_numbers(limits) for limits in fluents.values()]
     while prod(map(len, grids)) > max(5, 200 >> len(facts)):
@@ -254,7 +254,7 @@ def _audit_all_outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[Ker
         choices = [*chosen.items()]
         for i, (key, _) in enumerate(choices):
             if key not in fixed:
-                pending += [dict(choices[:i]) | {key: other} for other in range(1, widths[key])]
+                pending += [dict(choices[:i]) | {key: alternative} for alternative in range(1, widths[key])]
 
 
 # ---- causes and questions -------------------------------------------------------------------------------------------
@@ -266,13 +266,15 @@ def is_cause(case: WorldsCase, assignment: Mapping[Fact, bool | Fraction | int])
     verdict = enumerate_verdict(case)
     if not {*assignment} <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
-    smaller = [{w: v for w, v in assignment.items() if w != what} for what in assignment]
-    return _implies_bad(verdict, assignment) and not any(_implies_bad(verdict, less) for less in smaller)
+    subsets = [{fact: number for fact, number in assignment.items() if fact != variable} for variable in assignment]
+    return _implies_bad(verdict, assignment) and not any(_implies_bad(verdict, subset) for subset in subsets)
 
 
 def _implies_bad(verdict: EnumeratedVerdict, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
-    agree = [c for c in verdict.completions if all(c.value(what) == value for what, value in assignment.items())]
-    return bool(agree) and not any(completion.good for completion in agree)
+    agreeing = [
+        c for c in verdict.completions if all(c.value(variable) == value for variable, value in assignment.items())
+    ]
+    return bool(agreeing) and not any(completion.good for completion in agreeing)
 
 
 def is_question(case: WorldsCase, facts: frozenset[Fact]) -> bool:

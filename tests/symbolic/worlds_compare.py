@@ -1,4 +1,4 @@
-"""The symbolic engine against every world replayed by the kernel."""
+"""Compare the symbolic engine with the replay of every world by the kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def create_checker(case: WorldsCase, engine: str = "auto") -> Checker:
 
 
 def find_report_differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[str]:
-    """What the engines say that the worlds do not, or differently from each other. Raises what the kernel raises."""
+    """The differences between reports and enumerated worlds, and among the engines. Raises what the kernel raises."""
     expected = enumerate_verdict(case)
     out: list[str] = []
     reports: dict[str, Report] = {}
@@ -70,7 +70,7 @@ def find_report_differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES
 
 
 def find_encoding_differences(case: WorldsCase) -> list[str]:
-    """What the encoding says by a SAT solver, by Z3 and by simulation first, against the worlds; no report is made."""
+    """The differences between the encoding (solved by SAT, Z3, or simulation first) and the worlds, without reports."""
     expected = enumerate_verdict(case)
     checker = create_checker(case)
     if not checker.ok:
@@ -132,7 +132,7 @@ def _compare_statuses(report: Report, rules: dict[str, str], numbers: bool) -> l
     """The differences between the status of each rule in the report and by enumeration."""
     out = []
     for count in report.rules:
-        expected = rules.get(count.name)  # none of preferences, whose worlds the kernel does not tell apart
+        expected = rules.get(count.name)  # None for preferences, whose worlds the kernel does not distinguish
         claim = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
         if expected is None or claim == expected or (count.status == "undecided" and numbers):
             continue
@@ -143,7 +143,7 @@ def _compare_statuses(report: Report, rules: dict[str, str], numbers: bool) -> l
 def _compare_findings(
     report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], exact: bool
 ) -> list[str]:
-    """Findings about rules against the rules that are violated in all worlds, or in some."""
+    """The differences between findings and the rules that are violated in all or some worlds."""
     rules = {rule for rule, _ in violated}
     out = []
     for finding in report.findings:
@@ -160,7 +160,7 @@ def _compare_findings(
             out.append(f"finding of {finding.rule} {finding.binding} in no world")
         elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or exact):
             out.append(f"finding of {finding.rule} {finding.binding} in {finding.worlds.value}, not {expected}")
-    # Where the explicit engine is undecided about a temporal rule that is violated, it says so instead.
+    # If the explicit engine cannot decide a violated temporal rule, it reports that instead.
     missing = rules - {finding.rule for finding in report.findings}
     if missing and len(report.worlds.witnesses if report.worlds else ()) < 8:
         out.append(f"no finding of {sorted(missing)}")

@@ -1,4 +1,4 @@
-"""The smallest case with the same trouble: parts of its texts are left out while they are not needed for it."""
+"""Shrink a failing case: remove parts of its texts while it still fails."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def shrink_case(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: in
 
 
 def _smaller_lists(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
-    """The list without one of its parts, or with one replaced by a part of it; big ones first."""
+    """The list without one of its parts, or with one part replaced by a part of itself; large parts first."""
     for i in sorted(range(len(parts)), key=lambda i: -len(write(parts[i]))):
         yield parts[:i] + parts[i + 1 :]
         if i and parts[i - 1] == "-" and i > 1:
