@@ -1,4 +1,4 @@
-"""Describe a plan in the words of the household ontology: the events of its steps, and the facts at its end."""
+"""Describe a plan in the words of the household ontology: the events of its steps, and the final facts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(world: str, specs: list[Source], objects: str = "", facts: str = "") -
 
 @cache
 def library(world: str) -> Checker:
-    """Return a checker of the whole library for a world without objects."""
+    """Return a checker of all areas of the library for a world without objects."""
     return check(world, [shipped("home"), shipped(f"home-{world}")])
 
 
@@ -75,11 +75,11 @@ def _rules_for_words() -> Source:
             rules.append(f"(:process does-{name} :on {atom} :forbid (and))")
         else:
             rules.append(f"(:termination is-{name} :parameters ({typed}) :forbid {atom})")
-    return Source("telling.safe", f"(define (safety home) {vocabulary} {' '.join(rules)})")
+    return Source("describe.safe", f"(define (safety home) {vocabulary} {' '.join(rules)})")
 
 
 def describe_plan(world: str, objects: str, facts: str, plan: str) -> tuple[list[str], set[str]]:
-    """Return the events of the steps by step, and the facts at the end; raises if a step cannot be executed."""
+    """Return the events by step, and the final facts. Raises AssertionError if a step cannot be executed."""
     checker = check(world, [_rules_for_words(), shipped(f"home-{world}")], objects, facts)
     assert checker.ok, checker.diagnostics
     report = checker.check(Source("p.plan", plan))

@@ -1,7 +1,7 @@
-"""The shipped mappings: each loads, declares the words that its world has nothing for, and replaces words correctly.
+"""The shipped mappings: each loads, declares the words that its world lacks, and replaces words correctly.
 
 ``mappings/WORLD.txt`` describes plans of each world in the words of the ontology: the events of their steps, and all
-facts at the end. A new case is a new paragraph.
+final facts. A new case is a new paragraph.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quick import quick_every
 WORLDS = tuple(name for name in domain_names() if f"home-{name}" in spec_names())
 HERE = Path(__file__).resolve().parent / "mappings"
 # In every world, the first kind excludes the other kinds of its group.
-APART = (
+EXCLUSIVE_KINDS = (
     ("agent", "person", "child", "animal", "furniture", "food"),
     ("heat-source", "microwave", "lamp", "flame", "cold-store"),
     ("liquid", "furniture", "electric", "structure", "sharp", "paper", "tableware", "animal"),
@@ -32,7 +32,7 @@ APART = (
     ("water-source", "electronics", "paper", "soft-furniture", "flammable"),
 )
 # Every object of the first kind is also of the second kind.
-WITHIN = {
+PARENT_KINDS = {
     "open-heat": "heat-source",
     "oven": "heat-source",
     "toaster": "heat-source",
@@ -82,7 +82,7 @@ def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world:
 def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
     overlapping = set()
     for name, kinds in covered(world).kinds.items():
-        for group in APART:
+        for group in EXCLUSIVE_KINDS:
             first = group[0]
             overlapping |= {(name, first, kind) for kind in group[1:] if first in kinds and kind in kinds}
     assert overlapping == set()
@@ -94,7 +94,9 @@ def test_kinds_are_within_their_parent_kinds(world: str) -> None:
     bound = {word.name for word in coverage.of("mapped") if word.kind == "type"}
     outside = set()
     for name, kinds in coverage.kinds.items():
-        outside |= {(name, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b in bound and b not in kinds}
+        outside |= {
+            (name, a, b) for a, b in PARENT_KINDS.items() if a.strip() in kinds and b in bound and b not in kinds
+        }
     assert outside == set()
 
 
@@ -144,7 +146,7 @@ def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
 
 
 # Boxes and packs of food are fillable, and therefore vessels, although no plan fills them with a liquid.
-APART_OF_TABLE = [group for group in APART if group[0] != "vessel"]
+EXCLUSIVE_KINDS_OF_TABLE = [group for group in EXCLUSIVE_KINDS if group[0] != "vessel"]
 
 
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
@@ -155,9 +157,9 @@ def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other()
     for category in categories():
         above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])
         kinds = {word for word, meaning in words.items() if not above.isdisjoint(re.findall(r"[\w-]+", meaning))}
-        for first, *excluded in APART_OF_TABLE:
+        for first, *excluded in EXCLUSIVE_KINDS_OF_TABLE:
             overlapping |= {(category, first, kind) for kind in excluded if {first, kind} <= kinds}
-        outside |= {(category, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b not in kinds}
+        outside |= {(category, a, b) for a, b in PARENT_KINDS.items() if a.strip() in kinds and b not in kinds}
         name = category.replace(".", "_")
         if name in declared_kinds and not declared_kinds[name] ^ above <= {name, "movable", "thing", "object"}:
             different.add(category)

@@ -1,4 +1,4 @@
-"""Mutations of texts: of bytes, tokens and whole expressions. The same random generator gives the same mutant."""
+"""Mutations of texts: of bytes, tokens and expressions. The same state of the generator gives the same mutant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ action-end action-during :action :durative-action :derived :constraints :metric 
 0 1 -1 007 1.0 .5 1. -0 +3 1e9 0x10 nan inf 0.001 1/2 99999999999999999999 1_000 NaN -.5 --1
 é ñandú 烤箱 ①② \u0663 \u017f \u212a İ ß ẞ \u200b \u202e \ufeff
 """.encode().split()
-WORDS += [c.encode() for c in "\u00a0\u2028\u0085\x1c\x0b"]  # some take them for white space
+WORDS += [c.encode() for c in "\u00a0\u2028\u0085\x1c\x0b"]  # white space for some functions
 WRAPPERS = [
     (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"),
     (b"(exists (?z - object) ", b")"), (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"),
@@ -44,7 +44,7 @@ WRAPPERS = [
 
 
 def flip(text: bytes, random: Random) -> bytes:
-    """Change bits of some bytes."""
+    """Flip one bit in each of some bytes."""
     out = bytearray(text)
     for _ in range(random.choice((1, 1, 2, 8)) if out else 0):
         out[random.randrange(len(out))] ^= 1 << random.randrange(8)
@@ -53,7 +53,7 @@ def flip(text: bytes, random: Random) -> bytes:
 
 def insert(text: bytes, random: Random) -> bytes:
     """Insert a few bytes."""
-    what = random.choice(
+    inserted = random.choice(
         (
             b"\0",
             b"\xff",
@@ -72,7 +72,7 @@ def insert(text: bytes, random: Random) -> bytes:
         )
     )
     at = random.randrange(len(text) + 1)
-    return text[:at] + what + text[at:]
+    return text[:at] + inserted + text[at:]
 
 
 def delete(text: bytes, random: Random) -> bytes:
@@ -93,11 +93,11 @@ def foreign(text: bytes, random: Random) -> bytes:
 
 
 def repeat(text: bytes, random: Random) -> bytes:
-    """Repeat one byte or the text itself very often."""
+    """Insert many copies of a short text, or repeat the whole text."""
     at = random.randrange(len(text) + 1)
     if random.random() < 0.3:
         return text * random.choice((2, 3, 20))
-    what = random.choice(
+    inserted = random.choice(
         (
             b"(",
             b")",
@@ -120,11 +120,11 @@ def repeat(text: bytes, random: Random) -> bytes:
             b"(not (a))",
         )
     )
-    return text[:at] + what * random.choice((10, 1000, 30_000)) + text[at:]
+    return text[:at] + inserted * random.choice((10, 1000, 30_000)) + text[at:]
 
 
 def mark(text: bytes, random: Random) -> bytes:
-    """Put a byte order mark at the front, twice, or in the middle; or encode the text otherwise."""
+    """Insert a byte order mark at the start, twice at the start, or in the middle; or use another encoding."""
     kind = random.randrange(5)
     if kind == 4:
         return text.decode("utf-8", "replace").encode(random.choice(("utf-16", "utf-32", "utf-8-sig")))
@@ -133,14 +133,14 @@ def mark(text: bytes, random: Random) -> bytes:
 
 
 def line_ends(text: bytes, random: Random) -> bytes:
-    """Write line ends in another way."""
+    """Replace the line ends by other white space."""
     return text.replace(
         b"\n", random.choice((b"\r\n", b"\r", b"\n\r", b"\x0b", b"\x0c", "\u2028".encode(), b"\r\r\n", b"\t"))
     )
 
 
 def upper(text: bytes, random: Random) -> bytes:
-    """Write everything in another case."""
+    """Change the case of all letters."""
     return text.upper() if random.random() < 0.5 else text.swapcase()
 
 
@@ -153,13 +153,13 @@ def _tokens(text: bytes) -> list[tuple[int, int]]:
 
 def _expressions(text: bytes) -> list[tuple[int, int]]:
     stack: list[int] = []
-    found: list[tuple[int, int]] = []
+    expressions: list[tuple[int, int]] = []
     for start, end in _tokens(text):
         if text[start] == 40:
             stack.append(start)
         elif text[start] == 41 and stack:
-            found.append((stack.pop(), end))
-    return sorted(found)
+            expressions.append((stack.pop(), end))
+    return sorted(expressions)
 
 
 def _replace(text: bytes, span: tuple[int, int], new: bytes) -> bytes:
@@ -184,19 +184,20 @@ def double_token(text: bytes, random: Random) -> bytes:
 def _swapped(text: bytes, spans: list[tuple[int, int]], random: Random) -> bytes:
     if len(spans) < 2:
         return text
-    one, other = sorted(random.sample(spans, 2))
-    if other[0] < one[1]:  # one lies in the other: take its place
-        return _replace(text, one, text[slice(*other)])
-    return text[: one[0]] + text[slice(*other)] + text[one[1] : other[0]] + text[slice(*one)] + text[other[1] :]
+    first, second = sorted(random.sample(spans, 2))
+    if second[0] < first[1]:  # the first contains the second: replace it by the second
+        return _replace(text, first, text[slice(*second)])
+    between = text[first[1] : second[0]]
+    return text[: first[0]] + text[slice(*second)] + between + text[slice(*first)] + text[second[1] :]
 
 
 def swap_tokens(text: bytes, random: Random) -> bytes:
-    """Exchange two tokens that are no parentheses."""
+    """Exchange two tokens that are not parentheses."""
     return _swapped(text, [span for span in _tokens(text) if text[span[0]] not in b"()[]"], random)
 
 
 def swap_neighbours(text: bytes, random: Random) -> bytes:
-    """Exchange a token with the next."""
+    """Exchange a token with the next one."""
     spans = _tokens(text)
     if len(spans) < 2:
         return text
@@ -244,7 +245,7 @@ def double_expression(text: bytes, random: Random) -> bytes:
 
 
 def swap_expressions(text: bytes, random: Random) -> bytes:
-    """Exchange two expressions, or put one in the place of the other."""
+    """Exchange two expressions, or replace an expression by one that it contains."""
     return _swapped(text, _expressions(text), random)
 
 
@@ -259,14 +260,14 @@ def wrap(text: bytes, random: Random) -> bytes:
 
 
 def unwrap(text: bytes, random: Random) -> bytes:
-    """Put one of the expressions in an expression in its place."""
+    """Replace an expression by one that it contains."""
     spans = _expressions(text)
     outer = [span for i, span in enumerate(spans) if i + 1 < len(spans) and spans[i + 1][0] < span[1]]
     if not outer:
         return text
-    one = random.choice(outer)
-    inner = [span for span in spans[bisect_left(spans, one) + 1 :] if span[1] <= one[1]][:20]
-    return _replace(text, one, text[slice(*random.choice(inner))])
+    replaced = random.choice(outer)
+    inner = [span for span in spans[bisect_left(spans, replaced) + 1 :] if span[1] <= replaced[1]][:20]
+    return _replace(text, replaced, text[slice(*random.choice(inner))])
 
 
 def nest(text: bytes, random: Random) -> bytes:
@@ -308,7 +309,7 @@ def huge_number(text: bytes, random: Random) -> bytes:
 
 
 def _kind(text: bytes, span: tuple[int, int]) -> bytes:
-    """What place a token takes: variables, numbers, section names, heads of expressions and arguments do not mix."""
+    """Return the kind of a token: variable, section name, number, head of an expression, argument, .."""
     first = text[span[0] : span[0] + 1]
     if first in (b"?", b":", b"$", b'"'):
         return first
@@ -318,16 +319,16 @@ def _kind(text: bytes, span: tuple[int, int]) -> bytes:
 
 
 def replace_alike(text: bytes, random: Random) -> bytes:
-    """Replace a token by another token of the text that stands in such places."""
+    """Replace a token by another token of the same kind from the text."""
     spans = [span for span in _tokens(text) if text[span[0]] not in b"()[]"]
     if not spans:
         return text
     kinds: dict[bytes, list[tuple[int, int]]] = {}
-    one = random.choice(spans)
+    replaced = random.choice(spans)
     for span in random.sample(spans, min(len(spans), 60)):
         kinds.setdefault(_kind(text, span), []).append(span)
-    others = kinds.get(_kind(text, one), [one])
-    return _replace(text, one, text[slice(*random.choice(others))])
+    same_kind = kinds.get(_kind(text, replaced), [replaced])
+    return _replace(text, replaced, text[slice(*random.choice(same_kind))])
 
 
 def _leaves(text: bytes) -> list[tuple[int, int]]:
@@ -346,7 +347,7 @@ def swap_leaves(text: bytes, random: Random) -> bytes:
 
 
 def copy_leaf(text: bytes, random: Random) -> bytes:
-    """Put an innermost expression in the place of another."""
+    """Replace an innermost expression by another one."""
     spans = _leaves(text)
     return _replace(text, random.choice(spans), text[slice(*random.choice(spans))]) if spans else text
 
@@ -382,8 +383,8 @@ GENTLE: list[Mutation] = [replace_alike, replace_alike, replace_alike, drop_leaf
 RARE: list[Mutation] = [nest, long_name, huge_number]
 
 
-def mutant(cases: list[Case], random: Random) -> tuple[Case, str]:
-    """A case with one text mutated (now and then several), and the names of the mutations."""
+def mutate_case(cases: list[Case], random: Random) -> tuple[Case, str]:
+    """Return a case with one to three mutations, usually one, and the names of the mutations."""
     case = random.choice(cases) if random.random() < 0.7 else random.choice(cases[:60])
     names = []
     for _ in range(random.choice((1, 1, 1, 1, 2, 3))):
