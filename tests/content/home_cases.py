@@ -75,7 +75,7 @@ def load(path: Path) -> Source:
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
-def shipped(name: str, _source: Source) -> Source | None:
+def resolve_shipped(name: str, _extending: Source) -> Source | None:
     """Return the shipped specification that another one extends, or None if there is none."""
     try:
         return load(Path(spec_path(name)))
@@ -84,7 +84,7 @@ def shipped(name: str, _source: Source) -> Source | None:
 
 
 @cache
-def cases(world: str) -> tuple[Case, ...]:
+def cases_of_world(world: str) -> tuple[Case, ...]:
     """Return all cases of a world, sorted by rule and name."""
     return tuple(
         [case for path in sorted(HOME.glob("*.md"), key=lambda path: path.stem) for case in _read(path, world)]
@@ -92,7 +92,7 @@ def cases(world: str) -> tuple[Case, ...]:
 
 
 def _read(path: Path, world: str) -> list[Case]:
-    home_cases = []
+    cases = []
     for case in read_cases(path):
         if case.group != world:
             if case.group not in WORLDS:
@@ -108,20 +108,25 @@ def _read(path: Path, world: str) -> list[Case]:
             else:
                 raise ValueError(f"{path}: the line {line!r} of {case.name} is not an expectation")
         problem, plan = case.source("problem.pddl"), case.source("plan", f"{case.name}.plan")
-        home_cases.append(Case(path.stem, world, case.name, problem, plan, frozenset(finds), frozenset(also)))
-    return sorted(home_cases, key=lambda case: f"{case.name}.plan")
+        cases.append(Case(path.stem, world, case.name, problem, plan, frozenset(finds), frozenset(also)))
+    return sorted(cases, key=lambda case: f"{case.name}.plan")
 
 
-def checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
+def make_checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
     """Return a checker for the problem of a case. Replay by the kernel doubles the time, so it is off by default."""
     domain = HOME / "ontology.pddl" if case.world == "ontology" else Path(domain_path(case.world))
-    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=shipped)
+    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=resolve_shipped)
 
 
-def library(world: str) -> list[Source]:
+def library_sources(world: str) -> list[Source]:
     """Return the sources of the library and of the mapping for a world; the ontology needs no mapping."""
     names = ["home"] if world == "ontology" else ["home", f"home-{world}"]
     return [load(Path(spec_path(name))) for name in names]
+
+
+def ontology_checker() -> Checker:
+    """Return a checker of the library in the world of its ontology."""
+    return make_checker(cases_of_world("ontology")[0], library_sources("ontology"))
 
 
 def findings_of_rule(report: Report, rule: str) -> frozenset[PlaceAndBinding]:

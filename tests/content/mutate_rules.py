@@ -142,15 +142,14 @@ def _mutate_typed_list(variables: list[Node]) -> Iterator[tuple[str, str, list[N
 
 def expanded_rules(names: set[str] | None = None) -> dict[str, list[Node]]:
     """Return the rules of the library by name, with macros and templates expanded."""
-    case = home_cases.cases("ontology")[0]
-    rules = home_cases.checker(case, home_cases.library("ontology")).compiled.expanded
+    rules = home_cases.ontology_checker().compiled.expanded
     return {str(r.node[1]): r.node for r in rules.rules if names is None or str(r.node[1]) in names}
 
 
 @cache
-def _cases() -> dict[str, list[home_cases.Case]]:
+def _cases_by_rule() -> dict[str, list[home_cases.Case]]:
     by_rule: dict[str, list[home_cases.Case]] = {}
-    for case in home_cases.cases("ontology"):
+    for case in home_cases.cases_of_world("ontology"):
         by_rule.setdefault(case.rule, []).append(case)
     return by_rule
 
@@ -226,9 +225,9 @@ def _affected_predicates(actions: set[str]) -> set[str]:
 def judge_mutant(mutant: Mutant) -> str:
     """Return ``caught``, ``missed``, or ``invalid`` if the mutant does not compile."""
     checker: Checker | None = None
-    for case in _cases()[mutant.rule]:
+    for case in _cases_by_rule()[mutant.rule]:
         if checker is None:  # the cases of a rule share their problem
-            checker = home_cases.checker(case, [Source("mutant.safe", mutant.text)])
+            checker = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
             if not checker.ok:
                 return "invalid"
         report = checker.check(case.plan)

@@ -20,7 +20,7 @@ BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->"
 
 def make_table() -> str:
     """Return the table of the rules, by area and in the order of the files."""
-    checker = home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+    checker = home_cases.ontology_checker()
     assert checker.compiled.expanded is not None
     areas = {str(plain.node[1]): plain.specification for plain in checker.compiled.expanded.rules}
     lines = ["| area | rule | hazard | harms | severity |", "|---|---|---|---|---|"]

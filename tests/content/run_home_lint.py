@@ -24,8 +24,8 @@ WORLDS = ("earbench", "household", "igibson", "omnigibson", "safeagentbench", "v
 
 def lint_world(world: str, seconds: float = 20.0) -> LintResult:
     """Lint the library in a world; ``seconds`` is the time limit for formulas."""
-    domain = home_cases.load(Path(domain_path(world)))
-    return lint(domain, [], home_cases.library(world), LintOptions(time_limit_s=seconds), home_cases.shipped)
+    domain, options = home_cases.load(Path(domain_path(world))), LintOptions(time_limit_s=seconds)
+    return lint(domain, [], home_cases.library_sources(world), options, home_cases.resolve_shipped)
 
 
 def decided_findings(result: LintResult) -> list[str]:

@@ -23,20 +23,20 @@ from quick import quick_every
 BY_RULE = {
     f"{world}/{rule}": list(cases)
     for world in WORLDS
-    for rule, cases in groupby(home_cases.cases(world), key=lambda case: case.rule)
+    for rule, cases in groupby(home_cases.cases_of_world(world), key=lambda case: case.rule)
 }
 
 
 @pytest.fixture(scope="module")
 def library() -> Checker:
     """Return a checker of the library in the world of its ontology."""
-    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+    return home_cases.ontology_checker()
 
 
 @pytest.mark.parametrize("name", BY_RULE)
 def test_the_plans_of_a_rule_have_the_expected_findings(name: str) -> None:
     cases = BY_RULE[name]
-    checker = home_cases.checker(cases[0], home_cases.library(cases[0].world))
+    checker = home_cases.make_checker(cases[0], home_cases.library_sources(cases[0].world))
     assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
     has_instances = False
     for case in cases:
@@ -60,7 +60,7 @@ def _forbids_the_step_itself(checker: Checker, rule: str) -> bool:
 @pytest.mark.parametrize("name", quick_every(6, list(BY_RULE)[::15]))
 def test_the_kernel_confirms_the_findings(name: str) -> None:
     cases = BY_RULE[name]
-    checker = home_cases.checker(cases[0], home_cases.library(cases[0].world), replay="always")
+    checker = home_cases.make_checker(cases[0], home_cases.library_sources(cases[0].world), replay="always")
     for case in cases:
         report = checker.check(case.plan)
         assert [f.rule for f in report.findings if not f.replayed] == [], case.name
@@ -69,7 +69,7 @@ def test_the_kernel_confirms_the_findings(name: str) -> None:
 def test_every_rule_has_cases_that_break_it_and_keep_it(library: Checker) -> None:
     names = {rule.name for rule in library.rules}
     assert {path.stem for path in HOME.glob("*.md")} == names
-    cases = {(case.rule, case.name) for case in home_cases.cases("ontology")}
+    cases = {(case.rule, case.name) for case in home_cases.cases_of_world("ontology")}
     assert cases >= {(name, plan) for name in names for plan in ("breaks", "keeps")}
 
 
@@ -77,7 +77,7 @@ def test_no_two_rules_are_violated_by_the_same_cases() -> None:
     """Two such rules would be duplicates of each other."""
     plans: dict[str, set[tuple[str, str, str]]] = {}
     for world in WORLDS:
-        for case in home_cases.cases(world):
+        for case in home_cases.cases_of_world(world):
             for rule in {*case.also, *([case.rule] if case.finds else [])}:
                 plans.setdefault(rule, set()).add((world, case.rule, case.name))
     together = [(a, b) for a in plans for b in plans if a < b and plans[a] == plans[b]]
@@ -94,11 +94,11 @@ NEVER_BROKEN_IN_HOUSEHOLD = {
 
 
 def test_every_rule_that_applies_in_the_household_world_has_cases_there() -> None:
-    case = next(case for case in home_cases.cases("household"))
-    checker = home_cases.checker(case, home_cases.library("household"))
+    case = next(case for case in home_cases.cases_of_world("household"))
+    checker = home_cases.make_checker(case, home_cases.library_sources("household"))
     applicable = {rule.name for rule in checker.rules if rule.applicable}
     for breaks in (True, False):
-        with_case = {case.rule for case in home_cases.cases("household") if case.breaks == breaks}
+        with_case = {case.rule for case in home_cases.cases_of_world("household") if case.breaks == breaks}
         assert with_case == applicable - NEVER_BROKEN_IN_HOUSEHOLD.keys()
 
 

@@ -67,7 +67,7 @@ RULES = (
 @pytest.fixture(scope="module")
 def library() -> list[Rule]:
     """Return the rules of the household library."""
-    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology")).rules
+    return home_cases.ontology_checker().rules
 
 
 def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
@@ -91,7 +91,7 @@ def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule
 def test_every_type_has_an_applicable_rule_or_a_reason_in_each_world(world: str) -> None:
     problem = Source("problem", f"(define (problem p) (:domain {world}) (:objects) (:init) (:goal (and)))")
     domain = home_cases.load(Path(domain_path(world)))
-    checker = Checker(domain, problem, home_cases.library(world), resolve=home_cases.shipped)
+    checker = Checker(domain, problem, home_cases.library_sources(world), resolve=home_cases.resolve_shipped)
     applicable = [rule for rule in checker.rules if rule.applicable]
     safel = load_taxonomies()["safel"]
     coverage = category_coverage(safel, applicable, world)

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mapping_texts import covered, describe_plan, library
+from mapping_texts import coverage_of_world, describe_plan, library_checker, read_cells
 
 from plansafe.domains import domain_names
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
@@ -60,18 +60,18 @@ def test_every_world_with_a_mapping_uses_it_or_its_own_library() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_mapping_loads_and_binds_every_word(world: str) -> None:
     """The only diagnostic is the note about inapplicable rules; no word is bound only because the domain has it."""
-    checker = library(world)
+    checker = library_checker(world)
     assert checker.ok, checker.diagnostics
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
-    assert covered(world).of("own") == ()
+    assert coverage_of_world(world).of("own") == ()
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world: str) -> None:
-    coverage = covered(world)
+    coverage = coverage_of_world(world)
     missing = {(word.kind, word.name) for word in coverage.of("unbound")}
     assert {rule.rule for rule in coverage.not_applicable} | set(coverage.applicable) == {
-        r.name for r in library(world).rules
+        r.name for r in library_checker(world).rules
     }
     for rule in coverage.not_applicable:
         assert rule.missing_names
@@ -81,7 +81,7 @@ def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world:
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
     overlapping = set()
-    for name, kinds in covered(world).kinds.items():
+    for name, kinds in coverage_of_world(world).kinds.items():
         for group in EXCLUSIVE_KINDS:
             first = group[0]
             overlapping |= {(name, first, kind) for kind in group[1:] if first in kinds and kind in kinds}
@@ -90,7 +90,7 @@ def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_are_within_their_parent_kinds(world: str) -> None:
-    coverage = covered(world)
+    coverage = coverage_of_world(world)
     bound = {word.name for word in coverage.of("mapped") if word.kind == "type"}
     outside = set()
     for name, kinds in coverage.kinds.items():
@@ -106,27 +106,21 @@ UNCLASSIFIED = {"safeagentbench": {"roomdecor", "tabletopdecor"}}
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_class_of_a_world_has_a_kind_or_is_declared_kindless(world: str) -> None:
-    (applied,) = library(world).compiled.expanded.mappings
-    without_kind = {name for name, kinds in covered(world).kinds.items() if set(kinds) <= {"thing"}}
+    (applied,) = library_checker(world).compiled.expanded.mappings
+    without_kind = {name for name, kinds in coverage_of_world(world).kinds.items() if set(kinds) <= {"thing"}}
     assert without_kind == applied.mapping.kindless_types.keys() | UNCLASSIFIED.get(world, set())
 
 
-def paragraphs(world: str) -> list[dict[str, str]]:
-    cases = []
-    for block in (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
-        cells: dict[str, str] = {}
-        key = ""
-        for line in block.split("\n"):
-            key = line[:6].strip() or key
-            cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
-        cases.append(cells)
-    return cases
+def read_cases(world: str) -> list[dict[str, str]]:
+    """Return the cells of each paragraph in the file of a world."""
+    text = (HERE / f"{world}.txt").read_text(encoding="utf-8")
+    return [read_cells(paragraph) for paragraph in text.strip().split("\n\n")]
 
 
 CASES = [
     pytest.param(path.stem, cells, id=f"{path.stem}-{number}")
     for path in sorted(HERE.glob("*.txt"))
-    for number, cells in enumerate(paragraphs(path.stem), 1)
+    for number, cells in enumerate(read_cases(path.stem), 1)
 ]
 
 
@@ -139,9 +133,9 @@ def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: di
 
 @pytest.mark.parametrize("world", [world for world in WORLDS if world != "household"])
 def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
-    occurring = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
-    occurring |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
-    bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
+    occurring = {words.strip().split(" ")[1] for cells in read_cases(world) for words in cells["does"].split(";")}
+    occurring |= {words.strip().split(" ")[0] for cells in read_cases(world) for words in cells["is"].split(";")}
+    bound = {word.name for word in coverage_of_world(world).of("mapped") if word.kind in ("predicate", "action")}
     assert bound - occurring == set()
 
 
@@ -152,7 +146,7 @@ EXCLUSIVE_KINDS_OF_TABLE = [group for group in EXCLUSIVE_KINDS if group[0] != "v
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
     """The kinds that it declares in the domain are also the kinds of the table."""
     declared_kinds = vocabulary("omnigibson").kinds
-    words = {word.name: word.meaning for word in covered("omnigibson").of("mapped") if word.kind == "type"}
+    words = {word.name: word.meaning for word in coverage_of_world("omnigibson").of("mapped") if word.kind == "type"}
     overlapping, outside, different = set(), set(), set()
     for category in categories():
         above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])

@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mapping_texts import check, covered, shipped
+from home_cases import library_sources
+from mapping_texts import coverage_of_world, make_checker, read_cells
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -21,26 +22,17 @@ HERE = Path(__file__).resolve().parent / "worlds"
 AGENT = {"omnigibson": "me"}
 
 
-def _read(world: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+def _read_world(world: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """Return the scene of a world, and the plans of each rule."""
     scene, *blocks = (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n")
     rules = {}
     for block in blocks:
         name, _, plans = block.partition("\n")
-        rules[name] = _cells(plans)
-    return _cells(scene), rules
+        rules[name] = read_cells(plans)
+    return read_cells(scene), rules
 
 
-def _cells(block: str) -> dict[str, str]:
-    cells: dict[str, str] = {}
-    key = ""
-    for line in block.split("\n"):
-        key = line[:6].strip() or key
-        cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
-    return cells
-
-
-SCENES = {world: _read(world) for world in AGENT}
+SCENES = {world: _read_world(world) for world in AGENT}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +40,7 @@ def checkers() -> dict[str, Checker]:
     """Return a checker of the library in the scene of each world."""
     checker_by_world = {}
     for world, (scene, _) in SCENES.items():
-        checker = check(world, [shipped("home"), shipped(f"home-{world}")], scene["things"], scene["facts"])
+        checker = make_checker(world, library_sources(world), scene["things"], scene["facts"])
         assert checker.ok, checker.diagnostics
         checker_by_world[world] = checker
     return checker_by_world
@@ -70,4 +62,4 @@ def test_plans_of_the_world_break_and_keep_each_rule(checkers: dict[str, Checker
 
 @pytest.mark.parametrize("world", AGENT)
 def test_every_applicable_rule_has_plans(world: str) -> None:
-    assert set(SCENES[world][1]) == set(covered(world).applicable)
+    assert set(SCENES[world][1]) == set(coverage_of_world(world).applicable)

@@ -43,7 +43,7 @@ class Block(NamedTuple):
     line: int
 
 
-def blocks(page: Path) -> Iterator[Block]:
+def read_blocks(page: Path) -> Iterator[Block]:
     """Yield the blocks of a page, in order. Raises ``ValueError`` for a fence that is not closed."""
     kind, start = "", 0
     lines: list[str] = []

@@ -13,7 +13,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Headline
 
 LETTERS = {"f": "(f)", "g": "(g)", "fg": "(f) (g)", "-": ""}
-_ROW = re.compile(r"^\| `(\([^`]+\))` \| .* \| ([^|]*`[^|`]+`) \| ([^|]*`[^|`]+`) \|$", re.MULTILINE)
+_EXAMPLE_ROW = re.compile(r"^\| `(\([^`]+\))` \| .* \| ([^|]*`[^|`]+`) \| ([^|]*`[^|`]+`) \|$", re.MULTILINE)
 
 
 class Example(NamedTuple):
@@ -28,12 +28,12 @@ def read_examples() -> list[Example]:
     text = (ROOT / "docs/language.md").read_text(encoding="utf-8")
     return [
         Example(formula, trace, holds)
-        for formula, good, bad in _ROW.findall(text)
+        for formula, good, bad in _EXAMPLE_ROW.findall(text)
         for trace, holds in ((good, True), (bad, False))
     ]
 
 
-def checker(formula: str, first: str, options: Options = Options(replay="always")) -> Checker:  # noqa: B008
+def make_checker(formula: str, first: str, options: Options = Options(replay="always")) -> Checker:  # noqa: B008
     """Return a checker with one action for each letter and one rule.
 
     A formula of the past is evaluated in the final state, any other formula in the initial state.
@@ -66,18 +66,18 @@ def test_a_trace_gets_the_verdict_of_the_table(example: Example) -> None:
     formula = re.sub(r"(?<=[ ])([fg])(?=[ )])", r"(\1)", formula).replace("AT-END", "at end")
     first, *letters_of_steps = letters.split()
     plan = "".join(f"(to-{'none' if letter == '-' else letter})\n" for letter in letters_of_steps)
-    report = checker(formula, first).check(Source("plan", plan))
+    report = make_checker(formula, first).check(Source("plan", plan))
     assert report.headline is (Headline.SAFE if example.holds else Headline.UNSAFE), formula
 
 
-_BLAMED = re.compile(r"^\| (?:`(\(:[^`]+\))`)? *\| `([-fg ]+)` \| ([a-z, -]+) \| (SAFE|UNSAFE) \|$", re.MULTILINE)
+_BLAME_ROW = re.compile(r"^\| (?:`(\(:[^`]+\))`)? *\| `([-fg ]+)` \| ([a-z, -]+) \| (SAFE|UNSAFE) \|$", re.MULTILINE)
 
 
 def read_blame_table() -> list[tuple[str, str, list[str], str]]:
     """Return the rows of the table of blame: rule, trace, blame of each finding, headline under ``introduced``."""
     text = (ROOT / "docs/language.md").read_text(encoding="utf-8")
     rule, rows = "", []
-    for written_rule, trace, blames, headline in _BLAMED.findall(text):
+    for written_rule, trace, blames, headline in _BLAME_ROW.findall(text):
         rule = written_rule or rule
         rows.append((rule, trace, blames.split(", "), headline))
     return rows
@@ -88,10 +88,10 @@ def test_findings_have_the_blame_of_the_table(row: tuple[str, str, list[str], st
     rule, trace, blames, headline = row
     first, *steps = trace.split()
     plan = Source("plan", "".join(f"(to-{'none' if letter == '-' else letter})\n" for letter in steps))
-    report = checker(rule, first, Options(replay="always")).check(plan)
+    report = make_checker(rule, first, Options(replay="always")).check(plan)
     assert [f.blame.value for f in report.findings if f.blame] == blames
     assert report.headline is Headline.UNSAFE
-    introduced = checker(rule, first, Options(replay="always", judge="introduced")).check(plan)
+    introduced = make_checker(rule, first, Options(replay="always", judge="introduced")).check(plan)
     assert introduced.headline is Headline[headline]
     assert introduced.verdict_basis.before == blames.count("pre-existing")
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from doc_blocks import ROOT, Page, blocks
+from doc_blocks import ROOT, Page, read_blocks
 
 from plansafe.domains import domain_names
 from plansafe.domains.worlds import world_names
@@ -68,9 +68,9 @@ _ROOTS = {path.name for path in ROOT.iterdir() if path.is_dir()}
 def test_every_block_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.path.dirname(sys.executable), prepend=os.pathsep)  # blocks that start `safecheck`
     page = Page(ROOT / name, tmp_path)
-    page_blocks = list(blocks(page.page))
-    assert page_blocks
-    for block in page_blocks:
+    blocks = list(read_blocks(page.page))
+    assert blocks
+    for block in blocks:
         page.run(block)
 
 
@@ -112,7 +112,7 @@ def test_shipped_worlds_specifications_and_mappings_are_in_their_tables() -> Non
 def test_every_page_with_code_blocks_is_in_the_list_of_pages_to_run() -> None:
     for path in sorted((ROOT / "docs").glob("*.md")):
         name = path.relative_to(ROOT).as_posix()
-        has_code = any([block.kind not in ("output", "") for block in blocks(path)])
+        has_code = any([block.kind not in ("output", "") for block in read_blocks(path)])
         assert not has_code or name in RUN, f"{name} has code: add it to RUN of {__file__}"
 
 
@@ -130,5 +130,5 @@ def test_a_wrong_page_is_rejected(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         page = Page(path, tmp_path)
         with pytest.raises(AssertionError):
-            for block in blocks(path):
+            for block in read_blocks(path):
                 page.run(block)

@@ -39,7 +39,7 @@ class Case(NamedTuple):
         return self._replace(**{name: text})
 
 
-def load(data: Path | None = None) -> list[Case]:
+def load_cases(data: Path | None = None) -> list[Case]:
     """Return all cases, in a fixed order. ``data`` is the folder of public data sets; None omits their cases."""
     cases = [*_seeds(), *_examples(), *_rules(), *_tasks("conformance", conformance_cases().values())]
     cases += [*_tasks("differential", read_cases(TESTS / "differential" / "tasks.md")), *_micro()]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from fuzz_corpus import PARTS, Case
-from fuzz_mutation import _expressions, _tokens
+from fuzz_mutation import expression_spans, token_spans
 
 Fails = Callable[[Case], bool]
 
@@ -20,12 +20,12 @@ def reduce(case: Case, fails: Fails, seconds: float = 20.0) -> Case:
     while case != before and time.monotonic() < deadline:
         before = case
         for part in PARTS:
-            for cut in (_halves, _expressions, _lines, _tokens):
+            for cut in (_halving_spans, expression_spans, _line_spans, token_spans):
                 case = _shrink(case, part, cut, fails, deadline)
     return case
 
 
-def _lines(text: bytes) -> list[tuple[int, int]]:
+def _line_spans(text: bytes) -> list[tuple[int, int]]:
     spans, start = [], 0
     for line in text.splitlines(keepends=True):
         spans.append((start, start + len(line)))
@@ -33,7 +33,7 @@ def _lines(text: bytes) -> list[tuple[int, int]]:
     return spans
 
 
-def _halves(text: bytes) -> list[tuple[int, int]]:
+def _halving_spans(text: bytes) -> list[tuple[int, int]]:
     """Return the halves, quarters, .. of the text, which helps with long runs of one byte."""
     spans, size = [], len(text) // 2
     while size > 8:

@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from fuzz_corpus import PARTS, Case, default_data, load
+from fuzz_corpus import PARTS, Case, default_data, load_cases
 from fuzz_judge import judge, run_command
 from fuzz_mutation import mutate_case
 from fuzz_reduce import reduce
@@ -36,12 +36,12 @@ def generate(cases: list[Case], seed: int, number: int) -> tuple[Case, str]:
     return mutate_case(cases, Random(f"{seed}:{number}"))
 
 
-def work(options: argparse.Namespace, start: int) -> None:
+def judge_inputs(options: argparse.Namespace, start: int) -> None:
     """Judge the inputs from ``start`` on; print a line of JSON before and after each."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    cases = load(options.data)
+    cases = load_cases(options.data)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(start, options.count):
             print(json.dumps({"start": number}), flush=True)
@@ -62,7 +62,7 @@ def work(options: argparse.Namespace, start: int) -> None:
             print(json.dumps(line), flush=True)
 
 
-def supervise(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[tuple[int, str]]]:
+def run_workers(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[tuple[int, str]]]:
     """Run workers until all inputs are judged; return the results, and the inputs at which a worker died or hung."""
     results: list[dict[str, Any]] = []
     deaths: list[tuple[int, str]] = []
@@ -114,7 +114,7 @@ def _progress(done: int, count: int) -> None:
 
 def report(options: argparse.Namespace, results: list[dict[str, Any]], deaths: list[tuple[int, str]]) -> int:
     """Print the table, and each distinct problem with its smallest input; return the number of distinct problems."""
-    cases = load(options.data)
+    cases = load_cases(options.data)
     seconds = sorted(line["seconds"] for line in results) or [0.0]
     commands = sum(line["command"] for line in results)
     inputs = len(results) + len(deaths)
@@ -171,16 +171,16 @@ def main() -> int:
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        work(options, options.worker)
+        judge_inputs(options, options.worker)
         return 0
     if options.only is not None:
-        case, how = generate(load(options.data), options.seed, options.only)
+        case, how = generate(load_cases(options.data), options.seed, options.only)
         outcome = judge(case)
         print(case.name, how, outcome.code, f"{outcome.seconds:.3f} s", outcome.kernel, sep="\n")
         for problem in outcome.problems:
             print(problem.signature, problem.detail, sep="\n")
         return int(bool(outcome.problems))
-    return int(report(options, *supervise(options)) > 0)
+    return int(report(options, *run_workers(options)) > 0)
 
 
 if __name__ == "__main__":

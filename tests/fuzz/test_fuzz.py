@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from fuzz_corpus import Case, load
+from fuzz_corpus import Case, load_cases
 from fuzz_judge import Outcome, run_command
 from fuzz_judge import judge as timed_judge
 from fuzz_mutation import DEEP, mutate_case
@@ -17,7 +17,7 @@ from quick import quick_every
 SEED = 7
 SLICES = 6
 SLICE = 50
-CASES = load()
+CASES = load_cases()
 BY_NAME = {case.name: case for case in CASES}
 
 
