@@ -34,7 +34,9 @@ class Run(NamedTuple):
     codes: tuple[int, ...] = (0,)
 
 
-SHELF = "from pathlib import Path as P; from bench.worlds.shelves import pairwise as p; p(2,fits=0).write(P('{out}/t'))"
+SHELF = (
+    "from pathlib import Path; from bench.worlds import shelves as s; s.pairwise_task(2,fits=0).write(Path('{out}/t'))"
+)
 CORPUS = "--singles 3 --doubles 1"
 PROMPTS = 'import json; json.dump([{"identifier":"1_1","llm_prompt":"Plan."}], open("{out}/p.json","w"))'
 PAIRS = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from bench.site import api, check, commands, diagnostics, fields, make, rules
-from bench.site.index import KINDS, mistakes, read_index
-from bench.site.markdown import anchors, links, ready
+from bench.site.index import KINDS, index_problems, read_index
+from bench.site.markdown import find_links, heading_anchors, to_mkdocs
 from doc_blocks import ROOT
 
 from plansafe.app.interfaces.cli.command_table import COMMANDS, is_replaced
@@ -23,12 +23,12 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    return make.pages()
+    return make.site_pages()
 
 
 def test_every_page_has_one_row_in_the_index() -> None:
     entries = read_index(DOCS)
-    assert not mistakes(DOCS, entries), "\n".join(mistakes(DOCS, entries))
+    assert not index_problems(DOCS, entries), "\n".join(index_problems(DOCS, entries))
     assert {entry.kind for entry in entries} == set(KINDS)
 
 
@@ -46,13 +46,13 @@ def test_a_mistake_in_the_index_is_reported(rows: str, message: str, tmp_path: P
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# {name.upper()}\n", encoding="utf-8")
     (tmp_path / "README.md").write_text(f"# docs\n\n## Reference\n\n{rows}\n", encoding="utf-8")
-    assert [line for line in mistakes(tmp_path, read_index(tmp_path)) if message in line]
+    assert [line for line in index_problems(tmp_path, read_index(tmp_path)) if message in line]
 
 
 @pytest.mark.slow
 def test_the_targets_of_links_between_pages_exist(pages: dict[str, str]) -> None:
-    assert not list(make.dead(pages))
-    assert list(make.dead({"a.md": "# A\n\n[b](b.md) [c](#c) [a](#a)\n"})) == [
+    assert not list(make.dead_links(pages))
+    assert list(make.dead_links({"a.md": "# A\n\n[b](b.md) [c](#c) [a](#a)\n"})) == [
         "a.md: b.md: no such page",
         "a.md: #c: the page has no such heading",
     ]
@@ -60,11 +60,11 @@ def test_the_targets_of_links_between_pages_exist(pages: dict[str, str]) -> None
 
 def test_the_targets_of_links_in_the_sources_exist() -> None:
     for path in DOCS.glob("*.md"):
-        for link in links(path.read_text(encoding="utf-8")):
+        for link in find_links(path.read_text(encoding="utf-8")):
             file, _, anchor = link.partition("#")
             target = path if not file else (path.parent / file)
             if anchor and ":" not in file and target.suffix == ".md":
-                assert anchor in anchors(target.read_text(encoding="utf-8")), f"{path.name}: {link}"
+                assert anchor in heading_anchors(target.read_text(encoding="utf-8")), f"{path.name}: {link}"
 
 
 def test_the_navigation_lists_every_page_once(pages: dict[str, str]) -> None:
@@ -100,10 +100,10 @@ def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
         properties = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
         return properties | {key for part in schema.values() for key in keys(part)}
 
-    for name, schema in fields.schemas().items():
+    for name, schema in fields.read_schemas().items():
         text = pages[f"reference/json/{name}.md"]
         assert not [key for key in keys(schema) if not re.search(rf"`(?:[\w.\[\]]+\.)?{re.escape(key)}`", text)], name
-    assert len(fields.schemas()) == len(list((ROOT / "app/plansafe/app/schema").glob("*.json")))
+    assert len(fields.read_schemas()) == len(list((ROOT / "app/plansafe/app/schema").glob("*.json")))
 
 
 def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
@@ -112,11 +112,11 @@ def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
     page_of_code = {code: page for page, text in pages.items() for code in heading.findall(text)}
     assert codes == set(page_of_code)
     assert all(page_of_code[code] == f"reference/diagnostics/{code[:3]}xx.md" for code in codes)
-    assert set(diagnostics.groups()) == {code[:3] for code in codes}
+    assert set(diagnostics.code_topics()) == {code[:3] for code in codes}
 
 
 def test_the_reference_has_every_rule_with_its_examples(pages: dict[str, str]) -> None:
-    documented_rules = list(rules.shown())
+    documented_rules = list(rules.library_rules())
     for documented in documented_rules:
         page = pages[f"reference/rules/{documented.specification}.md"]
         section = page.partition(f"\n## {documented.rule.name}\n")[2].partition("\n## ")[0]
@@ -129,7 +129,7 @@ def test_the_reference_has_every_rule_with_its_examples(pages: dict[str, str]) -
 
 
 def test_the_reference_describes_every_name_that_a_page_imports(pages: dict[str, str]) -> None:
-    names = api.imported([ROOT / "README.md", *DOCS.glob("*.md")])
+    names = api.documented_names([ROOT / "README.md", *DOCS.glob("*.md")])
     assert {"audit", "Checker", "Monitor", "repair"} <= {name.name for name in names}
     for name in names:
         assert f"\n### {name.name}\n" in pages[f"reference/python/{name.module.split('.')[1]}.md"], name
@@ -137,8 +137,8 @@ def test_the_reference_describes_every_name_that_a_page_imports(pages: dict[str,
 
 def test_a_list_gets_a_preceding_empty_line_and_code_blocks_do_not_change() -> None:
     text = "Two:\n- [a](a.md)\n- b\n```sh\nx:\n- [a](a.md)\n```\n"
-    assert ready("![a](docs/a.png)\n", lambda link: link.removeprefix("docs/")) == "![a](a.png)\n"
-    assert ready(text, lambda _link: None) == "Two:\n\n- a\n- b\n\n```sh\nx:\n- [a](a.md)\n```\n"
+    assert to_mkdocs("![a](docs/a.png)\n", lambda link: link.removeprefix("docs/")) == "![a](a.png)\n"
+    assert to_mkdocs(text, lambda _link: None) == "Two:\n\n- a\n- b\n\n```sh\nx:\n- [a](a.md)\n```\n"
 
 
 def test_external_resources_and_missing_link_targets_of_a_site_are_reported(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_external_resources_and_missing_link_targets_of_a_site_are_reported(tmp_
         encoding="utf-8",
     )
     (tmp_path / "a.css").write_text('@import "https://x.org/c.css";', encoding="utf-8")
-    messages = "\n".join(check.mistakes(tmp_path))
+    messages = "\n".join(check.find_problems(tmp_path))
     for url in (
         "https://x.org/a.js",
         "//x.org/a.css",
@@ -167,8 +167,8 @@ def test_the_built_site_loads_nothing_from_a_network(tmp_path: Path) -> None:
     mkdocs = shutil.which("mkdocs") or str(ROOT / ".venv-docs/bin/mkdocs")
     if not Path(mkdocs).exists():
         pytest.skip("mkdocs is not installed: `make docs` makes its environment")
-    make.write(tmp_path / "docs")
+    make.write_sources(tmp_path / "docs")
     command = [mkdocs, "build", "--strict", "-q", "-f", str(tmp_path / "docs/mkdocs.yml"), "-d", str(tmp_path / "site")]
-    done = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert not list(check.mistakes(tmp_path / "site"))
+    completed = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert not list(check.find_problems(tmp_path / "site"))

@@ -1,13 +1,13 @@
-"""Causes and questions about random tasks, against every world replayed by the kernel."""
+"""Compare causes and questions of random tasks with the replay of every world by the kernel."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import NamedTuple
 
-from worlds_brute import brute, brute_cause_ok, brute_question_ok
+from worlds_brute import enumerate_verdict, is_cause, is_question
 from worlds_case import WorldsCase
-from worlds_compare import checker_of
+from worlds_compare import create_checker
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Number, Task
@@ -24,24 +24,24 @@ from plansafe.verifier.symbolic.worlds.question import find_question
 Fact = tuple[str, ...]
 
 
-class TaskCompared(NamedTuple):
+class TaskComparison(NamedTuple):
     """The differences, and the kind of case; ``kind`` is empty if nothing could be compared."""
 
     problems: list[str]
     kind: str = ""
 
 
-def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
+def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
     """Compare one untimed, totally ordered case with finitely many worlds. Raises what the kernel raises."""
-    verdict = brute(case)
-    checker = checker_of(case, engine)
+    verdict = enumerate_verdict(case)
+    checker = create_checker(case, engine)
     if not checker.ok or not verdict.complete or not verdict.completions:
-        return TaskCompared([])
+        return TaskComparison([])
     task = checker.engine.task
     groups = find_restrictions(task, checker.compiled.openings, checker.compiled.invariants, False).groups
     encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
-        return TaskCompared([])
+        return TaskComparison([])
     completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), engine)
     cause = find_minimal_cause(completions)
     question = find_question(completions)
@@ -51,30 +51,34 @@ def compared_task(case: WorldsCase, engine: str = "auto") -> TaskCompared:
     if all(good):
         if (cause.note, question.note) != ("no completion is bad", "no completion is bad"):
             problems.append(f"all good, but {cause} and {question}")
-        return TaskCompared(problems, "all good")
-    if cause.values is None or not brute_cause_ok(
-        case, {kernel_name(task, encoding.circuit, item): kernel_value(value) for item, value in cause.values.items()}
+        return TaskComparison(problems, "all good")
+    if cause.values is None or not is_cause(
+        case,
+        {
+            to_kernel_fact(task, encoding.circuit, variable): to_kernel_value(value)
+            for variable, value in cause.values.items()
+        },
     ):
         problems.append(f"no cause: {cause}")
     some_good = any([completion.some_good for completion in verdict.completions if not completion.good])
     if question.safe_in_bad is not some_good:
         problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {question}")
     if not any(good):
-        return TaskCompared(
+        return TaskComparison(
             problems if question.variables is None else [*problems, f"all bad, but {question}"], "all bad"
         )
-    if question.variables is None or not brute_question_ok(
-        case, frozenset([kernel_name(task, encoding.circuit, item) for item in question.variables])
+    if question.variables is None or not is_question(
+        case, frozenset([to_kernel_fact(task, encoding.circuit, variable) for variable in question.variables])
     ):
         problems.append(f"no question: {question}")
-    return TaskCompared(problems, "some bad")
+    return TaskComparison(problems, "some bad")
 
 
-def kernel_value(value: bool | Number) -> bool | Fraction:
+def to_kernel_value(value: bool | Number) -> bool | Fraction:
     return value if isinstance(value, bool) else Fraction(value)
 
 
-def kernel_name(task: Task, circuit: Circuit, variable: OpenVariable) -> Fact:
+def to_kernel_fact(task: Task, circuit: Circuit, variable: OpenVariable) -> Fact:
     """An open fact or number as the kernel names it."""
     if isinstance(variable, tuple):
         return split_name(task.fluent_text(*variable))

@@ -1,4 +1,4 @@
-"""Random timed plans with open durations, and their verdicts in a grid of worlds by the explicit engine."""
+"""Generate timed plans with open durations, and compare their verdicts with the explicit engine in a grid of worlds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from plansafe.verifier.symbolic.durations.duration_audit import ASPECTS, Duratio
 from plansafe.verifier.symbolic.durations.explored_cells import WorldVerdict
 
 TOLERANCE = Fraction(1, 8)
-GIVEN_UP = WorldVerdict(None, None, None)
+UNKNOWN_VERDICT = WorldVerdict(None, None, None)
 
 
 class OpenPlan(NamedTuple):
@@ -36,21 +36,21 @@ class OpenPlan(NamedTuple):
 
 
 class OpenCase(NamedTuple):
-    """A task with plans, which are written with the middle durations."""
+    """A task with plans. The text of a plan has the middle of each interval as duration."""
 
     case: Case
     plans: tuple[OpenPlan, ...]
 
 
-def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
+def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """The case of this number: a function of its arguments. One to three durations of each plan are open.
 
     Prefers rules and plans whose verdicts vary over a few random worlds.
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        candidate = (_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
-        explicit = Explicit(candidate.case)
+        candidate = (_random_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
+        explicit = ExplicitEngine(candidate.case)
         if not explicit.checker.ok or not candidate.plans:
             continue
         verdicts = [
@@ -60,15 +60,16 @@ def open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
         case = candidate.case
         violated = [[{*verdict.violated} for verdict in of_plan] for of_plan in verdicts]
         varying = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated])
-        chosen = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
-        chosen = chosen[: random.choice((1, 2, 3, 4))]
-        first = len(case.constraints)
+        chosen_rules = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
+        chosen_rules = chosen_rules[: random.choice((1, 2, 3, 4))]
+        constraint_count = len(case.constraints)
         case = case._replace(
-            constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen),
-            rules=tuple(r for i, r in enumerate(case.rules, first) if i in chosen),
+            constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen_rules),
+            rules=tuple(r for i, r in enumerate(case.rules, constraint_count) if i in chosen_rules),
         )
         stable = [
-            len({(v.executable, v.goal, *sorted(v.violated & {*chosen})) for v in of_plan}) == 1 for of_plan in verdicts
+            len({(v.executable, v.goal, *sorted(v.violated & {*chosen_rules})) for v in of_plan}) == 1
+            for of_plan in verdicts
         ]
         doomed = [not any(verdict.executable for verdict in of_plan) for of_plan in verdicts]
         ranked = sorted(
@@ -85,39 +86,43 @@ def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int,
     ]
 
 
-def _task(random: Random, name: str) -> OpenCase:
-    maker = generate._Generator("timed", random)
-    maker.in_domain.objects = {o: kind for o, kind in maker.objects.items() if o in maker.constants}  # in a fixed order
-    case = maker.case(name, 2, 0)
-    busy = random.sample(list(maker.objects), min(2, len(maker.objects)))  # few objects, so that steps meet
-    plans = tuple(plan for plan in [_plan(random, maker, busy) for _ in range(8)] if plan.intervals)
+def _random_task(random: Random, name: str) -> OpenCase:
+    generator = generate._Generator("timed", random)
+    generator.in_domain.objects = {
+        o: kind for o, kind in generator.objects.items() if o in generator.constants
+    }  # in a fixed order
+    case = generator.case(name, 2, 0)
+    busy_objects = random.sample(
+        list(generator.objects), min(2, len(generator.objects))
+    )  # few objects, so that steps meet
+    plans = tuple(plan for plan in [_random_plan(random, generator, busy_objects) for _ in range(8)] if plan.intervals)
     steps = [step for plan in plans for step in plan.steps]
-    names = ["p", "p", "p", "r", "n", *(["g", "g"] if maker.style.numeric else [])]
-    about = _Rules(random, busy, names, steps, {*maker.formulas.durative})
-    rules = [about.rule(f"own-{i}") for i in range(6 if plans else 0)]
+    names = ["p", "p", "p", "r", "n", *(["g", "g"] if generator.style.numeric else [])]
+    rule_generator = _RuleGenerator(random, busy_objects, names, steps, {*generator.formulas.durative})
+    rules = [rule_generator.rule(f"own-{i}") for i in range(6 if plans else 0)]
     case = case._replace(
-        structures=tuple(_richer(random, s, about) for s in case.structures),
+        structures=tuple(_add_duration_effects(random, s, rule_generator) for s in case.structures),
         init=tuple(dict.fromkeys(case.init)),
-        goal=case.goal if random.random() < 0.4 else about.literal(),
+        goal=case.goal if random.random() < 0.4 else rule_generator.literal(),
         laws=(),
-        constraints=tuple(about.constraint() for _ in range(6)),
+        constraints=tuple(rule_generator.constraint() for _ in range(6)),
         rules=(*case.rules, *rules),
     )
     return OpenCase(case, plans)
 
 
-def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPlan:
-    free = [a for a in maker.formulas.actions if a not in maker.formulas.durative]
-    count = random.choice((1, 1, 1, 1, 2, 2, 3))
-    width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[count]
-    kinds = ["open"] * count + ["closed"] * random.choice((0, 0, 1)) + ["other"] * random.choice((0, 1, 2, 3, 4))
+def _random_plan(random: Random, generator: generate._Generator, busy_objects: list[str]) -> OpenPlan:
+    instantaneous_actions = [a for a in generator.formulas.actions if a not in generator.formulas.durative]
+    open_count = random.choice((1, 1, 1, 1, 2, 2, 3))
+    width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[open_count]
+    kinds = ["open"] * open_count + ["closed"] * random.choice((0, 0, 1)) + ["other"] * random.choice((0, 1, 2, 3, 4))
     steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
     for kind in kinds:
-        name = random.choice(free if kind == "other" else maker.formulas.durative)
+        name = random.choice(instantaneous_actions if kind == "other" else generator.formulas.durative)
         objects = []
-        for type_name in maker.formulas.actions[name]:
-            fitting = [o for o in busy if maker.objects[o] in SUBTYPES[type_name]]
-            objects.append(random.choice(fitting) if fitting else maker.formulas.term(type_name, {}))
+        for type_name in generator.formulas.actions[name]:
+            fitting = [o for o in busy_objects if generator.objects[o] in SUBTYPES[type_name]]
+            objects.append(random.choice(fitting) if fitting else generator.formulas.term(type_name, {}))
         if None in objects:
             continue
         time = Fraction(random.randint(0, 12), 4)
@@ -130,17 +135,17 @@ def _plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPl
     return OpenPlan(tuple(step for step, _ in steps), intervals)
 
 
-def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
-    """A durative action with looser durations, conditions over all, and effects that depend on its duration."""
+def _add_duration_effects(random: Random, structure: Sexp, rule_generator: _RuleGenerator) -> Sexp:
+    """Loosen the durations of a durative action, and add conditions and effects that depend on its duration."""
     if structure[0] != ":durative-action":
         return structure
     parts = list(structure)
-    numeric = "g" in about.names
+    has_numbers = "g" in rule_generator.names
     bounds: list[Sexp] = [
         (">=", "?duration", random.choice(("0", "0.5", "0.75"))),
         ("<=", "?duration", random.choice(("2", "4", "4"))),
     ]
-    if numeric and random.random() < 0.25:
+    if has_numbers and random.random() < 0.25:
         bounds.append((random.choice(("<=", ">=")), "?duration", random.choice((("g",), ("+", ("g",), "1")))))
         if random.random() < 0.5:
             bounds[-1] = ("at", "end", bounds[-1])
@@ -148,13 +153,13 @@ def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
     conditions: list[Sexp] = [*parts[parts.index(":condition") + 1][1:]]
     variable = "?x" if "?x" in parts[parts.index(":parameters") + 1] else None
     for _ in range(random.choice((1, 1, 2, 3))):
-        literal = about.literal_about(variable)
+        literal = rule_generator.literal_about(variable)
         if random.random() < 0.65 and literal[0] not in COMPARISONS:
             effects.append(("at", random.choice(("start", "end", "end")), literal))
         else:
             phase = random.choice((("at", "start"), ("over", "all"), ("over", "all"), ("at", "end")))
             conditions.append((*phase, literal))
-    if numeric:
+    if has_numbers:
         for _ in range(random.choice((0, 1, 1, 2))):
             value = random.choice(
                 ("?duration", ("*", "2", "?duration"), ("-", "?duration", "1"), ("/", "?duration", "2"))
@@ -168,16 +173,16 @@ def _richer(random: Random, structure: Sexp, about: _Rules) -> Sexp:
 
 
 def _independent_steps(random: Random, name: str) -> OpenCase:
-    """Steps about one object each, which do not interfere: their order matters only to rules."""
+    """A task whose steps each change one object, so that only rules depend on the order of steps."""
     objects = dict.fromkeys(("c1", "c2", "c3", "c4"), "cup")
-    numeric = random.random() < 0.5
+    has_numbers = random.random() < 0.5
     facts: list[Sexp] = [("p", "?x"), ("not", ("p", "?x")), ("q", "?x"), ("not", ("q", "?x")), ("r", "?x", "?x")]
-    if numeric:
+    if has_numbers:
         facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
     structures: list[Sexp] = []
     tests: list[Sexp] = []
     if random.random() < 0.5:  # effects that depend on the effects of other steps
-        tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if numeric else [])]
+        tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if has_numbers else [])]
         facts += [("n",), ("n",), ("not", ("n",))]
 
     def effect() -> Sexp:
@@ -208,18 +213,18 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         "q",
         "r",
         *(["d"] if len(structures) > 5 else []),
-        *(["f", "f", "g", "g", "g"] if numeric else []),
+        *(["f", "f", "g", "g", "g"] if has_numbers else []),
     ]
     plans = []
     for _ in range(6):
-        count = random.choice((1, 2, 2, 3))
-        width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[count]
+        open_count = random.choice((1, 2, 2, 3))
+        width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[open_count]
         steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
-        free = random.sample(list(objects), 4)
-        for place in range(count + random.choice((1, 2, 3))):
-            target = free[place] if place < 4 and random.random() < 0.9 else random.choice(free)
+        target_objects = random.sample(list(objects), 4)
+        for place in range(open_count + random.choice((1, 2, 3))):
+            target = target_objects[place] if place < 4 and random.random() < 0.9 else random.choice(target_objects)
             time = Fraction(random.randint(0, 14), 4)
-            if place < count:
+            if place < open_count:
                 low = Fraction(random.randint(2, 8), 4)
                 high = low + Fraction(random.choice(width), 4)
                 words = (random.choice(("heat", "wait")), target)
@@ -229,9 +234,11 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         steps.sort(key=lambda entry: entry[0].time or 0)
         intervals = {n: interval for n, (_, interval) in enumerate(steps, 1) if interval is not None}
         plans.append(OpenPlan(tuple(step for step, _ in steps), intervals))
-    about = _Rules(random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"})
+    rule_generator = _RuleGenerator(
+        random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"}
+    )
     initial: list[Sexp] = [("p", o) for o in objects if random.random() < 0.3]
-    if numeric:
+    if has_numbers:
         initial += [("=", ("g",), "1"), *[("=", ("f", o), "2") for o in objects]]
     if random.random() < 0.3:
         initial.append(("at", random.choice(("2", "3.5", "5")), random.choice((("p", "c1"), ("not", ("q", "c2"))))))
@@ -241,17 +248,17 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         frozenset(),
         tuple(structures),
         tuple(initial),
-        about.literal() if random.random() < 0.3 else ("and",),
+        rule_generator.literal() if random.random() < 0.3 else ("and",),
         (),
-        tuple(about.constraint() for _ in range(8)),
-        tuple(about.rule(f"own-{i}") for i in range(8)),
+        tuple(rule_generator.constraint() for _ in range(8)),
+        tuple(rule_generator.rule(f"own-{i}") for i in range(8)),
         (),
     )
     return OpenCase(case, tuple(plans))
 
 
-class _Rules:
-    """Rules about the facts that the steps of a plan change."""
+class _RuleGenerator:
+    """Generates rules about the facts that the steps of a plan change."""
 
     def __init__(
         self, random: Random, objects: list[str], names: list[str], steps: list[Step], durative: set[str]
@@ -319,8 +326,8 @@ class _Rules:
         )
 
 
-class Explicit:
-    """The explicit engine on a task, one world at a time."""
+class ExplicitEngine:
+    """The explicit engine for a task; it audits one world at a time."""
 
     def __init__(self, case: Case) -> None:
         texts = (case.domain_text(), case.problem_text(), case.safety_text())
@@ -343,7 +350,7 @@ class Explicit:
         """The verdict in one world, as in a report."""
         engine = self.checker.engine
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
-        run = _Forked(engine, self._prototype, steps)
+        run = _ReplayWithCopiedMonitors(engine, self._prototype, steps)
         run.run()
         outcome = run.outcome(len(steps))
         rules = [engine.rule_set.parts[v.part].rule for v in outcome.violations]
@@ -354,8 +361,8 @@ class Explicit:
         return WorldVerdict(not outcome.failures, outcome.goal is True, safe, violated)
 
 
-class _Forked(FastTimedReplay):
-    """A plain timed run whose monitors are copied: compiling them takes most of the time."""
+class _ReplayWithCopiedMonitors(FastTimedReplay):
+    """A timed replay that copies compiled monitors, because compiling them takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
@@ -367,21 +374,21 @@ class _Forked(FastTimedReplay):
         return self._prototype.fork()
 
 
-def grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
+def duration_grid(plan: OpenPlan, random: Random, max_worlds: int) -> list[dict[int, Fraction]]:
     """Durations in steps of 1/16, all of them or a sample.
 
     All times and bounds are multiples of 1/8 (with the tolerance), so these durations include every coincidence and,
     for one open duration, every gap between two.
     """
     step = Fraction(1, 16)
-    axes = []
+    durations_by_step = []
     for low, high in plan.intervals.values():
-        axes.append([low + step * i for i in range(int((high - low) / step) + 1)])
-    points = [dict(zip(plan.intervals, point, strict=True)) for point in product(*axes)]
-    return points if len(points) <= most else random.sample(points, most)
+        durations_by_step.append([low + step * i for i in range(int((high - low) / step) + 1)])
+    points = [dict(zip(plan.intervals, point, strict=True)) for point in product(*durations_by_step)]
+    return points if len(points) <= max_worlds else random.sample(points, max_worlds)
 
 
-class Comparison(NamedTuple):
+class PlanComparison(NamedTuple):
     """The differences for a plan, the numbers of runs and of worlds in the grid, and the values over all worlds."""
 
     differences: list[str]
@@ -390,21 +397,23 @@ class Comparison(NamedTuple):
     values: tuple[Worlds, ...]
 
 
-def compare(case: OpenCase, most: int = 120, kernel: int = 0) -> list[Comparison]:
+def compare_plans(case: OpenCase, max_worlds: int = 120, kernel_worlds: int = 0) -> list[PlanComparison]:
     """Compare the verdicts on the plans of a case with the explicit engine in the worlds of the grid.
 
-    ``kernel``: the number of worlds of each plan that the replay kernel checks also.
+    ``kernel_worlds``: the number of worlds of each plan that the replay kernel also checks.
     """
-    explicit = Explicit(case.case)
+    explicit = ExplicitEngine(case.case)
     replay_kernel = None
-    if kernel:
+    if kernel_worlds:
         safety = case.case.safety_text()
         texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
         replay_kernel = Kernel(*texts, tolerance=TOLERANCE)
-    return [_compare(explicit, plan, replay_kernel, most, kernel) for plan in case.plans]
+    return [_compare_plan(explicit, plan, replay_kernel, max_worlds, kernel_worlds) for plan in case.plans]
 
 
-def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, most: int, kernel: int) -> Comparison:
+def _compare_plan(
+    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, max_worlds: int, kernel_worlds: int
+) -> PlanComparison:
     steps = explicit.steps(plan)
     audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
     audit.run()
@@ -427,17 +436,17 @@ def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, m
         differences.append(
             f"rules {violated} are reported as violated, but there are worlds for {audit.violations.keys()}"
         )
-    points = grid(plan, Random(str(plan)), most)
+    points = duration_grid(plan, Random(str(plan)), max_worlds)
     for number, point in enumerate(points):
         values = explicit.values(steps, point)
-        if replay_kernel is not None and number < kernel:
-            differences += _against_kernel(replay_kernel, plan, point, values)
+        if replay_kernel is not None and number < kernel_worlds:
+            differences += _compare_with_kernel(replay_kernel, plan, point, values)
         verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
         if verdict is None and complete:
-            differences.append(f"there is no verdict for {point}")
-        if verdict is not None and verdict not in (values, GIVEN_UP):
+            differences.append(f"the audit has no verdict for {point}")
+        if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):
             differences.append(f"{verdict} is the verdict for {point}, but the engine has {values}")
-        if complete and verdict != GIVEN_UP and not values.violated <= audit.violations.keys():
+        if complete and verdict != UNKNOWN_VERDICT and not values.violated <= audit.violations.keys():
             differences.append(f"{values.violated} are violated at {point}")
         if values.violated & settled_rules:
             differences.append(f"{values.violated & settled_rules} are reported as kept, but violated at {point}")
@@ -445,10 +454,10 @@ def _compare(explicit: Explicit, plan: OpenPlan, replay_kernel: Kernel | None, m
             worlds = audit.value_over_worlds(aspect)
             if (worlds is Worlds.ALL and value is not True) or (worlds is Worlds.NONE and value is not False):
                 differences.append(f"{aspect} is {worlds.value} but {value} at {point}")
-    return Comparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
+    return PlanComparison(differences, audit.runs, len(points), tuple(audit.value_over_worlds(a) for a in ASPECTS))
 
 
-def _against_kernel(
+def _compare_with_kernel(
     replay_kernel: Kernel, plan: OpenPlan, point: dict[int, Fraction], values: WorldVerdict
 ) -> list[str]:
     """The difference from the replay kernel in a world; the kernel may know more where the engine gives up."""

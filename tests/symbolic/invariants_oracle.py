@@ -1,4 +1,4 @@
-"""Groups of facts by definition: all instances, all steps, all outcomes of a choice drawn at random."""
+"""Check inferred groups of facts by their definition, with random states, steps and outcomes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Facts = list[set[int]]
 
 
 def compile_task(domain: str, problem: str, *rules: str, lenient: bool = False) -> Checker:
-    """A compiled task; it must be right."""
+    """Compile a task, and assert that it has no errors."""
     sources = [Source(f"rules{i}.safe", text) for i, text in enumerate(rules)]
     options = Options(lenient_types=lenient)
     compiled = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), sources, options)
@@ -25,7 +25,7 @@ def compile_task(domain: str, problem: str, *rules: str, lenient: bool = False) 
     return compiled
 
 
-def task_of(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
+def compile_domain(domain: str, objects: str, init: str = "", lenient: bool = False) -> Task:
     """The task of a domain with these objects."""
     problem = f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal (and)))"
     engine = compile_task(f"(define (domain d) {domain})", problem, lenient=lenient).engine
@@ -46,7 +46,7 @@ def describe_invariant(task: Task, invariant: InferredInvariant) -> str:
     return f"{names[: invariant.parameter_count]}: {' '.join(sorted(atoms))} {count}"
 
 
-def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
+def parameter_binding(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
     """The binding of the parameters for which a fact is an instance."""
     parameter_values = {number: o for number, o in zip(atom.arguments, objects, strict=True) if number != COUNTED}
     return tuple([parameter_values[number] for number in range(len(parameter_values))])
@@ -55,17 +55,17 @@ def key(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, ...]:
 def true_instances(
     task: Task, invariant: InferredInvariant, facts: Facts
 ) -> dict[tuple[int, ...], set[tuple[int, int]]]:
-    """For each binding the instances that are true; bindings without one are left out."""
+    """The true instances of an invariant by binding, for the bindings that have one."""
     out: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for atom in invariant.atoms:
         for code in facts[atom.predicate]:
             objects = task.decode(code, len(atom.arguments))
-            out.setdefault(key(atom, objects), set()).add((atom.predicate, code))
+            out.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
     return out
 
 
 def remove_surplus_facts(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
-    """Take facts away until no group has more than one."""
+    """Remove facts until no group has more than one true fact."""
     crowded = True
     while crowded:
         crowded = False
@@ -76,7 +76,7 @@ def remove_surplus_facts(task: Task, invariant: InferredInvariant, facts: Facts,
 
 
 def describe_break(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
-    """What a step did to a group that had at most one true fact, if it did something."""
+    """Describe how a step broke a group that had at most one true fact; ``None`` if it did not."""
     old, new = true_instances(task, invariant, before), true_instances(task, invariant, after)
     for binding, instances in new.items():
         if len(instances) > 1:
@@ -84,7 +84,7 @@ def describe_break(task: Task, invariant: InferredInvariant, before: Facts, afte
     if invariant.exact:
         for binding in old:
             if len(new.get(binding, ())) != 1:
-                return f"none left of {task.names(binding)}"
+                return f"no fact is left for {task.names(binding)}"
     return None
 
 
@@ -92,7 +92,7 @@ def describe_break(task: Task, invariant: InferredInvariant, before: Facts, afte
 
 
 def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Number]]]:
-    """Any well-typed facts and numbers; derived predicates stay empty."""
+    """Random well-typed facts and numbers, without derived facts."""
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
     facts: Facts = [set() for _ in task.predicates]
     for number, predicate in enumerate(task.predicates):
@@ -108,17 +108,17 @@ def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Numb
     return facts, fluents
 
 
-def bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
-    """The objects that an action can be taken with."""
+def action_bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
+    """All combinations of objects for the parameters of an action."""
     yield from product(*[task.domains[v.domain] for v in action.parameters])
 
 
-def successor(
+def random_successor(
     task: Task, facts: Facts, fluents: list[dict[int, Number]], action: Action, objects: tuple[int, ...], random: Random
 ) -> Facts | None:
     """The facts after a step, outcomes drawn at random; ``None`` if its precondition does not hold.
 
-    Of a durative action: after its end, if that could happen now.
+    A durative action makes its start or its end, at random.
     """
     evaluator = Evaluator(task, facts, fluents)
     snap = action.start if action.end is None or random.random() < 0.5 else action.end
@@ -149,9 +149,9 @@ def successor(
 def find_counterexample(
     task: Task, invariant: InferredInvariant, random: Random, states: int, steps: int
 ) -> str | None:
-    """Random walks from random states that keep a group; the first step that does not."""
+    """Take random walks from states in which the group holds, and describe the first step that breaks it."""
     actions = list(task.actions.values())
-    bindings_of_action = {action.name: list(bindings(task, action)) for action in actions}
+    bindings_of_action = {action.name: list(action_bindings(task, action)) for action in actions}
     for _ in range(states):
         facts, fluents = random_state(task, random)
         remove_surplus_facts(task, invariant, facts, random)
@@ -161,7 +161,7 @@ def find_counterexample(
             if taken_steps >= steps or not bindings_of_action[action.name]:
                 continue
             objects = random.choice(bindings_of_action[action.name])
-            after = successor(task, facts, fluents, action, objects, random)
+            after = random_successor(task, facts, fluents, action, objects, random)
             if after is None:
                 continue
             taken_steps += 1

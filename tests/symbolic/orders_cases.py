@@ -1,4 +1,4 @@
-"""Small partially ordered plans at random, and their verdicts by the replay of every order.
+"""Generate small partially ordered plans, and replay all their orders.
 
 ``strips`` and ``effects`` are small tasks whose steps depend on each other; the other streams are from
 ``tests/property``, and their rules use all forms of rules.
@@ -36,7 +36,7 @@ class OrderCase(NamedTuple):
     pairs: tuple[tuple[int, int], ...]
 
     def checker(self) -> Checker:
-        """The task, compiled."""
+        """Compile the task."""
         specs = [Source("s.safe", self.safety)] if self.safety else []
         return Checker(Source("d.pddl", self.domain), Source("p.pddl", self.problem), specs)
 
@@ -45,11 +45,11 @@ class OrderCase(NamedTuple):
         return "\n".join([self.name, self.domain, self.problem, self.safety, *self.plan, str(self.pairs)])
 
 
-def order_case(stream: str, seed: int, number: int) -> OrderCase:
+def generate_order_case(stream: str, seed: int, number: int) -> OrderCase:
     """The case with this number."""
     random = Random(f"{stream} {seed} {number}")
     if stream in ("strips", "effects", "numbers"):
-        domain, problem, safety, plan = _Tiny(random, stream).task()
+        domain, problem, safety, plan = _SmallTaskGenerator(random, stream).task()
     else:
         generated = generate.case(stream, seed, number, rules=random.choice((0, 1, 1, 2)), plans=8)
         plans = [p for p in generated.plans if len(p) > 1]
@@ -57,20 +57,20 @@ def order_case(stream: str, seed: int, number: int) -> OrderCase:
         start = random.randrange(max(1, len(words) - MAX_STEPS + 1))
         plan = tuple(words[start : start + MAX_STEPS])
         domain, problem, safety = generated.domain_text(), generated.problem_text(), generated.safety_text()
-    return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _pairs(random, len(plan)))
+    return OrderCase(f"{stream}-{seed}-{number}", domain, problem, safety, plan, _random_pairs(random, len(plan)))
 
 
-def _pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
-    """Mostly along the list, so that plans which make sense stay so in some order."""
-    listed = [*range(1, size + 1)]
+def _random_pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
+    """Pairs that mostly follow the list, so that a plan that is executable as a list has an executable order."""
+    sequence = [*range(1, size + 1)]
     if random.random() < 0.3:
-        random.shuffle(listed)
+        random.shuffle(sequence)
     density = random.choice((0.0, 0.1, 0.2, 0.4))
-    return tuple((a, b) for i, a in enumerate(listed) for b in listed[i + 1 :] if random.random() < density)
+    return tuple((a, b) for i, a in enumerate(sequence) for b in sequence[i + 1 :] if random.random() < density)
 
 
-class _Tiny:
-    """Tasks over a few facts, whose steps make and break each other's conditions."""
+class _SmallTaskGenerator:
+    """Generates tasks with few facts, whose steps achieve and delete each other's conditions."""
 
     def __init__(self, random: Random, stream: str) -> None:
         self.random = random
@@ -126,7 +126,7 @@ class _Tiny:
         return f"(:action a{number} :precondition (and {condition}) :effect (and {' '.join(effects)}))"
 
     def temporal(self, depth: int, past: bool) -> str:
-        """A past formula, or one that looks ahead."""
+        """A formula about the past, or about the whole trace."""
         roll = self.random.random()
         if not depth or roll < 0.15:
             return self.state()
@@ -148,7 +148,7 @@ class _Tiny:
         operands = [self.temporal(depth - 1, past) for _ in range(2 if operator in binary_operators else 1)]
         return f"({operator} {' '.join(operands)})"
 
-    def whole(self) -> str:
+    def trace_formula(self) -> str:
         """A PDDL3 operator over the trace."""
         formula, second_formula = self.temporal(1, True), self.temporal(1, True)
         low, high = sorted(self.random.choice((0, 1, 2, 3, 4, 2.5)) for _ in range(2))
@@ -179,8 +179,8 @@ class _Tiny:
                 f"(:process r{number} :on {step} :when {self.temporal(1, True)} :forbid-after {state()})",
                 f"(:trajectory r{number} :formula {self.temporal(2, False)})",
                 f"(:trajectory r{number} :formula {self.temporal(3, False)})",
-                f"(:trajectory r{number} :formula {self.whole()})",
-                f"(:trajectory r{number} :formula {self.whole()})",
+                f"(:trajectory r{number} :formula {self.trace_formula()})",
+                f"(:trajectory r{number} :formula {self.trace_formula()})",
                 f"(:obligation r{number} :when {self.temporal(1, True)} :then {state()})",
                 f"(:termination r{number} :require {self.temporal(1, True)})",
             )

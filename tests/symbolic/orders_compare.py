@@ -1,4 +1,4 @@
-"""Verdicts on partially ordered plans against the replay of every order."""
+"""Compare verdicts on partially ordered plans with the replay of every order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import traceback
 from itertools import islice
 from typing import NamedTuple
 
-from orders_cases import OrderCase, all_orders, allows, combine_verdicts, order_case, replay_all_orders, resolve_steps
+from orders_cases import (
+    OrderCase,
+    all_orders,
+    allows,
+    combine_verdicts,
+    generate_order_case,
+    replay_all_orders,
+    resolve_steps,
+)
 
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Worlds
@@ -16,7 +24,7 @@ from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_ORDERS = 12
-"""How many orders the kernel judges at most: it is far slower than the engine."""
+"""Maximum number of orders that the kernel audits; it is far slower than the engine."""
 
 
 class OrderComparison(NamedTuple):
@@ -31,14 +39,14 @@ class OrderComparison(NamedTuple):
 
 def compare_case(stream: str, seed: int, number: int, kernel: bool = False) -> OrderComparison:
     """Compare one case."""
-    case = order_case(stream, seed, number)
+    case = generate_order_case(stream, seed, number)
     try:
-        return _compared(case, kernel)
+        return _compare_verdicts(case, kernel)
     except Exception:
         return OrderComparison(case.name, (), "", (), f"crash\n{traceback.format_exc()}\n{case.describe_case()}")
 
 
-def _compared(case: OrderCase, kernel: bool) -> OrderComparison:
+def _compare_verdicts(case: OrderCase, kernel: bool) -> OrderComparison:
     checker = case.checker()
     assert checker.ok, checker.diagnostics
     steps = resolve_steps(case, checker)
@@ -54,15 +62,15 @@ def _compared(case: OrderCase, kernel: bool) -> OrderComparison:
         problem = f"limits {verdict.limits}"
     elif "confirm" in audit.enumeration_reason:
         problem = audit.enumeration_reason
-    problem = problem or _witnesses(case, verdict, order)
+    problem = problem or _check_witnesses(case, verdict, order)
     if problem is None and kernel:
-        problem = _by_kernel(case, order, expected)
+        problem = _compare_with_kernel(case, order, expected)
     if problem is not None:
         problem = f"{problem}\n{case.describe_case()}"
     return OrderComparison(case.name, audit_values, audit.enumeration_reason, verdict.limits, problem)
 
 
-def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> str | None:
+def _check_witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> str | None:
     checker = case.checker()
     steps = resolve_steps(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
@@ -78,8 +86,8 @@ def _witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrder) -> 
     return None
 
 
-def _by_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...]) -> str | None:
-    """The replay kernel, on every order of a plan that has few."""
+def _compare_with_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...]) -> str | None:
+    """Compare with the replay kernel on every order, if the plan has at most ``MAX_ORDERS`` orders."""
     if sum(1 for _ in islice(all_orders(order), MAX_ORDERS + 1)) > MAX_ORDERS:
         return None
     try:

@@ -1,9 +1,9 @@
-"""Large partially ordered plans whose verdicts are known, for measurements and for tests at size.
+"""Large partially ordered plans with known verdicts, for measurements and tests.
 
-``kitchen``: a cook switches a stove on and off in rounds, and a host comes and goes; each round is attended.
-``shifts``: robots relieve each other, and the stove is used at any time while they do. ``crossing``: robots unlock,
-pass and lock one door. ``mutex``: robots share one tool, in an order that the plan leaves open. The rest of each plan
-is independent work, in chains that are not ordered among each other.
+``kitchen``: a cook switches a stove on and off in rounds, and a host comes and leaves; each round is attended.
+``shifts``: robots work in overlapping shifts, and the stove is used at any time between the first and the last.
+``crossing``: robots unlock, pass and lock one door. ``mutex``: robots share one tool, in an order that the plan leaves
+open. The rest of each plan is independent work, in chains that are not ordered among each other.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SAFETY = """(define (safety large)
 """
 
 
-class Large(NamedTuple):
-    """A plan; ``expected`` are executable and safe, ``writers`` how many steps write one fact."""
+class LargePlan(NamedTuple):
+    """A plan; ``expected`` has the values of executable and safe, ``writers`` counts the steps that write one fact."""
 
     name: str
     steps: list[str]
@@ -52,7 +52,7 @@ class Large(NamedTuple):
     expected: tuple[str, str]
 
     def compiled(self) -> tuple[Checker, list[GroundAction | IllFormed]]:
-        """The task with its rules, and the steps."""
+        """Compile the task with its rules, and resolve the steps."""
         count = len(self.steps)
         problem = (
             f"(define (problem p) (:domain large) (:objects {' '.join(f'r{k}' for k in range(count))} - robot "
@@ -63,19 +63,19 @@ class Large(NamedTuple):
         return checker, list(checker.read(Source("plan", "\n".join(self.steps))).steps)
 
 
-class _Plan:
+class _PlanBuilder:
     def __init__(self) -> None:
         self.steps: list[str] = []
         self.pairs: list[tuple[int, int]] = []
 
     def step(self, text: str, *before: int) -> int:
-        """A step after others; its number."""
+        """Add a step after the steps with the numbers ``before``, and return its number."""
         self.steps.append(text)
         self.pairs += [(b, len(self.steps)) for b in before]
         return len(self.steps)
 
     def fill(self, size: int, chains: int = 8) -> None:
-        """Independent work: items are prepared and finished, in chains that are not ordered among each other."""
+        """Add steps that prepare and finish items, in chains that are not ordered among each other."""
         last = [0] * chains
         item = 0
         while len(self.steps) + 2 <= size:
@@ -85,9 +85,9 @@ class _Plan:
             item += 1
 
 
-def kitchen(size: int, rounds: int, ordered: bool) -> Large:
-    """Two chains of writers; unordered, one round may be left alone."""
-    plan = _Plan()
+def kitchen(size: int, rounds: int, ordered: bool) -> LargePlan:
+    """Two chains of writers; if not ``ordered``, the host may leave during one round."""
+    plan = _PlanBuilder()
     cook = host = 0
     for number in range(rounds):
         came = plan.step("(come)", *([host] if host else []))
@@ -98,15 +98,15 @@ def kitchen(size: int, rounds: int, ordered: bool) -> Large:
         if slack:
             plan.pairs.append((cook, plan.step("(prepare i0)")))
     plan.fill(size)
-    return Large("kitchen", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
+    return LargePlan("kitchen", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
-def shifts(size: int, rounds: int, ordered: bool) -> Large:
-    """Somebody is there from the first shift to the last, and the stove is used somewhere in between.
+def shifts(size: int, rounds: int, ordered: bool) -> LargePlan:
+    """A robot is present from the first shift to the last, and the stove is used between them.
 
-    Unordered, one shift may end before the next begins.
+    If not ``ordered``, one shift may end before the next begins.
     """
-    plan = _Plan()
+    plan = _PlanBuilder()
     first = came = plan.step("(arrive r0)")
     cook = 0
     for number in range(1, rounds + 1):
@@ -118,31 +118,31 @@ def shifts(size: int, rounds: int, ordered: bool) -> Large:
         cook = plan.step("(switch-off)", on)
     plan.step(f"(depart r{rounds})", came, cook)
     plan.fill(size)
-    return Large("shifts", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
+    return LargePlan("shifts", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
-def crossing(size: int, robots: int, ordered: bool) -> Large:
-    """As many conditions as writers of a fact; unordered, one section may clash with the next."""
-    plan = _Plan()
+def crossing(size: int, robots: int, ordered: bool) -> LargePlan:
+    """Robots unlock, pass and lock one after the other; if not ``ordered``, a robot may lock before another passes."""
+    plan = _PlanBuilder()
     last = 0
     for robot in range(robots):
         unlocked = plan.step(f"(unlock r{robot})", *([last] if last and (ordered or robot != robots // 2) else []))
         passed = plan.step(f"(pass r{robot})", unlocked)
         last = plan.step(f"(lock r{robot})", passed)
     plan.fill(size)
-    return Large("crossing", plan.steps, plan.pairs, 2 * robots, ("ALL" if ordered else "SOME", "ALL"))
+    return LargePlan("crossing", plan.steps, plan.pairs, 2 * robots, ("ALL" if ordered else "SOME", "ALL"))
 
 
-def mutex(size: int, robots: int, possible: bool) -> Large:
-    """Whoever has the tool has to put it back first; if that is not ``possible``, two robots wait for each other."""
-    plan = _Plan()
+def mutex(size: int, robots: int, possible: bool) -> LargePlan:
+    """A robot puts the tool back before another takes it; if not ``possible``, two robots wait for each other."""
+    plan = _PlanBuilder()
     takes = [plan.step(f"(take r{robot})") for robot in range(robots)]
     uses = [plan.step(f"(use r{robot} i{robot})", takes[robot]) for robot in range(robots)]
     puts = [plan.step(f"(put r{robot})", uses[robot]) for robot in range(robots)]
     if not possible:
         plan.pairs += [(takes[0], puts[1]), (takes[1], puts[0])]
     plan.fill(size)
-    return Large("mutex", plan.steps, plan.pairs, 2 * robots, ("SOME" if possible else "NONE", "ALL"))
+    return LargePlan("mutex", plan.steps, plan.pairs, 2 * robots, ("SOME" if possible else "NONE", "ALL"))
 
 
 FAMILIES = {"kitchen": kitchen, "shifts": shifts, "crossing": crossing, "mutex": mutex}

@@ -1,4 +1,4 @@
-"""Random circuits, with and without numbers, and the slow way to say whether a literal can be true."""
+"""Random circuits with and without numbers, and their satisfiability by enumeration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = tuple[tuple[Fraction, ...], Fraction, str]
 
 
 def random_boolean_circuit(seed: int, inputs: int = 6, gates: int = 25) -> tuple[Circuit, list[Literal]]:
-    """A circuit over a few inputs, and its literals; constants among them."""
+    """A circuit over a few inputs, and its literals including the constants."""
     generator = random.Random(seed)
     circuit = Circuit()
     literals = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
@@ -68,21 +68,23 @@ def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Li
     return circuit, literals
 
 
-def assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
-    """All values of all inputs; comparisons of counts have the value that they have."""
+def enumerate_assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
+    """All assignments to the inputs; a comparison without open numbers has its computed value."""
     nodes = [node for node, key in circuit.keys.items() if not isinstance(key, Comparison)]
     comparisons = {node: key for node, key in circuit.keys.items() if isinstance(key, Comparison)}
     for values in product((False, True), repeat=len(nodes)):
         partial_assignments = [dict(zip(nodes, values, strict=True))]
         for node, key in comparisons.items():
             extended = [
-                extension for inputs in partial_assignments for extension in options(circuit, key, inputs, node)
+                extension
+                for inputs in partial_assignments
+                for extension in extend_assignment(circuit, key, inputs, node)
             ]
             partial_assignments = extended
         yield from partial_assignments
 
 
-def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
+def extend_assignment(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: int) -> list[dict[int, bool]]:
     coefficients, constant = resolve_sum(circuit, key.sum, inputs)
     if any(coefficients):
         return [{**inputs, node: value} for value in (False, True)]
@@ -90,12 +92,12 @@ def options(circuit: Circuit, key: Comparison, inputs: dict[int, bool], node: in
 
 
 def is_satisfiable(circuit: Circuit, literals: list[Literal]) -> bool:
-    """Whether some values of inputs and numbers make all the literals true; by trying."""
-    for inputs in assignments(circuit):
+    """Whether some values of inputs and numbers make all literals true, by enumeration."""
+    for inputs in enumerate_assignments(circuit):
         if all(evaluate_literals(circuit, literals, inputs)):
             rows = [to_row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
             truth_values = [inputs[node] for node, key in circuit.keys.items() if isinstance(key, Comparison)]
-            if any(feasible(list(system)) for system in systems(rows, truth_values)):
+            if any(is_feasible(list(system)) for system in enumerate_systems(rows, truth_values)):
                 return True
     return False
 
@@ -106,7 +108,7 @@ def to_row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool])
 
 
 def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
-    """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
+    """The coefficients of the numbers (0, 0) and (0, 1) and the constant of a sum, given the inputs."""
     coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
     for atom, factor in total.weighted_atoms:
         match atom:
@@ -122,23 +124,23 @@ def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tup
     return tuple(coefficients), constant
 
 
-def systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
-    """The conjunctions of rows that say that each is true, or false, as wanted."""
-    options = []
+def enumerate_systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
+    """The conjunctions of rows under which each row has its truth value."""
+    readings = []
     for (coefficients, constant, operator), value in zip(rows, truth_values, strict=True):
         less = (coefficients, constant)
         more = (tuple(-c for c in coefficients), -constant)
         if value:
-            options.append([(*less, operator)])
+            readings.append([(*less, operator)])
         elif operator == "=":
-            options.append([(*less, "<"), (*more, "<")])
+            readings.append([(*less, "<"), (*more, "<")])
         else:
-            options.append([(*more, "<" if operator == "<=" else "<=")])
-    yield from product(*options)
+            readings.append([(*more, "<" if operator == "<=" else "<=")])
+    yield from product(*readings)
 
 
-def feasible(rows: list[Row]) -> bool:
-    """Fourier and Motzkin's elimination."""
+def is_feasible(rows: list[Row]) -> bool:
+    """Whether the rows have a solution, by Fourier-Motzkin elimination."""
     rows = [
         r for c, k, o in rows for r in ([(c, k, "<="), (tuple(-x for x in c), -k, "<=")] if o == "=" else [(c, k, o)])
     ]
@@ -153,21 +155,21 @@ def feasible(rows: list[Row]) -> bool:
     return all(k < 0 or (k == 0 and o == "<=") for _, k, o in rows)
 
 
-def agrees(circuit: Circuit, model: Model) -> bool:
+def model_is_exact(circuit: Circuit, model: Model) -> bool:
     """Whether the comparisons of a model have the values that its numbers give them, exactly."""
     return all(
-        holds(circuit, key, model) == model.inputs[node]
+        comparison_holds(circuit, key, model) == model.inputs[node]
         for node, key in circuit.keys.items()
         if isinstance(key, Comparison) and node in model.inputs
     )
 
 
-def holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
-    value = number(circuit, comparison.sum, model)
+def comparison_holds(circuit: Circuit, comparison: Comparison, model: Model) -> bool:
+    value = evaluate_sum(circuit, comparison.sum, model)
     return {"<": value < 0, "<=": value <= 0, "=": value == 0}[comparison.operator]
 
 
-def number(circuit: Circuit, total: Sum, model: Model) -> Number:
+def evaluate_sum(circuit: Circuit, total: Sum, model: Model) -> Number:
     """The value of a sum in a model."""
     value = Fraction(total.constant)
     for atom, factor in total.weighted_atoms:
@@ -178,11 +180,11 @@ def number(circuit: Circuit, total: Sum, model: Model) -> Number:
                 value += factor * evaluate_literals(circuit, [literal], model.inputs)[0]
             case ("choice", int(literal), then, otherwise):
                 chosen = then if evaluate_literals(circuit, [literal], model.inputs)[0] else otherwise
-                value += factor * number(circuit, chosen, model)
+                value += factor * evaluate_sum(circuit, chosen, model)
             case ("product", a, b):
-                value += factor * number(circuit, a, model) * number(circuit, b, model)
+                value += factor * evaluate_sum(circuit, a, model) * evaluate_sum(circuit, b, model)
             case ("quotient", a, b):
-                value += factor * Fraction(number(circuit, a, model)) / number(circuit, b, model)
+                value += factor * Fraction(evaluate_sum(circuit, a, model)) / evaluate_sum(circuit, b, model)
     return value
 
 

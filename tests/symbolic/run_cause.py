@@ -1,8 +1,8 @@
-"""Hold causes and questions against their definitions on random decisions; print every difference.
+"""Compare causes and questions of random decisions with their definitions; print every difference.
 
 usage: python tests/symbolic/run_cause.py [--count 1000] [--seed 1] [--engine auto]
 
-Exit code 0 if nothing differs, else 1.
+Exit code 1 if something differs, else 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from statistics import median
 
-from decision_compare import compared
+from decision_compare import compare_decision
 
 
 def main() -> int:
@@ -27,7 +27,7 @@ def main() -> int:
     times: list[tuple[float, float]] = []
     wrong, begun = 0, time.monotonic()
     for number in range(arguments.count):
-        comparison = compared(arguments.seed, number, arguments.engine)
+        comparison = compare_decision(arguments.seed, number, arguments.engine)
         kinds.update(comparison.kinds)
         sizes.update(comparison.sizes)
         times.append(comparison.seconds)

@@ -2,7 +2,7 @@
 
 usage: python tests/symbolic/run_durations.py [--count 1000] [--seed 1] [--worlds 120] [--kernel 2]
 
-Exit code 0 if there are no differences, else 1.
+Exit code 1 if something differs, else 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
 def main() -> int:
     from case import plan_text
-    from durations_random import compare, open_case
+    from durations_random import compare_plans, generate_open_case
 
     parser = argparse.ArgumentParser(description="Compare verdicts over durations with the explicit engine.")
     parser.add_argument("--count", type=int, default=1000, help="plans (default 1000)")
@@ -30,15 +30,15 @@ def main() -> int:
     )
     options = parser.parse_args()
     started = time.monotonic()
-    plans = worlds = runs = wrong = number = 0
+    plans = worlds = runs = differing_plans = number = 0
     value_counts: Counter[str] = Counter()
     while plans < options.count:
-        case = open_case(options.seed, number)
-        for plan, comparison in zip(case.plans, compare(case, options.worlds, options.kernel), strict=True):
+        case = generate_open_case(options.seed, number)
+        for plan, comparison in zip(case.plans, compare_plans(case, options.worlds, options.kernel), strict=True):
             plans, worlds, runs = plans + 1, worlds + comparison.worlds, runs + comparison.runs
             value_counts.update(f"{value.value}" for value in comparison.values)
             if comparison.differences:
-                wrong += 1
+                differing_plans += 1
                 texts = (case.case.domain_text(), case.case.problem_text(), case.case.safety_text())
                 print(
                     f"task {number}",
@@ -49,9 +49,11 @@ def main() -> int:
                     sep="\n",
                 )
         number += 1
-    took = time.monotonic() - started
-    print(f"{plans} plans, {worlds} worlds, {runs} runs, {wrong} differ; {dict(value_counts)}; {took:.0f} s")
-    return 1 if wrong else 0
+    seconds = time.monotonic() - started
+    print(
+        f"{plans} plans, {worlds} worlds, {runs} runs, {differing_plans} differ; {dict(value_counts)}; {seconds:.0f} s"
+    )
+    return 1 if differing_plans else 0
 
 
 if __name__ == "__main__":

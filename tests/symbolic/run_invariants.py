@@ -1,8 +1,8 @@
-"""Look for steps that break inferred invariants of random domains, and print each with its domain.
+"""Search for steps that break inferred invariants of random domains, and print each with its domain.
 
 usage: python tests/symbolic/run_invariants.py [--count 1000] [--seed 1] [--states 60] [--steps 12]
 
-Exit code 0 if none was found, else 1.
+Exit code 1 if an invariant is broken, else 0.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import argparse
 import time
 from random import Random
 
-from invariants_oracle import describe_invariant, find_counterexample, task_of
-from invariants_random import OBJECTS, domain
+from invariants_oracle import compile_domain, describe_invariant, find_counterexample
+from invariants_random import OBJECTS, random_domain
 
 from plansafe.verifier.symbolic.invariants.inference import infer_invariants
 
@@ -27,9 +27,9 @@ def main() -> int:
     spent = 0.0
     for number in range(options.count):
         random = Random(f"{options.seed} {number}")
-        text = domain(random)
+        text = random_domain(random)
         try:
-            task = task_of(text, OBJECTS)
+            task = compile_domain(text, OBJECTS)
         except AssertionError:
             refused += 1
             continue

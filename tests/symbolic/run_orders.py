@@ -1,8 +1,8 @@
-"""Hold verdicts on partially ordered plans against the replay of every order, and print what differs.
+"""Compare verdicts on partially ordered plans with the replay of every order, and print the differences.
 
 usage: python tests/symbolic/run_orders.py [--count 2000] [--seed 1] [--stream NAME ..] [--kernel] [--show 3]
 
-Exit code 0 if nothing differs, else 1.
+Exit code 1 if something differs, else 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orders_compare import compare_case  # noqa: E402
 
 
 def main() -> int:
-    """Run the comparison and print it."""
+    """Run the comparison and print its results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)

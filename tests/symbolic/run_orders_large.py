@@ -15,15 +15,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
-from orders_large import FAMILIES, Large  # noqa: E402
-from orders_naive import naively  # noqa: E402
+from orders_large import FAMILIES, LargePlan  # noqa: E402
+from orders_naive import audit_with_positions  # noqa: E402
 
 from plansafe.verifier.symbolic.orders.order_audit import OrderAudit  # noqa: E402
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: E402
 
 
-def measured(large: Large, limit: float) -> str:
-    """One line: the verdict, whether it is as expected, and how long it took."""
+def measured(large: LargePlan, limit: float) -> str:
+    """The line with the verdict, the seconds it took, and the expected verdict if it differs."""
     checker, steps = large.compiled()
     started = time.monotonic()
     verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).verdict()
@@ -42,15 +42,15 @@ def main() -> int:
     options = parser.parse_args()
     for name, family in FAMILIES.items():
         for size in options.sizes:
-            for fine in (True, False):
-                large = family(size, size // 10 if name in ("kitchen", "crossing") else size // 20, fine)
+            for without_flaw in (True, False):
+                large = family(size, size // 10 if name in ("kitchen", "crossing") else size // 20, without_flaw)
                 print(
                     f"{name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}", flush=True
                 )
     for size in options.naive:
-        for fine in (True, False):
-            large = FAMILIES["kitchen"](size, size // 4, fine)
-            answer, seconds = naively(large, options.limit)
+        for without_flaw in (True, False):
+            large = FAMILIES["kitchen"](size, size // 4, without_flaw)
+            answer, seconds = audit_with_positions(large, options.limit)
             print(
                 f"kitchen   {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}"
                 f"   naively: safe {answer} {seconds:.2f} s",

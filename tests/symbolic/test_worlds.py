@@ -1,56 +1,56 @@
-"""The symbolic engine against every world replayed by the kernel; thousands more by ``run_worlds.py``."""
+"""The symbolic engine agrees with the replay of every world by the kernel; ``run_worlds.py`` compares more cases."""
 
 from __future__ import annotations
 
 import pytest
 from compare import EXEMPT
-from witness_corruption import corrupted
-from worlds_brute import brute
+from witness_corruption import check_corrupted_witnesses
+from worlds_brute import enumerate_verdict
 from worlds_case import WorldsCase
-from worlds_compare import differences, verdicts_differ
-from worlds_generate import worlds_case
+from worlds_compare import find_encoding_differences, find_report_differences
+from worlds_generate import generate_worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 
 def check_case(case: WorldsCase, full: bool) -> list[str]:
-    """What differs; nothing where the kernel does not take the case."""
+    """The differences of a case; none if the kernel rejects it."""
     try:
-        return differences(case) if full else verdicts_differ(case)
+        return find_report_differences(case) if full else find_encoding_differences(case)
     except (KernelRejects, KernelLimit):
         return []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
-def test_facts_and_outcomes(block: int) -> None:
+def test_verdicts_over_facts_and_outcomes_agree_with_enumeration(block: int) -> None:
     for number in range(block * 15, block * 15 + 15):
-        case = worlds_case("facts", 1, number)
+        case = generate_worlds_case("facts", 1, number)
         assert check_case(case, number % 5 == 0) == [], case.show()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["facts", "intervals", "orders", "timed"])
-def test_exemptions(mode: str) -> None:
+def test_verdicts_with_exemptions_agree_with_enumeration(mode: str) -> None:
     for number in range(12):
-        case = worlds_case(mode, 3, number)._replace(criteria=VerdictCriteria(exemptions=EXEMPT))
+        case = generate_worlds_case(mode, 3, number)._replace(criteria=VerdictCriteria(exemptions=EXEMPT))
         assert check_case(case, number % 4 == 0) == [], case.show()
 
 
 @pytest.mark.slow
-def test_numbers() -> None:
+def test_verdicts_over_intervals_agree_with_samples() -> None:
     for number in range(12):
-        case = worlds_case("intervals", 1, number)
+        case = generate_worlds_case("intervals", 1, number)
         assert check_case(case, number % 4 == 0) == [], case.show()
 
 
 @pytest.mark.slow
-def test_the_cases_are_of_all_kinds() -> None:
+def test_random_cases_cover_all_values() -> None:
     property_values = set()
     for number in range(60):
         try:
-            verdict = brute(worlds_case("facts", 1, number))
+            verdict = enumerate_verdict(generate_worlds_case("facts", 1, number))
         except (KernelRejects, KernelLimit):
             continue
         property_values |= {("executable", verdict.executable), ("goal", verdict.goal), ("safe", verdict.safe)}
@@ -58,10 +58,10 @@ def test_the_cases_are_of_all_kinds() -> None:
 
 
 @pytest.mark.slow
-def test_corrupted_witnesses() -> None:
+def test_witnesses_are_accepted_iff_the_kernel_confirms_them() -> None:
     tried = wrong = 0
     for number in range(40):
-        for accepted, right in corrupted(worlds_case("facts", 2, number), number, 6):
+        for accepted, right in check_corrupted_witnesses(generate_worlds_case("facts", 2, number), number, 6):
             assert accepted == right
             tried += 1
             wrong += not right

@@ -1,35 +1,35 @@
-"""Random timed plans of durative tasks in which facts, and at times outcomes, are open."""
+"""Generate timed plans of durative tasks in which facts, and sometimes outcomes, are open."""
 
 from __future__ import annotations
 
 from random import Random
 
 from case import Case, Plan, Sexp, plan_text, write
-from durations_random import open_case
+from durations_random import generate_open_case
 from worlds_case import WorldsCase
 
 
-def timed_case(seed: int, number: int) -> WorldsCase:
+def generate_timed_case(seed: int, number: int) -> WorldsCase:
     """The case of this number: a task of :mod:`durations_random` with durations that are known and open facts."""
     random = Random(f"timed worlds {seed} {number}")
-    open_timed_case = open_case(seed, number, plans=1)
+    open_timed_case = generate_open_case(seed, number, plans=1)
     case, plan = open_timed_case.case, open_timed_case.plans[0].steps
     if random.random() < 0.3:
-        case = case._replace(structures=tuple(_choosing(random, structure) for structure in case.structures))
+        case = case._replace(structures=tuple(_make_optional(random, structure) for structure in case.structures))
     elif random.random() < 0.3:
         structures = list(case.structures)
         place = random.choice([n for n, s in enumerate(structures) if s[0] in (":action", ":durative-action")])
-        structures[place] = _each_chooses(random, structures[place])
+        structures[place] = _add_choice_per_cup(random, structures[place])
         case = case._replace(structures=tuple(structures))
     if random.random() < 0.2:
         case = case._replace(constraints=tuple(("preference", f"soft-{i}", c) for i, c in enumerate(case.constraints)))
-    case = case._replace(init=_opened(random, case))
+    case = case._replace(init=_leave_facts_open(random, case))
     texts = (case.domain_text(), case.problem_text(), tuple(text for text in [case.safety_text()] if text))
-    return WorldsCase(*texts, _written(random, plan), f"timed {seed} {number}")
+    return WorldsCase(*texts, _format_plan(random, plan), f"timed {seed} {number}")
 
 
-def _choosing(random: Random, structure: Sexp) -> Sexp:
-    """An action that may do nothing instead."""
+def _make_optional(random: Random, structure: Sexp) -> Sexp:
+    """Let an action have no effect as another outcome."""
     if structure[0] != ":action" or random.random() < 0.5:
         return structure
     parts = list(structure)
@@ -38,8 +38,8 @@ def _choosing(random: Random, structure: Sexp) -> Sexp:
     return tuple(parts)
 
 
-def _each_chooses(random: Random, structure: Sexp) -> Sexp:
-    """An action whose effect also chooses for each cup, among alternatives that overlap."""
+def _add_choice_per_cup(random: Random, structure: Sexp) -> Sexp:
+    """Add an effect that chooses for each cup among alternatives that overlap."""
     parts = list(structure)
     pool: list[Sexp] = [("p", "?z"), ("q", "?z"), ("not", ("p", "?z")), ("n",)]
     alternatives = [("and", *random.sample(pool[:3], random.choice((1, 2)))), ("and", *random.sample(pool, 2))]
@@ -51,8 +51,8 @@ def _each_chooses(random: Random, structure: Sexp) -> Sexp:
     return tuple(parts)
 
 
-def _opened(random: Random, case: Case) -> tuple[Sexp, ...]:
-    """The initial state with some facts left open: some that it gives, and some that rules may read."""
+def _leave_facts_open(random: Random, case: Case) -> tuple[Sexp, ...]:
+    """The initial state with some facts left open: given facts, and facts that rules may read."""
     initial_facts = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
     objects = [name for name, _ in case.objects]
     closed_facts: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
@@ -69,7 +69,7 @@ def _opened(random: Random, case: Case) -> tuple[Sexp, ...]:
     return (*[fact for fact in case.init if fact not in opened], *statements)
 
 
-def _written(random: Random, plan: Plan) -> str:
+def _format_plan(random: Random, plan: Plan) -> str:
     """The plan as lines, or as a definition."""
     if random.random() < 0.8:
         return plan_text(plan)

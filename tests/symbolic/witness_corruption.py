@@ -16,10 +16,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "property")]
 
-from worlds_brute import kernel_of  # noqa: E402
+from worlds_brute import create_kernel  # noqa: E402
 from worlds_case import WorldsCase  # noqa: E402
-from worlds_compare import checker_of  # noqa: E402
-from worlds_generate import worlds_case  # noqa: E402
+from worlds_compare import create_checker  # noqa: E402
+from worlds_generate import generate_worlds_case  # noqa: E402
 
 from plansafe.grammar.source import Source  # noqa: E402
 from plansafe.verifier.kernel import KernelLimit, KernelRejects  # noqa: E402
@@ -33,13 +33,13 @@ from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
 
-ABOUT = ("executable", "goal", "safe")
+PROPERTIES = ("executable", "goal", "safe")
 
 
-def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, bool]]:
-    """Whether a witness with mistakes is accepted (the kernel is not asked), and whether it is right by the kernel."""
+def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, bool]]:
+    """For each corrupted witness: whether the report accepts it without the kernel, whether the kernel confirms it."""
     draw = random.Random(seed)
-    checker = checker_of(case)
+    checker = create_checker(case)
     if not checker.ok:
         return
     plan = Source("plan", case.plan)
@@ -52,18 +52,18 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         return
     finally:
         audit.queries.close()
-    kernel = kernel_of(case)
+    kernel = create_kernel(case)
     worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
         which = draw.randrange(3)
         world = worlds[which] or next((w for w in worlds if w is not None), None)
         if world is None:
             return
-        world = _with_mistakes(draw, audit, world)
+        world = _corrupt_world(draw, audit, world)
         audit.failing_worlds.clear()
         try:
-            audit.add_failing_world(ABOUT[which], world)
-            # An explicit replay that is undecided about a temporal rule neither confirms nor contradicts.
+            audit.add_failing_world(PROPERTIES[which], world)
+            # An explicit replay that cannot decide a temporal rule neither confirms nor contradicts the witness.
             if audit.failing_worlds[0].report.safe is Worlds.UNKNOWN:
                 continue
             accepted = True
@@ -73,11 +73,11 @@ def corrupted(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, b
         right = kernel.allows(kernel_completion.facts, kernel_completion.numbers)
         if right:
             judgement = kernel.audit(case.plan, kernel_completion, other_readings=())
-            right = getattr(judgement, ABOUT[which]) is False
+            right = getattr(judgement, PROPERTIES[which]) is False
         yield accepted, right
 
 
-def _with_mistakes(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
+def _corrupt_world(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]
@@ -106,7 +106,7 @@ def main() -> int:
     while sum(counts.values()) < arguments.count:
         number += 1
         try:
-            counts.update(corrupted(worlds_case("facts", arguments.seed, number), number, 6))
+            counts.update(check_corrupted_witnesses(generate_worlds_case("facts", arguments.seed, number), number, 6))
         except (KernelRejects, KernelLimit):
             continue
     print(f"{sum(counts.values())} witnesses of {number} cases: accepted and right {counts[True, True]},")

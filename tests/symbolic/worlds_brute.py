@@ -21,7 +21,7 @@ from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 Value: TypeAlias = Literal["ALL", "SOME", "NONE", "UNKNOWN"]
 Fact: TypeAlias = tuple[str, ...]
 """(predicate, object ..) or (function, object ..)."""
-Violated: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+RuleBinding: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 """A rule and a binding."""
 Choice: TypeAlias = tuple[int, int, tuple[str, ...]]
 """A choice: step, number of the ``oneof``, objects."""
@@ -38,12 +38,12 @@ class Completion(NamedTuple):
     some_good: bool
     worlds: int
 
-    def value(self, what: Fact) -> bool | Fraction:
+    def value(self, variable: Fact) -> bool | Fraction:
         """The value of an open fact or fluent."""
-        return self.numbers.get(what, what in self.facts)
+        return self.numbers.get(variable, variable in self.facts)
 
 
-class BruteVerdict(NamedTuple):
+class EnumeratedVerdict(NamedTuple):
     """The verdict, and the values and findings that it was computed from.
 
     ``headline`` is empty if no world is allowed. ``values_by_property``: the values that each of the three has in some
@@ -58,7 +58,7 @@ class BruteVerdict(NamedTuple):
     headline: str
     exit_code: int
     completions: tuple[Completion, ...]
-    violated: dict[Violated, Value]
+    violated: dict[RuleBinding, Value]
     values_by_property: dict[str, frozenset[bool | None]]
     open_facts: tuple[Fact, ...]
     open_numbers: tuple[Fact, ...]
@@ -71,7 +71,7 @@ class BruteVerdict(NamedTuple):
         return sum(completion.worlds for completion in self.completions)
 
 
-def kernel_of(case: WorldsCase) -> Kernel:
+def create_kernel(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
     criteria = case.criteria
     exempt = [(e.rules, e.objects) for e in criteria.exemptions]
@@ -80,44 +80,44 @@ def kernel_of(case: WorldsCase) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def brute(case: WorldsCase) -> BruteVerdict:
+def enumerate_verdict(case: WorldsCase) -> EnumeratedVerdict:
     """The verdict on a case.
 
     Raises ``KernelRejects`` if it is not in the language, ``KernelLimit`` if worlds are too many or numbers too long.
     """
-    kernel = kernel_of(case)
-    complete, starts = _completions(kernel)
-    orders = [*orders_of(case.plan)]
+    kernel = create_kernel(case)
+    complete, starts = _list_completions(kernel)
+    orders = [*enumerate_orders(case.plan)]
     judgements: list[KernelVerdict] = []
     completions: list[Completion] = []
     for facts, numbers in starts:
         verdicts = [
             judgement
             for order in orders
-            for judgement in _outcomes(kernel, case.plan, World(facts, numbers, order=order))
+            for judgement in _audit_all_outcomes(kernel, case.plan, World(facts, numbers, order=order))
         ]
         good = [judgement.headline in ("SAFE", "VALID") for judgement in verdicts]
         completions.append(Completion(facts, numbers, all(good), any(good), len(verdicts)))
         judgements += verdicts
         if len(judgements) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
-    return _verdict(kernel, judgements, completions, complete, case.criteria)
+    return _combine_verdicts(kernel, judgements, completions, complete, case.criteria)
 
 
-def _verdict(
+def _combine_verdicts(
     kernel: Kernel,
     judgements: list[KernelVerdict],
     completions: list[Completion],
     complete: bool,
     criteria: VerdictCriteria,
-) -> BruteVerdict:
+) -> EnumeratedVerdict:
     if criteria.only_introduced:  # the kernel may leave the blame of a finding open
         complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
     values_by_property: dict[str, frozenset[bool | None]] = {
         name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
     }
     values_by_property["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
-    values = {name: _value(values_by_property[name]) for name in values_by_property}
+    values = {name: _value_over_worlds(values_by_property[name]) for name in values_by_property}
     counted_findings = [
         [
             f
@@ -127,10 +127,10 @@ def _verdict(
         ]
         for judgement in judgements
     ]
-    findings = [{(f.rule, f.binding) for f in own} for own in counted_findings]
+    findings = [{(f.rule, f.binding) for f in findings_of_world} for findings_of_world in counted_findings]
     everywhere = set.intersection(*findings) if findings else set()
-    violated: dict[Violated, Value] = {
-        pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[Violated]().union(*findings))
+    violated: dict[RuleBinding, Value] = {
+        pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[RuleBinding]().union(*findings))
     }
     if not judgements:
         headline, code = "", 2
@@ -143,7 +143,7 @@ def _verdict(
     else:
         # All steps are taken in every world: a rule has an instance in all of them, or in none.
         headline, code = judgements[0].headline, 0
-    return BruteVerdict(
+    return EnumeratedVerdict(
         values["executable"],
         values["goal"],
         values["safe"],
@@ -154,21 +154,21 @@ def _verdict(
         values_by_property,
         kernel.open_facts,
         tuple(kernel.open_fluents),
-        {name: _status(name, judgements, findings) for name in kernel.rules},
+        {name: _rule_status(name, judgements, findings) for name in kernel.rules},
         complete,
     )
 
 
-def _status(rule: str, judgements: list[KernelVerdict], findings: list[set[Violated]]) -> str:
+def _rule_status(rule: str, judgements: list[KernelVerdict], findings: list[set[RuleBinding]]) -> str:
     """The status of a rule over all worlds."""
-    if any(name == rule for own in findings for name, _ in own):
+    if any(name == rule for findings_of_world in findings for name, _ in findings_of_world):
         return "violated"
     if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
         return "undecided"
     return "kept" if any(judgement.instances[rule] for judgement in judgements) else "never applied"
 
 
-def _value(values: frozenset[bool | None]) -> Value:
+def _value_over_worlds(values: frozenset[bool | None]) -> Value:
     if values == {True}:
         return "ALL"
     if values == {False}:
@@ -179,17 +179,17 @@ def _value(values: frozenset[bool | None]) -> Value:
 # ---- worlds ---------------------------------------------------------------------------------------------------------
 
 
-def _completions(kernel: Kernel) -> tuple[bool, Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]]:
+def _list_completions(kernel: Kernel) -> tuple[bool, Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]]:
     """All completions, or some of them if numbers may have infinitely many values."""
     try:
         all_of_them = [*kernel.completions()]
     except KernelLimit:
-        return False, _samples(kernel)
+        return False, _sample_completions(kernel)
     return True, iter(all_of_them)
 
 
-def samples_of(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
-    """Values of a fluent within its limits: the limits, values beside them, and those that random texts mention."""
+def sample_numbers(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
+    """Values of a fluent within its limits: the limits, values near them, and the values that random texts mention."""
     ends = [number for _, number in limits]
     near = [end + Fraction(step, 8) for end in ends for step in (-4, -1, 0, 1, 4)]
     values = {*near, *(Fraction(n, 2) for n in range(-4, 9)), Fraction(13, 10)}
@@ -202,10 +202,10 @@ def samples_of(limits: frozenset[tuple[str, Fraction]]) -> list[Fraction]:
     return sorted(v for v in values if all(checks[op](v, number) for op, number in limits))
 
 
-def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
-    """Completions with values from a grid: all open facts, with so many combinations of numbers that 200 are tried."""
+def _sample_completions(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fraction]]]:
+    """Completions with numbers from a grid; the grid is thinned until about 200 completions remain."""
     facts, fluents = kernel.open_facts, kernel.open_fluents
-    grids = [samples_of(limits) for limits in fluents.values()]
+    grids = [sample_numbers(limits) for limits in fluents.values()]
     while prod(map(len, grids)) > max(5, 200 >> len(facts)):
         longest = max(range(len(grids)), key=lambda i: len(grids[i]))
         grids[longest] = grids[longest][len(grids[longest]) % 2 :: 2]
@@ -217,7 +217,7 @@ def _samples(kernel: Kernel) -> Iterator[tuple[frozenset[Fact], dict[Fact, Fract
                 yield true, numbers
 
 
-def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
+def enumerate_orders(plan: str) -> Iterator[tuple[int, ...]]:
     """The orders of a partially ordered plan; ``()`` for any other."""
     lines, pairs = parse_plan(plan)
     if pairs is None:
@@ -228,7 +228,7 @@ def orders_of(plan: str) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict]:
+def _audit_all_outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict]:
     """The judgements for all outcomes of the choices that the plan meets, each sequence of them once."""
     pending: list[dict[Choice, int]] = [{}]
     while pending:
@@ -254,39 +254,43 @@ def _outcomes(kernel: Kernel, plan: str, world: World) -> Iterator[KernelVerdict
         choices = [*chosen.items()]
         for i, (key, _) in enumerate(choices):
             if key not in fixed:
-                pending += [dict(choices[:i]) | {key: other} for other in range(1, widths[key])]
+                pending += [dict(choices[:i]) | {key: alternative} for alternative in range(1, widths[key])]
 
 
 # ---- causes and questions -------------------------------------------------------------------------------------------
 
 
-def brute_cause_ok(case: WorldsCase, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
+def is_cause(case: WorldsCase, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
     """Whether the assignment to open facts and fluents is a cause: it agrees with some completion, all completions that
     agree are bad, and no proper subset is a cause. (Fewer facts agree with more completions: dropping one suffices.)"""
-    verdict = brute(case)
+    verdict = enumerate_verdict(case)
     if not {*assignment} <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
-    smaller = [{w: v for w, v in assignment.items() if w != what} for what in assignment]
-    return _all_bad(verdict, assignment) and not any(_all_bad(verdict, less) for less in smaller)
+    subsets = [{fact: number for fact, number in assignment.items() if fact != variable} for variable in assignment]
+    return _implies_bad(verdict, assignment) and not any(_implies_bad(verdict, subset) for subset in subsets)
 
 
-def _all_bad(verdict: BruteVerdict, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
-    agree = [c for c in verdict.completions if all(c.value(what) == value for what, value in assignment.items())]
-    return bool(agree) and not any(completion.good for completion in agree)
+def _implies_bad(verdict: EnumeratedVerdict, assignment: Mapping[Fact, bool | Fraction | int]) -> bool:
+    agreeing = [
+        c for c in verdict.completions if all(c.value(variable) == value for variable, value in assignment.items())
+    ]
+    return bool(agreeing) and not any(completion.good for completion in agreeing)
 
 
-def brute_question_ok(case: WorldsCase, facts: frozenset[Fact]) -> bool:
+def is_question(case: WorldsCase, facts: frozenset[Fact]) -> bool:
     """Whether the open facts and fluents are a question: some completions are good and some bad, completions with the
     same values are alike, and no proper subset is a question. (It suffices to drop one variable.)"""
-    verdict = brute(case)
+    verdict = enumerate_verdict(case)
     if len({completion.good for completion in verdict.completions}) < 2:
         return False
     if not facts <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
-    return _tells(verdict, facts) and not any(_tells(verdict, facts - {fact}) for fact in facts)
+    return _determines_quality(verdict, facts) and not any(
+        _determines_quality(verdict, facts - {fact}) for fact in facts
+    )
 
 
-def _tells(verdict: BruteVerdict, facts: frozenset[Fact]) -> bool:
+def _determines_quality(verdict: EnumeratedVerdict, facts: frozenset[Fact]) -> bool:
     groups: dict[tuple[bool | Fraction, ...], set[bool]] = {}
     for completion in verdict.completions:
         groups.setdefault(tuple(completion.value(fact) for fact in sorted(facts)), set()).add(completion.good)
@@ -296,13 +300,13 @@ def _tells(verdict: BruteVerdict, facts: frozenset[Fact]) -> bool:
 # ---- against a claim ------------------------------------------------------------------------------------------------
 
 
-def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
+def find_contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
     """The claimed values of ``executable``, ``goal`` and ``safe`` that worlds contradict, with a line for each.
 
     If the worlds are complete, the values must be equal; otherwise no world may be a counterexample.
     UNKNOWN is never contradicted by a sample.
     """
-    verdict = brute(case)
+    verdict = enumerate_verdict(case)
     out = []
     for name in ("executable", "goal", "safe"):
         value: str = getattr(verdict, name)
@@ -321,7 +325,7 @@ def contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[str]:
 def rejected(case: WorldsCase) -> str:
     """The reason why the kernel rejects the case; empty if it accepts it."""
     try:
-        kernel_of(case)
+        create_kernel(case)
     except KernelRejects as rejection:
         return str(rejection)
     return ""

@@ -1,8 +1,8 @@
-"""The symbolic engine against every world replayed by the kernel."""
+"""Compare the symbolic engine with the replay of every world by the kernel."""
 
 from __future__ import annotations
 
-from worlds_brute import brute, contradictions
+from worlds_brute import enumerate_verdict, find_contradictions
 from worlds_case import WorldsCase
 
 from plansafe.grammar.source import Source
@@ -20,20 +20,20 @@ from plansafe.verifier.symbolic.worlds.verdict import choose_headline
 ENGINES = ("auto", "smt")
 
 
-def checker_of(case: WorldsCase, engine: str = "auto") -> Checker:
+def create_checker(case: WorldsCase, engine: str = "auto") -> Checker:
     """The checker of a case."""
     specs = [Source(f"spec{i}.safe", text) for i, text in enumerate(case.specs)]
     options = Options(engine=engine, infer_invariants=False, **case.criteria._asdict())
     return Checker(Source("domain.pddl", case.domain), Source("problem.pddl", case.problem), specs, options)
 
 
-def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[str]:
-    """What the engines say that the worlds do not, or differently from each other. Raises what the kernel raises."""
-    expected = brute(case)
+def find_report_differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[str]:
+    """The differences between reports and enumerated worlds, and among the engines. Raises what the kernel raises."""
+    expected = enumerate_verdict(case)
     out: list[str] = []
     reports: dict[str, Report] = {}
     for engine in engines:
-        report = reports[engine] = checker_of(case, engine).check(Source("plan", case.plan))
+        report = reports[engine] = create_checker(case, engine).check(Source("plan", case.plan))
         if report.headline is None:
             codes = [d.code for d in report.diagnostics]
             if "SC111" in codes:  # `(and p (not p))` in an alternative: a mistake to us, never true to the kernel
@@ -46,10 +46,10 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
                 out.append(f"{engine}: {report.headline.value}, but no world is allowed")
             continue
         values = {"executable": report.executable, "goal": report.goal, "safe": report.safe}
-        if report.safe.value == "UNKNOWN" and has_functions(case) and _replays(case):
+        if report.safe.value == "UNKNOWN" and has_functions(case) and _is_replayed_explicitly(case):
             continue  # the explicit engine may be undecided about a rule that is not (docs/language.md, section 4)
-        out += [f"{engine}: {text}" for text in contradictions(case, {k: v.value for k, v in values.items()})]
-        if given_up(case, report.safe):
+        out += [f"{engine}: {text}" for text in find_contradictions(case, {k: v.value for k, v in values.items()})]
+        if is_blame_unknown(case, report.safe):
             continue
         if expected.complete and (report.headline.value, report.exit_code) != (
             expected.headline,
@@ -59,26 +59,27 @@ def differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[st
             out.append(f"{engine}: {result}, not {expected.headline} ({expected.exit_code})")
         if expected.complete:
             out += [
-                f"{engine}: {text}" for text in _findings(report, expected.violated, case.criteria == EVERY_VIOLATION)
+                f"{engine}: {text}"
+                for text in _compare_findings(report, expected.violated, case.criteria == EVERY_VIOLATION)
             ]
-            out += [f"{engine}: {text}" for text in _statuses(report, expected.rules, has_functions(case))]
+            out += [f"{engine}: {text}" for text in _compare_statuses(report, expected.rules, has_functions(case))]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
         out.append(f"engines differ: {values}")
     return out
 
 
-def verdicts_differ(case: WorldsCase) -> list[str]:
-    """What the encoding says by a SAT solver, by Z3 and by simulation first, against the worlds; no report is made."""
-    expected = brute(case)
-    checker = checker_of(case)
+def find_encoding_differences(case: WorldsCase) -> list[str]:
+    """The differences between the encoding (solved by SAT, Z3, or simulation first) and the worlds, without reports."""
+    expected = enumerate_verdict(case)
+    checker = create_checker(case)
     if not checker.ok:
-        return differences(case)
+        return find_report_differences(case)
     read = checker.read(Source("plan", case.plan))
     if read.ordering is not None or read.timed is not None:
-        return differences(case, ("auto",))
+        return find_report_differences(case, ("auto",))
     if any([isinstance(step, IllFormed) for step in read.steps]):
-        return differences(case)  # the report says what that means for safety
+        return find_report_differences(case)  # the report says what that means for safety
     groups = find_restrictions(
         checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
     ).groups
@@ -102,9 +103,9 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
                 out.append(f"{engine}: a verdict, but no world is allowed")
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
-        out += [f"{engine}: {text}" for text in contradictions(case, values)]
+        out += [f"{engine}: {text}" for text in find_contradictions(case, values)]
         claim = choose_headline(verdict, encoding.checked).value
-        if expected.complete and claim != expected.headline and not given_up(case, verdict.safe):
+        if expected.complete and claim != expected.headline and not is_blame_unknown(case, verdict.safe):
             out.append(f"{engine}: {claim}, not {expected.headline}")
         compared_engines.add((claim, *verdict[:3]))
     if len(compared_engines) > 1:
@@ -112,12 +113,12 @@ def verdicts_differ(case: WorldsCase) -> list[str]:
     return out
 
 
-def given_up(case: WorldsCase, safe: Worlds) -> bool:
+def is_blame_unknown(case: WorldsCase, safe: Worlds) -> bool:
     """Whether the verdict depends on pre-existing violations of a whole trace, which the circuit does not know."""
     return case.criteria.only_introduced and safe is Worlds.UNKNOWN
 
 
-def _replays(case: WorldsCase) -> bool:
+def _is_replayed_explicitly(case: WorldsCase) -> bool:
     """Whether the explicit engine replays the worlds of a case, whatever engine is asked for."""
     return case.name.startswith(("timed", "orders"))
 
@@ -127,11 +128,11 @@ def has_functions(case: WorldsCase) -> bool:
     return "(:functions" in case.domain
 
 
-def _statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]:
+def _compare_statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]:
     """The differences between the status of each rule in the report and by enumeration."""
     out = []
     for count in report.rules:
-        expected = rules.get(count.name)  # none of preferences, whose worlds the kernel does not tell apart
+        expected = rules.get(count.name)  # None for preferences, whose worlds the kernel does not distinguish
         claim = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
         if expected is None or claim == expected or (count.status == "undecided" and numbers):
             continue
@@ -139,8 +140,10 @@ def _statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]
     return out
 
 
-def _findings(report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], exact: bool) -> list[str]:
-    """Findings about rules against the rules that are violated in all worlds, or in some."""
+def _compare_findings(
+    report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], exact: bool
+) -> list[str]:
+    """The differences between findings and the rules that are violated in all or some worlds."""
     rules = {rule for rule, _ in violated}
     out = []
     for finding in report.findings:
@@ -151,19 +154,19 @@ def _findings(report: Report, violated: dict[tuple[str, tuple[tuple[str, str], .
         expected = violated.get((finding.rule, finding.binding))
         if expected is None:
             expected = next(
-                (w for (rule, b), w in violated.items() if rule == finding.rule and _alike(b, finding)), None
+                (w for (rule, b), w in violated.items() if rule == finding.rule and _same_binding(b, finding)), None
             )
         if expected is None:
             out.append(f"finding of {finding.rule} {finding.binding} in no world")
         elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or exact):
             out.append(f"finding of {finding.rule} {finding.binding} in {finding.worlds.value}, not {expected}")
-    # Where the explicit engine is undecided about a temporal rule that is violated, it says so instead.
+    # If the explicit engine cannot decide a violated temporal rule, it reports that instead.
     missing = rules - {finding.rule for finding in report.findings}
     if missing and len(report.worlds.witnesses if report.worlds else ()) < 8:
         out.append(f"no finding of {sorted(missing)}")
     return out
 
 
-def _alike(binding: tuple[tuple[str, str], ...], finding: object) -> bool:
+def _same_binding(binding: tuple[tuple[str, str], ...], finding: object) -> bool:
     names = {(name.partition("~")[0], value) for name, value in binding}
     return names == set(finding.binding)  # type: ignore[attr-defined]

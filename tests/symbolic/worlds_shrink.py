@@ -1,4 +1,4 @@
-"""The smallest case with the same trouble: parts of its texts are left out while they are not needed for it."""
+"""Shrink a failing case: remove parts of its texts while it still fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worlds_case import WorldsCase
 from plansafe.verifier.kernel.reader import read_expressions
 
 
-def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
+def shrink_case(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
     """A failing case from which no part can be removed or replaced by a part of itself; after ``tries`` attempts, the
     smallest failing case of these attempts. If ``fails`` raises ``ValueError`` (as the kernel does), the case passes.
     """
@@ -36,7 +36,7 @@ def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int =
             shrinks = True
             while shrinks and tries > 0:
                 shrinks = False
-                for smaller in _smaller(texts[i]):
+                for smaller in _smaller_lists(texts[i]):
                     before, texts[i] = texts[i], smaller
                     tries -= 1
                     if bad():
@@ -48,8 +48,8 @@ def smallest(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int =
     return build_case()
 
 
-def _smaller(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
-    """The list without one of its parts, or with one replaced by a part of it; big ones first."""
+def _smaller_lists(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
+    """The list without one of its parts, or with one part replaced by a part of itself; large parts first."""
     for i in sorted(range(len(parts)), key=lambda i: -len(write(parts[i]))):
         yield parts[:i] + parts[i + 1 :]
         if i and parts[i - 1] == "-" and i > 1:
@@ -59,5 +59,5 @@ def _smaller(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
             for inner in part:
                 if isinstance(inner, tuple):
                     yield (*parts[:i], inner, *parts[i + 1 :])
-            for less in _smaller(part):
+            for less in _smaller_lists(part):
                 yield (*parts[:i], less, *parts[i + 1 :])

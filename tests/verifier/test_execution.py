@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
+from plansafe.grammar.codes import SC
+from plansafe.verifier.api import Options
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.reporting.report import Headline
 
 OBJECTS = "a b c - thing"
 
@@ -295,3 +298,20 @@ def test_a_step_at_which_a_rule_has_too_many_instances_is_taken_back() -> None:
         now.take(GroundAction(compiled.engine.task.actions["go"], ()))
     assert (now.key(), now.letter, now.history) == (before, 0, [])
     assert now.runtime is runtime
+
+
+@pytest.mark.parametrize(
+    ("rule", "headline"),
+    [
+        # the violations found so far count
+        ("(:process r :parameters (?x - thing) :forbid (p ?x))", Headline.UNSAFE),
+        ("(:trajectory r :parameters (?x - thing) :formula (sometime-before (p ?x) (n)))", Headline.UNKNOWN),
+    ],
+)
+def test_the_limit_on_instances_applies_to_every_monitor(rule: str, headline: Headline) -> None:
+    text = domain("(:action all :effect (forall (?x - thing) (p ?x)))", predicates="(n) (p ?x - thing)")
+    task = problem(objects=OBJECTS)
+    assert verdict(check(text, task, "(all)", safety(rule))).startswith("UNSAFE")
+    report = check(text, task, "(all)", safety(rule), options=Options(max_instances=1))
+    assert report.headline is headline
+    assert SC.TOO_MANY_INSTANCES in [diagnostic.code for diagnostic in report.diagnostics]

@@ -14,7 +14,8 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Variable
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 
 MAX_ROUNDS = 3
 """How often statements about all objects are encoded again for the elements that were created meanwhile."""

@@ -1,1 +1,1 @@
-"""Typed model of a task: nodes, grounding, what they read and write, evaluation by definition, printing."""
+"""Typed model of a task: nodes, operations, evaluation by definition, footprints, printing."""

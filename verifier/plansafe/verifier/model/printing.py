@@ -1,8 +1,8 @@
-"""The model as text: what a domain and a problem came to, in words close to PDDL, every name resolved.
+"""The model as text, in a notation close to PDDL, with all names resolved.
 
-Two things are told apart that PDDL writes alike: an action's condition is a list of conjuncts, and an effect is flat
-(quantifiers outside, one condition, then facts and numbers). A type that is no more than a set of objects is written
-``{a b}``; a variable that another one of its name is visible beside gets a number (``?x~2``); ``_`` does not.
+Unlike in PDDL, an action's condition is a list of conjuncts, and an effect is flat (quantifiers outside, one condition,
+then facts and numbers). A set of objects without types is written ``{a b}``. A variable whose name is already in scope
+gets a number (``?x~2``); ``_`` does not.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
+from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -53,10 +54,16 @@ def formula_text(task: Task, formula: Formula, binding: Mapping[int, int]) -> st
     return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}, typed=False).formula(formula)
 
 
-class Printer:
-    """Writes what stands in the scope of some variables: ``names`` says what each of them is called (slot -> name).
+def unmet_literal_text(task: Task, literal: UnmetLiteral) -> str:
+    """An unmet literal with the value that it has, as in ``(on stove) is not true``."""
+    text = formula_text(task, literal.formula, literal.binding)
+    return f"{text} is {'not true' if literal.required_value else 'true'}"
 
-    ``typed``: quantifiers say the types of their variables.
+
+class Printer:
+    """Prints formulas in the scope of some variables, whose names are ``names`` (slot -> name).
+
+    ``typed``: print the types of quantified variables.
     """
 
     def __init__(self, task: Task, names: Mapping[int, str] | None = None, *, typed: bool = True) -> None:
@@ -65,7 +72,7 @@ class Printer:
         self.typed = typed
 
     def inside(self, variables: Iterable[Variable]) -> Printer:
-        """The printer of what these variables are in scope of."""
+        """A printer with these variables also in scope."""
         inner = Printer(self.task, self.names, typed=self.typed)
         for v in variables:  # macros number their own (``?x~17``), shown only to tell two apart
             plain = v.name.partition("~")[0]
@@ -74,7 +81,7 @@ class Printer:
         return inner
 
     def variables(self, variables: Sequence[Variable]) -> str:
-        """Variables with their types, to be asked of the printer that they are in scope of."""
+        """Variables in scope, with their types."""
         return " ".join([f"{self.names[v.slot]} - {self.type(v.domain)}" for v in variables])
 
     def type(self, domain: int) -> str:
@@ -146,7 +153,7 @@ class Printer:
         return [self.formula(part) for part in formulas]
 
     def effect(self, effect: Effect) -> str:
-        """What happens, under which condition, for which objects, in which worlds."""
+        """An effect with its condition, quantifiers and choices."""
         inner = self.inside(effect.variables)
         changes = [_list("not", inner.formula(atom)) for atom in effect.deletes]
         changes += inner.formulas(effect.adds)
@@ -165,8 +172,8 @@ class Printer:
         return _list(assignment.operator, self.expression(target), self.expression(assignment.value))
 
     def _choice(self, choice: Choice) -> str:
-        each = "".join([f" for-each {v.name}" for v in choice.variables])
-        return f"(oneof-{choice.number + 1} {choice.alternative + 1}/{choice.alternatives}{each})"
+        bindings = "".join([f" for-each {v.name}" for v in choice.variables])
+        return f"(oneof-{choice.number + 1} {choice.alternative + 1}/{choice.alternatives}{bindings})"
 
     def preference(self, preference: Preference) -> str:
         """A soft condition."""
@@ -181,17 +188,17 @@ def alternatives(task: Task, types: Sequence[int]) -> str:
     return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
 
 
-# ---- the whole ------------------------------------------------------------------------------------------------------
+# ---- tasks ----------------------------------------------------------------------------------------------------------
 
 
 def task_text(task: Task) -> str:
-    """A task: what is declared, what can happen, what is so at the start and wanted at the end."""
+    """A task: declarations, actions and axioms, the initial state, the goal and the metric."""
     lines = [f"task {task.problem} of {task.name}", *_declarations(task)]
     for action in task.actions.values():
         lines += _action(task, action)
     for number, group in enumerate(task.axioms):
         lines += [f"derived, group {number + 1}: {_axiom(task, axiom)}" for axiom in group]
-    return "\n".join([*lines, *_initial(task), *_wanted(task)]) + "\n"
+    return "\n".join([*lines, *_initial(task), *_goal(task)]) + "\n"
 
 
 def _declarations(task: Task) -> Iterator[str]:
@@ -292,7 +299,7 @@ def _timed(task: Task, literal: TimedLiteral) -> str:
     return fact if literal.value else _list("not", fact)
 
 
-def _wanted(task: Task) -> Iterator[str]:
+def _goal(task: Task) -> Iterator[str]:
     printer = Printer(task)
     yield from [f"goal {text}" for text in printer.formulas(task.goal)]
     yield from [f"goal {printer.preference(preference)}" for preference in task.goal_preferences]

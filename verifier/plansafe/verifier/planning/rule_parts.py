@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import assert_never
 
 from plansafe.verifier.model.nodes import (
     TRUE,
@@ -166,12 +167,18 @@ def _final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula:
         nodes += 1
         if nodes > MAX_EXPANSION:
             raise _TooLarge
-        if isinstance(part, Atom) and draft.is_static(part):
-            return Truth(draft.source.encode(part.arguments) in draft.initial.facts[part.predicate])
-        if isinstance(part, Quantified):
-            copies = [ground(substitute(part.body, values)) for values in draft.source.bindings(part.variables, {})]
-            return fold_constants(draft.source, And(tuple(copies)) if part.universal else Or(tuple(copies)))
-        return fold_constants(draft.source, part if isinstance(part, Temporal) else map_children(part, ground))
+        match part:
+            case Atom() if draft.is_static(part):
+                return Truth(draft.source.encode(part.arguments) in draft.initial.facts[part.predicate])
+            case Quantified():
+                copies = [ground(substitute(part.body, values)) for values in draft.source.bindings(part.variables, {})]
+                return fold_constants(draft.source, And(tuple(copies)) if part.universal else Or(tuple(copies)))
+            case Temporal():
+                return fold_constants(draft.source, part)
+            case Truth() | Atom() | Equal() | Compare() | Not() | And() | Or():
+                return fold_constants(draft.source, map_children(part, ground))
+            case _:
+                assert_never(part)
 
     literals: list[Formula] = []
     for values in draft.source.bindings(parameters, {}):

@@ -102,7 +102,13 @@ class Runtime:
         if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
             final = part.mode == "end"
             monitor = Invariant(
-                number, emitter, part.parameters, formula, final=final, mentions_actions=mentions_actions
+                number,
+                emitter,
+                part.parameters,
+                formula,
+                final=final,
+                mentions_actions=mentions_actions,
+                limit=self.rule_set.limit,
             )
         else:
             monitor = Automaton(
@@ -114,6 +120,7 @@ class Runtime:
                 reads_actions=reads_actions,
                 mentions_actions=mentions_actions,
                 step_offset=1 if part.mode == "each" and not part.after else 0,
+                limit=self.rule_set.limit,
             )
         self.monitors.append(monitor)
 

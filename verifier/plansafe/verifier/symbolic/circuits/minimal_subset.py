@@ -39,26 +39,21 @@ class MinimalSubset(NamedTuple, Generic[T]):
 def find_minimal_subset(
     elements: Sequence[T],
     check_property: Callable[[Sequence[T]], PropertyHolds[T] | PropertyFails[T]],
-    preferred: Collection[T] = (),
     max_necessary: int | None = None,
 ) -> MinimalSubset[T] | None:
     """Find a subset-minimal set with the property; ``None`` if ``elements`` do not have it.
 
-    Earlier ``elements`` are kept rather than later ones; if the ``preferred`` suffice, only they are used. Chunks of
-    the last elements are dropped. A chunk doubles after each success and halves after each failure, so k necessary
-    elements of n cost about k log(n/k) checks, and fewer with good cores.
+    Earlier ``elements`` are kept rather than later ones. Chunks of the last elements are dropped. A chunk doubles after
+    each success and halves after each failure, so k necessary elements of n cost about k log(n/k) checks, and fewer
+    with good cores.
 
     If more than ``max_necessary`` elements are necessary, the search ends with reason :data:`TOO_MANY_NECESSARY`.
 
     :raises GaveUp: from ``check_property``, before a set with the property is known; a later one becomes the ``reason``
     """
-    answer = None
-    if preferred:
-        answer = check_property([element for element in elements if element in preferred])
+    answer = check_property(elements)
     if not isinstance(answer, PropertyHolds):
-        answer = check_property(elements)
-        if not isinstance(answer, PropertyHolds):
-            return None
+        return None
     subset = [element for element in elements if element in answer.core]
     necessary: set[T] = set()
     chunk = 1

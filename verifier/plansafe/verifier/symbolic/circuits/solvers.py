@@ -13,9 +13,8 @@ from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import Clauses, to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.cnf import Clauses
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
-from plansafe.verifier.symbolic.circuits.terms import Comparison
 
 FIRST_CONFLICTS = 2_000
 """Conflicts of the first search of a SAT call. If it is undecided, the linear relaxation is tried before the search
@@ -136,47 +135,6 @@ class Solver(ABC):
     @contextmanager
     def _memory_errors(self) -> Iterator[None]:
         yield
-
-
-def create_solver(
-    circuit: Circuit,
-    roots: Iterable[Literal],
-    engine: str = "auto",
-    deadline: float | None = None,
-    work: WorkBudget | None = None,
-) -> Solver:
-    """A solver for queries about ``roots``. ``engine`` is ``sat``, ``smt``, or ``auto``: ``sat`` if that suffices.
-
-    ``deadline`` is a ``time.monotonic`` value; after it, or when ``work`` is spent, ``solve`` returns ``None``.
-    Raises :class:`SolverMissing`, and :class:`Unsupported` if ``engine`` is ``sat`` and a root depends on a comparison
-    of numbers.
-    """
-    if engine != "smt":
-        if not _has_numbers(circuit, roots):
-            return SatSolver(circuit, deadline, work)
-        if engine == "sat":
-            raise Unsupported("a SAT solver knows no numbers")
-    from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver  # noqa: PLC0415 - imports this module
-
-    return SmtSolver(circuit, deadline, work)
-
-
-def _has_numbers(circuit: Circuit, roots: Iterable[Literal]) -> bool:
-    """Whether the roots depend on a comparison that is not a pseudo-Boolean constraint."""
-    keys = circuit.keys
-    visited: set[int] = set()
-    pending = list(roots) if any([isinstance(key, Comparison) for key in keys.values()]) else []
-    while pending:
-        comparisons = {node for node in circuit.inputs(pending) if isinstance(keys[node], Comparison)} - visited
-        pending = []
-        for node in comparisons:
-            key = keys[node]
-            constraint = to_pseudo_boolean(key) if isinstance(key, Comparison) else None
-            if constraint is None:
-                return True
-            pending += [literal for _, literal in constraint.weights]
-        visited |= comparisons
-    return False
 
 
 def search_within_limits(

@@ -9,16 +9,13 @@ that changes the fluent.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
 from plansafe.verifier.symbolic.orders.partial_order import bit_numbers
-from plansafe.verifier.symbolic.orders.template import Fact, TimePoint
-
-if TYPE_CHECKING:
-    from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint
 
 
 class _NotSeparable(Exception):
@@ -36,7 +33,7 @@ class NumericEffect(NamedTuple):
 class Numbers:
     """Sums of the template at moments of an order. Methods raise ``TooHard`` and ``NumberTooLarge``."""
 
-    def __init__(self, moments: Moments) -> None:
+    def __init__(self, moments: Timeline) -> None:
         self.moments = moments
         self._is_changing: dict[Sum, bool] = {}
         self._effects: dict[Fact, dict[int, NumericEffect]] = {}

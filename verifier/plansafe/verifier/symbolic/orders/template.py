@@ -8,6 +8,7 @@ where the plan orders the two, else an input.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -173,7 +174,7 @@ class PlanTemplate:
         return True
 
 
-class Timeline:
+class Timeline(ABC):
     """The order of a template's steps, as literals in the circuit of the template. ``start`` is the moment of S0."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
@@ -205,6 +206,18 @@ class Timeline:
         """In which orders a step is taken after another step and before a moment: before a step, or the end."""
         late = self.is_before(middle, moment)
         return self.circuit.both(self.precedes(first, middle), late)
+
+    @abstractmethod
+    def depends_on_moment(self, literal: Literal) -> bool:
+        """Whether a template literal depends on the moment."""
+
+    @abstractmethod
+    def literal_at(self, literal: Literal, moment: TimePoint) -> Literal:
+        """A template literal at a moment."""
+
+    @abstractmethod
+    def fires_at(self, condition: Literal, step: int) -> Literal:
+        """The condition of a step's effect, before the step; an input with a definition if it depends on the order."""
 
     def check_limits(self) -> None:
         """Raise ``LimitReached`` or :class:`TooHard` if a limit is exceeded."""

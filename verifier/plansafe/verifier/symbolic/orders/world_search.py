@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison
 from plansafe.verifier.symbolic.orders.moments import Moments
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Precedence, bit_numbers

@@ -18,7 +18,8 @@ from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.minimal_subset import GaveUp
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.substitution import (
     CircuitTemplate,
     OpenNumber,

@@ -9,7 +9,8 @@ from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.literal_values import Simulation, simulate
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver, create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
+from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate
 from plansafe.verifier.symbolic.circuits.terms import constant
 from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, OutcomeInput

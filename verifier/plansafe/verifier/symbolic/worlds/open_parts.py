@@ -18,7 +18,7 @@ from plansafe.verifier.model.operations import atoms_in
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes, ShownValue, ShownWorld, WorldsReport
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.solvers import create_solver
+from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encoding import FactInput
 from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, FormulaCompiler
