@@ -104,7 +104,7 @@ def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
 
 
 def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
+    monkeypatch.setattr(best_first_search, "MAX_ACTIONS_TO_GROUND", -1)
     statistics = Counter[str]()
     for number in range(120, 200):
         walked(number, statistics, complete=False)
