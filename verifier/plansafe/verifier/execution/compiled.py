@@ -341,7 +341,9 @@ def _make_engine(
 
 
 def _count_bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
-    return tuple([prod([len(task.domains[v.domain]) for v in r.declared]) if r.applicable else 0 for r in rules])
+    return tuple(
+        [prod([len(task.domains[v.domain]) for v in r.declared_parameters]) if r.applicable else 0 for r in rules]
+    )
 
 
 def _with_expectations(

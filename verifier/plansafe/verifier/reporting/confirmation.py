@@ -24,7 +24,7 @@ from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, unjudged
 from plansafe.verifier.rules.home_profile import with_changed_severity
 from plansafe.verifier.rules.kinds import opened_kind_members
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 
 if TYPE_CHECKING:
     from plansafe.verifier.kernel import Kernel, KernelVerdict
@@ -222,5 +222,5 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
 
 
 def _shown_binding(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    names = shown_names([name for name, _ in binding])
+    names = shorten_variable_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))

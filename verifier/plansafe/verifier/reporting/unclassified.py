@@ -32,8 +32,8 @@ from plansafe.verifier.reporting.report import (
 )
 from plansafe.verifier.reporting.summary import find_exemption, violated_rules
 from plansafe.verifier.rules.kinds import place_text, unclassified_objects
-from plansafe.verifier.rules.mapping import WordName, kind_type_name
-from plansafe.verifier.rules.model import Rule, step_predicate
+from plansafe.verifier.rules.mapping import kind_type_name
+from plansafe.verifier.rules.model import Rule, find_action_predicate
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_COPIES = 20_000
@@ -181,7 +181,9 @@ class UnclassifiedCheck:
         rules: list[Rule] = []
         copies: list[RuleCopy] = []
         for rule in opened.rules:
-            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in unused])
+            parts = tuple(
+                [part for part in rule.parts if part.step is None or find_action_predicate(part.step) not in unused]
+            )
             if not parts or not rule.applicable or not opened.options.criteria.can_decide(rule):
                 continue
             kind_sets = _kind_sets(rule, opened, possible, attempt.is_combined)
@@ -264,7 +266,7 @@ def _violations_by_class(
 
 def _domains(rule: Rule) -> set[int]:
     """Return the domains of the variables of a rule."""
-    domains = {v.domain for v in rule.declared}
+    domains = {v.domain for v in rule.declared_parameters}
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
         domains |= {v.domain for v in part.parameters}
@@ -291,7 +293,7 @@ def _with_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
         )
         for part in rule.parts
     ]
-    return rule._replace(parts=tuple(parts), declared=variables(rule.declared))
+    return rule._replace(parts=tuple(parts), declared_parameters=variables(rule.declared_parameters))
 
 
 # -- coverage ---------------------------------------------------------------------------------------------------------
@@ -304,7 +306,7 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
     groups: dict[str, list[str]] = {}
     for rule in compiled.rules:
         if not rule.applicable:
-            groups.setdefault(_inapplicable_reason(rule.missing_names), []).append(rule.name)
+            groups.setdefault(_explain_inapplicable(rule), []).append(rule.name)
     largest_first = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
     classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
@@ -319,9 +321,9 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
     )
 
 
-def _inapplicable_reason(missing_names: Sequence[WordName]) -> str:
-    reason = next((text for kind, text in missing_names if kind == "rule"), None)
-    return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in missing_names])}"
+def _explain_inapplicable(rule: Rule) -> str:
+    missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
+    return rule.exclusion_reason or f"the world has no {missing_words}"
 
 
 def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:

@@ -33,10 +33,11 @@ class WordMeaning(NamedTuple):
 
 
 class InapplicableRule(NamedTuple):
-    """A rule that is not checked, and the words that the domain does not have."""
+    """A rule that is not checked, with ``missing_names`` and ``exclusion_reason`` of :class:`Rule`."""
 
     rule: str
     missing_names: tuple[WordName, ...]
+    exclusion_reason: str | None = None
 
 
 class DomainCoverage(NamedTuple):
@@ -85,7 +86,7 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
         tuple([rule.name for rule in rules if rule.applicable]),
-        tuple([InapplicableRule(rule.name, rule.missing_names) for rule in rules if not rule.applicable]),
+        tuple([InapplicableRule(r.name, r.missing_names, r.exclusion_reason) for r in rules if not r.applicable]),
         kinds,
         tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
         tuple([name for name, own in typed_objects if all([covered.isdisjoint(types.ancestors[t]) for t in own])]),

@@ -137,9 +137,8 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
     result = describe_coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(result.applicable)} of {len(checker.rules)} apply")
     for rule in result.not_applicable:
-        reason = [text for kind, text in rule.missing_names if kind == "rule"]
-        lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
-        print(f"  not {rule.rule}: {reason[0] if reason else f'the domain has no {lacks}'}")
+        missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
+        print(f"  not {rule.rule}: {rule.exclusion_reason or f'the domain has no {missing_words}'}")
     if result.of(MAPPED):
         print(f"words         {len(result.of(MAPPED))} mapped, {len(result.of(UNBOUND))} without a mapping")
         for word in result.of(UNBOUND):
