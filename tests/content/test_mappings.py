@@ -63,13 +63,13 @@ def test_a_mapping_loads_and_binds_every_word(world: str) -> None:
     checker = library(world)
     assert checker.ok, checker.diagnostics
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
-    assert covered(world).of("own") == ()
+    assert covered(world).words_with("own") == ()
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world: str) -> None:
     coverage = covered(world)
-    missing = {(word.kind, word.name) for word in coverage.of("unbound")}
+    missing = {(word.kind, word.name) for word in coverage.words_with("unbound")}
     assert {rule.rule for rule in coverage.not_applicable} | set(coverage.applicable) == {
         r.name for r in library(world).rules
     }
@@ -91,7 +91,7 @@ def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_are_within_their_parent_kinds(world: str) -> None:
     coverage = covered(world)
-    bound = {word.name for word in coverage.of("mapped") if word.kind == "type"}
+    bound = {word.name for word in coverage.words_with("mapped") if word.kind == "type"}
     outside = set()
     for name, kinds in coverage.kinds.items():
         outside |= {(name, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b in bound and b not in kinds}
@@ -139,7 +139,7 @@ def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: di
 def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
     occurring = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
     occurring |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
-    bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
+    bound = {word.name for word in covered(world).words_with("mapped") if word.kind in ("predicate", "action")}
     assert bound - occurring == set()
 
 
@@ -150,7 +150,7 @@ APART_OF_TABLE = [group for group in APART if group[0] != "vessel"]
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
     """The kinds that it declares in the domain are also the kinds of the table."""
     declared_kinds = vocabulary("omnigibson").kinds
-    words = {word.name: word.meaning for word in covered("omnigibson").of("mapped") if word.kind == "type"}
+    words = {word.name: word.replacement for word in covered("omnigibson").words_with("mapped") if word.kind == "type"}
     overlapping, outside, different = set(), set(), set()
     for category in categories():
         above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])

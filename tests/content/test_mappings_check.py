@@ -157,8 +157,8 @@ def covered(checker: Checker) -> DomainCoverage:
 def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
     coverage = covered(mapping())
     assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in coverage.words
-    assert coverage.of("own") == (WordMeaning("predicate", "dusty", "own"),)
-    assert coverage.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
+    assert coverage.words_with("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert coverage.words_with("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
     assert coverage.applicable == ("attended", "cool", "clear", "no-dust")
     assert coverage.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
     assert coverage.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
@@ -232,7 +232,7 @@ def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
     checker = mapping(("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))"))
     coverage = covered(checker)
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
-    assert {(word.kind, word.name) for word in coverage.of("unbound")} == {
+    assert {(word.kind, word.name) for word in coverage.words_with("unbound")} == {
         ("predicate", "dusty"),
         ("predicate", "smoking"),
         ("action", "ignite"),

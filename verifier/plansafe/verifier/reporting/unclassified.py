@@ -31,9 +31,10 @@ from plansafe.verifier.reporting.report import (
     cap_at_unknown,
 )
 from plansafe.verifier.reporting.summary import find_exemption, violated_rules
-from plansafe.verifier.rules.kinds import place_text, unclassified_objects
+from plansafe.verifier.rules.kinds import find_unclassified_objects
 from plansafe.verifier.rules.mapping import kind_type_name
 from plansafe.verifier.rules.model import Rule, find_action_predicate
+from plansafe.verifier.rules.profile_entries import format_entry_place
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_COPIES = 20_000
@@ -75,7 +76,7 @@ class UnclassifiedCheck:
 
     def __init__(self, compiled: CompiledTask, audit_over_worlds: AuditOverWorlds) -> None:
         self._audit_over_worlds = audit_over_worlds
-        self.classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
+        self.classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
         self._opened: CompiledTask | None = None
         self._widened_domains: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -173,7 +174,7 @@ class UnclassifiedCheck:
         if self._opened is None:
             self._opened = self._compiled.with_open_kinds()
         opened = self._opened
-        possible = self._compiled.kinds.possible(self._compiled.symbols)
+        possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
@@ -221,7 +222,7 @@ def _kind_sets(
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible:
-        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.above[kind]}
+        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.ancestors_of_kind[kind]}
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
         )
@@ -309,7 +310,7 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
             groups.setdefault(_explain_inapplicable(rule), []).append(rule.name)
     largest_first = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
-    classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
+    classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
     sources = {source.name: source for source in compiled.sources.values()}
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
@@ -317,7 +318,9 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
         tuple(
             [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
         ),
-        tuple([GivenKinds(g.name, g.kinds, g.reason, place_text(g.place, sources)) for g in compiled.given_kinds]),
+        tuple(
+            [GivenKinds(g.name, g.kinds, g.reason, format_entry_place(g.place, sources)) for g in compiled.given_kinds]
+        ),
     )
 
 

@@ -27,9 +27,9 @@ from plansafe.verifier.rules.rule_conjuncts import make_trajectory_part, require
 from plansafe.verifier.rules.temporal_checks import check_past_operands, check_trace_operators
 from plansafe.verifier.rules.vocabulary import (
     find_missing_words,
-    names_in_formula,
-    names_in_rule,
-    names_in_types,
+    find_names_in_formula,
+    find_names_in_rule,
+    find_names_in_types,
     warn_if_missing,
 )
 
@@ -85,7 +85,7 @@ class RuleElaborator:
         """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.mapping(rule.specification)
-            missing_in_rule = sorted(names_in_rule(rule.node) & missing.keys())
+            missing_in_rule = sorted(find_names_in_rule(rule.node) & missing.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:
                 inapplicability = _Inapplicability(
@@ -96,7 +96,7 @@ class RuleElaborator:
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
                 inapplicability = self._find_inapplicability(rule, mapping)
             if inapplicability is None:
-                if mapping is None or mapping.opened_empty_kinds.isdisjoint(names_in_rule(rule.node)):
+                if mapping is None or mapping.empty_assignable_types.isdisjoint(find_names_in_rule(rule.node)):
                     self._elaborate_rule(rule)
                 elif not self._elaborate_if_fitting(rule):
                     inapplicability = _Inapplicability(exclusion_reason=MISFIT)
@@ -157,7 +157,7 @@ class RuleElaborator:
     def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
-            names = names_in_types(opening.typed) | names_in_formula(opening.atom)
+            names = find_names_in_types(opening.typed) | find_names_in_formula(opening.atom)
             effect = f"`{opening.typed[0]}` is not open"
             if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
@@ -168,7 +168,7 @@ class RuleElaborator:
     def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
             effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
-            if not warn_if_missing(self.context, names_in_rule(plain.node), missing, effect, at):
+            if not warn_if_missing(self.context, find_names_in_rule(plain.node), missing, effect, at):
                 invariant = elaborate_invariant(self.symbols, plain.node)
                 if invariant is not None:
                     self.invariants.append(invariant)

@@ -139,9 +139,11 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
     for rule in result.not_applicable:
         missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
         print(f"  not {rule.rule}: {rule.exclusion_reason or f'the domain has no {missing_words}'}")
-    if result.of(MAPPED):
-        print(f"words         {len(result.of(MAPPED))} mapped, {len(result.of(UNBOUND))} without a mapping")
-        for word in result.of(UNBOUND):
+    if result.words_with(MAPPED):
+        print(
+            f"words         {len(result.words_with(MAPPED))} mapped, {len(result.words_with(UNBOUND))} without a mapping"
+        )
+        for word in result.words_with(UNBOUND):
             print(f"  {word.kind} {word.name}")
         covered = len(result.kinds) - len(result.unseen_types)
         print(f"types         {covered} of {len(result.kinds)} belong to a kind; rules about kinds skip the rest")
