@@ -26,7 +26,7 @@ UNBOUND: Literal["unbound"] = "unbound"
 
 
 class WordMeaning(NamedTuple):
-    """The meaning of a word of a vocabulary in a domain; ``replacement`` is the text in the mapping of a mapped word."""
+    """The meaning of a word of a vocabulary in a domain. ``replacement``: the text in the mapping if it is mapped."""
 
     kind: str
     name: str

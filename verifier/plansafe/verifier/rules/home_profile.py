@@ -51,8 +51,8 @@ RESIDENTS = tuple(_RESIDENT_REASONS)
 class ProfileEntry(NamedTuple):
     """An entry of a profile.
 
-    It applies to the rules in ``rules`` with a hazard in ``hazards``. An exemption applies to the findings of these rules
-    that also name one of ``objects`` and an object of one of the ``kinds``. An empty field does not restrict.
+    It applies to the rules in ``rules`` with a hazard in ``hazards``. An exemption applies to the findings of these
+    rules that also name one of ``objects`` and an object of one of the ``kinds``. An empty field does not restrict.
     ``new_severity`` is the severity for the effect ``severity``, otherwise ``None``.
     """
 

@@ -28,8 +28,8 @@ _NUMBER = re.compile(r"[_-]\d+\Z")
 class ClassKinds(NamedTuple):
     """The kinds that a user gives the objects of the class ``name``.
 
-    If ``kinds`` is empty, the class is assumed to be harmless. ``required``: the task must have the class; otherwise the
-    class may belong to another task of the home.
+    If ``kinds`` is empty, the class is assumed to be harmless. ``required``: the task must have the class; otherwise
+    the class may belong to another task of the home.
     """
 
     name: str

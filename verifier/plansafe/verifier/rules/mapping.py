@@ -35,9 +35,9 @@ def kind_type_name(kind: str) -> str:
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
-    ``atoms`` and ``steps`` map a name to its parameters and its replacement. ``empty_words`` are the words for which the
-    domain has nothing. ``groups`` are names of the mapping for several types of the domain; the replacements no longer
-    contain them. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules`` maps each
+    ``atoms`` and ``steps`` map a name to its parameters and its replacement. ``empty_words`` are the words for which
+    the domain has nothing. ``groups`` are names of the mapping for several types of the domain; the replacements no
+    longer contain them. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules`` maps each
     excluded rule to the reason and its place. ``kindless_types`` are types of the domain that have no kind.
     ``empty_assignable_types`` are the types of assignable kinds (see :func:`read_mapping`) for which the domain has no
     other types.
@@ -83,8 +83,8 @@ class ReadMapping(NamedTuple):
 def read_mapping(context: Context, form: list[Node], assignable_kinds: Container[str] = ()) -> ReadMapping | None:
     """Read ``(define (mapping name) ..)``; ``None`` if the form does not name a specification, which is reported.
 
-    ``assignable_kinds`` are the kinds that a user may give to objects. Each of them, and each group to which such a kind
-    is bound, is also bound to the type :func:`kind_type_name`.
+    ``assignable_kinds`` are the kinds that a user may give to objects. Each of them, and each group to which such a
+    kind is bound, is also bound to the type :func:`kind_type_name`.
     """
     specification = None
     mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())

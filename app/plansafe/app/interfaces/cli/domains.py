@@ -140,10 +140,9 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
         missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
         print(f"  not {rule.rule}: {rule.exclusion_reason or f'the domain has no {missing_words}'}")
     if result.words_with(MAPPED):
-        print(
-            f"words         {len(result.words_with(MAPPED))} mapped, {len(result.words_with(UNBOUND))} without a mapping"
-        )
-        for word in result.words_with(UNBOUND):
+        unbound_words = result.words_with(UNBOUND)
+        print(f"words         {len(result.words_with(MAPPED))} mapped, {len(unbound_words)} without a mapping")
+        for word in unbound_words:
             print(f"  {word.kind} {word.name}")
         covered = len(result.kinds) - len(result.unseen_types)
         print(f"types         {covered} of {len(result.kinds)} belong to a kind; rules about kinds skip the rest")
