@@ -82,7 +82,7 @@ def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> 
         source(root / "domains" / "plansafe" / "domains" / "household" / "domain.pddl"),
         source(root / "examples" / example / "problem.pddl"),
         [source(folder / "household.safe")],
-        resolve=lambda name, beside: source(folder / f"{name}.safe"),
+        resolve=lambda name, _: source(folder / f"{name}.safe"),
     )
     assert checker.ok
     solution = planner.solve(PlanningQuery(checker, time_limit_s=60.0))

@@ -67,8 +67,10 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
             compared += 1
             safe += expected
             if problems != expected:
-                shown = "\n".join(lines)
-                out.append(f"{task_case.name}: {report.headline}, compiled {problems}\n{shown}\n" + "\n".join(texts))
+                plan_text = "\n".join(lines)
+                out.append(
+                    f"{task_case.name}: {report.headline}, compiled {problems}\n{plan_text}\n" + "\n".join(texts)
+                )
     return out, compared, safe
 
 

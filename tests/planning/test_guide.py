@@ -123,15 +123,15 @@ def test_a_task_without_a_safe_plan_allows_nothing_to_the_end() -> None:
     assert Guide(task.compiled, rules=False).continuation().exists
 
 
-def test_what_was_broken_before_decides_by_the_question() -> None:
+def test_the_judge_option_decides_whether_pre_existing_violations_count() -> None:
     init = "(robot-in kitchen) (in hob kitchen) (in spare hall) (on spare)"
-    every, introduced = (checker("(robot-in kitchen)", init, judge) for judge in ("all", "introduced"))
-    assert not Guide(every.compiled).may_end
+    all_violations, introduced = (checker("(robot-in kitchen)", init, judge) for judge in ("all", "introduced"))
+    assert not Guide(all_violations.compiled).may_end
     assert Guide(introduced.compiled).may_end
-    assert len(Guide(every.compiled).continuation().steps) == 3
+    assert len(Guide(all_violations.compiled).continuation().steps) == 3
 
 
-def test_a_task_that_is_not_searched_is_refused() -> None:
+def test_a_durative_task_is_refused() -> None:
     timed = Source(
         "d.pddl",
         """

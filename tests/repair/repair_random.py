@@ -193,7 +193,7 @@ class _Generator:
         """All objects of these types."""
         out: list[tuple[str, ...]] = [()]
         for kind in kinds:
-            out = [(*some, first_condition) for some in out for first_condition in self.of_type(kind)]
+            out = [(*objects, last) for objects in out for last in self.of_type(kind)]
         return out
 
     def of_type(self, kind: str) -> list[str]:
