@@ -1,12 +1,12 @@
-"""What a run costs by one process, by two, and by two workers of Ray of which one is killed: CPU, memory, bytes.
+"""Measure CPU time, memory and bytes per plan of a run: one process, two processes, two Ray workers with one killed.
 
 usage: python -m bench.cluster OUT [--count 20000] [--first N] [--only one,two,ray] [--seed 1]
 
-Takes executable scripts of VirtualHome (`bench/many_scripts.py`) and judges them with ``--replay never``. CPU seconds
-are those of all processes that a run starts, Ray's own among them, as /proc has them five times a second. A worker of
-Ray is killed when a third of the rows are there. Each plan is to have one row, and all runs the same rows but for
-times; else the exit code is 1. Needs Linux, ``eai-virtualhome`` of the data sets (``PLANSAFE_DATA``), for ``ray`` the
-extra ``ray``.
+Audits executable VirtualHome scripts (`bench/many_scripts.py`) with ``--replay never``. CPU seconds include all
+processes that a run starts, also Ray's own; they are read from /proc five times a second. One Ray worker is killed when
+about a third of the rows are written. Exit code 1 if a plan does not have exactly one row, or if two runs differ in
+anything except times. Needs Linux, the data set ``eai-virtualhome`` (``PLANSAFE_DATA``), and for ``ray`` the extra
+``ray``.
 """
 
 from __future__ import annotations
@@ -25,44 +25,47 @@ from typing import Any, NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
 MODES = {"one": ("--jobs", "1"), "two": ("--jobs", "2"), "ray": ("--executor", "ray", "--jobs", "2")}
-WORKER = "ray::Hand"
+WORKER = "ray::RowActor"
 
 
 class Process(NamedTuple):
+    """CPU seconds and peak memory (MB) of a process."""
+
     name: str
     cpu: float
     peak: int
 
 
-def below(pid: int) -> dict[int, Process]:
-    """A process and those below it, with CPU seconds and the most memory in MB."""
+def process_tree(pid: int) -> dict[int, Process]:
+    """The process and its descendants, by process id."""
     parents: dict[int, list[int]] = {}
-    found: dict[int, Process] = {}
+    processes: dict[int, Process] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+            name, _, stat_fields = (folder / "stat").read_text().partition("(")[2].rpartition(")")
             lines = (folder / "status").read_text().splitlines()
         except OSError:
             continue
-        values = rest.split()
+        fields = stat_fields.split()
         peak = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
-        parents.setdefault(int(values[1]), []).append(int(folder.name))
-        found[int(folder.name)] = Process(name, (int(values[11]) + int(values[12])) / TICKS, peak // 1000)
-    out, waiting = {}, [pid]
-    while waiting:
-        one = waiting.pop()
-        if one in found:
-            out[one] = found[one]
-        waiting += parents.get(one, [])
-    return out
+        parents.setdefault(int(fields[1]), []).append(int(folder.name))
+        processes[int(folder.name)] = Process(name, (int(fields[11]) + int(fields[12])) / TICKS, peak // 1000)
+    descendants, pending_ids = {}, [pid]
+    while pending_ids:
+        process_id = pending_ids.pop()
+        if process_id in processes:
+            descendants[process_id] = processes[process_id]
+        pending_ids += parents.get(process_id, [])
+    return descendants
 
 
-def rows_so_far(run: Path) -> int:
+def shard_bytes(run: Path) -> int:
+    """Bytes of the rows written until now."""
     return sum([path.stat().st_size for path in (run / "shards").glob("0*")]) if (run / "shards").is_dir() else 0
 
 
-def measured(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[str, Any]:
-    """Judge the table into OUT/MODE."""
+def audit_table(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[str, Any]:
+    """Audit the table into its run folder; returns the measurements."""
     run = out / f"{mode}-{table.stem}"
     command = [
         str(Path(sys.executable).with_name("safecheck")), "audit", str(table), "--plan-column", "script",
@@ -70,82 +73,93 @@ def measured(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[str
         "--run", str(run), *MODES[mode],
     ]  # fmt: skip
     start = time.monotonic()
-    seen: dict[int, Process] = {}
+    processes: dict[int, Process] = {}
     killed = 0
-    with (out / f"{mode}.said").open("wb") as said:
-        driver = subprocess.Popen(command, stdout=said, stderr=said)
+    with (out / f"{mode}.log").open("wb") as log:
+        driver = subprocess.Popen(command, stdout=log, stderr=log)
         while driver.poll() is None:
-            now = below(driver.pid)
-            for pid, process in now.items():  # one that has ended has no memory any more
-                seen[pid] = process._replace(peak=max(process.peak, seen[pid].peak if pid in seen else 0))
-            workers = [pid for pid, process in now.items() if process.name == WORKER]
-            if kill_at is not None and not killed and workers and rows_so_far(run) > kill_at:
+            running = process_tree(driver.pid)
+            for pid, process in running.items():  # the peak of an ended process is no longer in /proc
+                processes[pid] = process._replace(
+                    peak=max(process.peak, processes[pid].peak if pid in processes else 0)
+                )
+            workers = [pid for pid, process in running.items() if process.name == WORKER]
+            if kill_at is not None and not killed and workers and shard_bytes(run) > kill_at:
                 os.kill(workers[0], signal.SIGKILL)
                 killed = workers[0]
             time.sleep(0.2)
-    work = sum([p.cpu for pid, p in seen.items() if pid != driver.pid and not (mode == "ray" and p.name != WORKER)])
-    rays = sum([p.cpu for pid, p in seen.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
+    work = sum(
+        [p.cpu for pid, p in processes.items() if pid != driver.pid and not (mode == "ray" and p.name != WORKER)]
+    )
+    ray_work = sum([p.cpu for pid, p in processes.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
     return {
         "run": str(run), "exit": driver.returncode, "killed": bool(killed), "wall": round(time.monotonic() - start, 1),
-        "workers_cpu": round(work, 1), "driver_cpu": round(seen[driver.pid].cpu, 1), "ray_cpu": round(rays, 1),
-        "driver_peak_mb": seen[driver.pid].peak,
-        "worker_peak_mb": max([p.peak for pid, p in seen.items() if pid != driver.pid], default=0),
+        "workers_cpu": round(work, 1), "driver_cpu": round(processes[driver.pid].cpu, 1), "ray_cpu": round(ray_work, 1),
+        "driver_peak_mb": processes[driver.pid].peak,
+        "worker_peak_mb": max([p.peak for pid, p in processes.items() if pid != driver.pid], default=0),
     }  # fmt: skip
 
 
-def rows(run: Path) -> list[dict[str, Any]]:
+def read_rows(run: Path) -> list[dict[str, Any]]:
+    """The rows of a run, without times."""
     with (run / "results.jsonl").open(encoding="utf-8") as file:
         return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in file]
 
 
-def sizes(run: Path, plans: int) -> dict[str, int]:
-    """Bytes of a row: as it is, packed by gzip, and as Parquet, where pyarrow is there."""
+def row_sizes(run: Path, plans: int) -> dict[str, int]:
+    """Bytes per row: as JSON Lines, gzipped, and as Parquet if pyarrow is installed."""
     results = run / "results.jsonl"
     data = results.read_bytes()
-    found = {"jsonl": len(data) // plans, "gzip": len(gzip.compress(data, 6)) // plans}
+    bytes_per_row = {"jsonl": len(data) // plans, "gzip": len(gzip.compress(data, 6)) // plans}
     for name, flags in (("parquet", []), ("parquet_whole", ["--whole"])):
         file = run / f"{name}.parquet"
         command = [str(Path(sys.executable).with_name("safecheck")), "export", str(run), "-o", str(file), *flags]
         if subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0:
-            found[name] = file.stat().st_size // plans
-    return found
+            bytes_per_row[name] = file.stat().st_size // plans
+    return bytes_per_row
 
 
 def main() -> int:
-    """Measure."""
+    """Audit the same table in each mode and print one JSON line per mode."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("out", type=Path)
     parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--first", type=int, help="judge so many of them, which are of the first scenes")
+    parser.add_argument("--first", type=int, help="Audit only the first N scripts (they belong to the first scenes).")
     parser.add_argument("--only", default="one,two,ray")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    made = [sys.executable, "-m", "bench.many_scripts", str(options.out), "--count", str(2 * options.count)]
-    if subprocess.run([*made, "--seed", str(options.seed)], check=False, stdout=subprocess.DEVNULL).returncode:
+    make_scripts = [sys.executable, "-m", "bench.many_scripts", str(options.out), "--count", str(2 * options.count)]
+    if subprocess.run([*make_scripts, "--seed", str(options.seed)], check=False, stdout=subprocess.DEVNULL).returncode:
         return 2
-    first_ones = min(options.first or options.count, options.count)
-    table = options.out / f"executable-{first_ones}.jsonl"
-    with (options.out / "scripts.jsonl").open(encoding="utf-8") as file, table.open("w", encoding="utf-8") as kept:
-        kept.writelines(islice((line for line in file if '"executable": true' in line), first_ones))
+    plan_count = min(options.first or options.count, options.count)
+    table = options.out / f"executable-{plan_count}.jsonl"
+    with (
+        (options.out / "scripts.jsonl").open(encoding="utf-8") as file,
+        table.open("w", encoding="utf-8") as table_file,
+    ):
+        table_file.writelines(islice((line for line in file if '"executable": true' in line), plan_count))
     ids = [json.loads(line)["id"] for line in table.open(encoding="utf-8")]
-    wrong = False
-    first: list[dict[str, Any]] | None = None
+    failed = False
+    first_rows: list[dict[str, Any]] | None = None
     for mode in options.only.split(","):
         kill_at = len(ids) * 1000 if mode == "ray" else None
-        found = measured(mode, options.out, table, kill_at)
-        if not (Path(found["run"]) / "results.jsonl").exists():
-            print((options.out / f"{mode}.said").read_text(errors="replace"), file=sys.stderr)
+        measurement = audit_table(mode, options.out, table, kill_at)
+        if not (Path(measurement["run"]) / "results.jsonl").exists():
+            print((options.out / f"{mode}.log").read_text(errors="replace"), file=sys.stderr)
             return 2
-        done = rows(Path(found["run"]))
-        once = [row["id"] for row in done] == ids
-        first = done if first is None else first
-        same = done == first
-        wrong = wrong or not once or not same
-        cpu = found["workers_cpu"] + found["driver_cpu"] + found["ray_cpu"]
-        line = {"mode": mode, "plans": len(ids), "each_once": once, "same_rows": same, **found}
-        line |= {"cpu_ms_per_plan": round(1000 * cpu / len(ids), 2), "bytes": sizes(Path(found["run"]), len(ids))}
+        run_rows = read_rows(Path(measurement["run"]))
+        each_once = [row["id"] for row in run_rows] == ids
+        first_rows = run_rows if first_rows is None else first_rows
+        same_rows = run_rows == first_rows
+        failed = failed or not each_once or not same_rows
+        cpu = measurement["workers_cpu"] + measurement["driver_cpu"] + measurement["ray_cpu"]
+        line = {"mode": mode, "plans": len(ids), "each_once": each_once, "same_rows": same_rows, **measurement}
+        line |= {
+            "cpu_ms_per_plan": round(1000 * cpu / len(ids), 2),
+            "bytes": row_sizes(Path(measurement["run"]), len(ids)),
+        }
         print(json.dumps(line), flush=True)
-    return int(wrong)
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""What does a key cost in the editor, from the change of the text to the diagnostics, on a plan of 200 steps?
+"""Measure the CPU time per key press in the editor, from the text change to the diagnostics, on a plan of 200 steps.
 
 usage: python -m bench.editor [household] [virtualhome] [--steps 200] [--keys 80] [--seed 5] [--scene NAME]
 
-A real server is spoken to over its standard input and output. At places drawn by the seed a step is typed again
-letter by letter, between its parentheses (in a script its action, between its brackets), as editors that close them
-have it: so each text can be read, and is judged. After each key the diagnostics are waited for, and then hints and
-colours are asked for, as editors do. Times are of CPU, of all threads of the server (Linux: ``schedstat``), since
-what else runs on the machine is not the server's; the rest before a text is judged (20 ms) comes on top. The kernel is
-asked once typing rests, and is not counted. Targets, 95th percentile: 100 ms in the household, 300 ms in VirtualHome
-(a scene of the data sets, ``PLANSAFE_DATA``; without them the example's). Exit code 1 where a target is missed.
+Starts a language server and talks to it over standard input and output. At randomly chosen steps, the client types
+the step again letter by letter between its parentheses (in a script: the action between its brackets), like an editor
+that closes brackets, so every intermediate text can be parsed and audited. After each key it waits for the diagnostics
+and then requests hints and colours, as editors do. Times are CPU times of all threads of the server (Linux:
+``schedstat``), so other load on the machine does not count; the delay before an audit starts (20 ms) is not included.
+The kernel runs only after typing pauses and is not measured. Targets for the 95th percentile: 100 ms in the household,
+300 ms in VirtualHome (a scene of the data sets, ``PLANSAFE_DATA``, or else of the example). Exit code 1 if a target is
+missed.
 """
 
 from __future__ import annotations
@@ -32,167 +33,174 @@ DATA = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / 
 TARGETS = {"household": 0.1, "virtualhome": 0.3}
 
 
-class Client:
-    """As much of an editor as this needs."""
+class LanguageClient:
+    """A minimal client of the language server protocol."""
 
     def __init__(self, folder: Path) -> None:
         command = [str(Path(sys.executable).with_name("safecheck")), "server"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._last = 0
-        self.ask("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
-        self.tell("initialized", {})
+        self.request("initialize", {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}})
+        self.notify("initialized", {})
 
     @property
     def _input(self) -> IO[bytes]:
         assert self._process.stdin is not None
         return self._process.stdin
 
-    def tell(self, method: str, params: Any, **more: Any) -> None:
+    def notify(self, method: str, params: Any, **more: Any) -> None:
         body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
         self._input.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         self._input.flush()
 
-    def ask(self, method: str, params: Any) -> Any:
+    def request(self, method: str, params: Any) -> Any:
         self._last += 1
-        self.tell(method, params, id=self._last)
+        self.notify(method, params, id=self._last)
         while True:
-            message = self.read()
+            message = self.read_message()
             if message.get("id") == self._last and "method" not in message:
                 return message.get("result")
 
-    def read(self) -> Any:
+    def read_message(self) -> Any:
         assert self._process.stdout is not None
-        size = 0
+        length = 0
         while (line := self._process.stdout.readline()) not in (b"\r\n", b""):
             if line.lower().startswith(b"content-length:"):
-                size = int(line.split(b":")[1])
-        return json.loads(self._process.stdout.read(size))
+                length = int(line.split(b":")[1])
+        return json.loads(self._process.stdout.read(length))
 
-    def said(self, uri: str, version: int) -> list[Any]:
-        """The diagnostics of a version."""
+    def diagnostics(self, uri: str, version: int) -> list[Any]:
+        """Wait for the diagnostics of a document version."""
         while True:
-            message = self.read()
+            message = self.read_message()
             params = message.get("params") or {}
             if message.get("method") == "textDocument/publishDiagnostics" and params["uri"] == uri:
                 if params.get("version") != version:
                     continue
                 return list(params["diagnostics"])
 
-    def seconds(self) -> float:
-        """CPU time that the server has used so far, of all its threads."""
+    def cpu_seconds(self) -> float:
+        """CPU time of all threads of the server since its start."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return sum([int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]) / 1e9
 
-    def close(self) -> None:
-        self.ask("shutdown", None)
-        self.tell("exit", None)
+    def shut_down(self) -> None:
+        self.request("shutdown", None)
+        self.notify("exit", None)
         self._process.wait(timeout=30)
 
 
-def household(folder: Path, steps: int) -> Path:
-    """The dinner, and then from room to room until there are enough steps."""
+def write_household(folder: Path, steps: int) -> Path:
+    """Write the dinner example, extended to the given length by moves between two rooms."""
     shutil.copy(ROOT / "examples" / "dinner" / "problem.pddl", folder)
     text = (ROOT / "examples" / "dinner" / "stew-and-salad.plan").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("(")]
     there, back = "(go robot dining-room kitchen)", "(go robot kitchen dining-room)"
     lines += [back if n % 2 else there for n in range(max(steps - len(lines), 0))]
-    return written(folder / "long.plan", lines[:steps])
+    return write_lines(folder / "long.plan", lines[:steps])
 
 
-def virtualhome(folder: Path, steps: int, name: str) -> Path:
-    """A script of the data set in its scene, and then walks to what it names."""
+def write_virtualhome(folder: Path, steps: int, name: str) -> Path:
+    """Write a script of the data set with its scene, extended to the given length by walks to objects of the script."""
     if DATA.is_dir():
         scene = gzip.decompress((DATA / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes())
         text = (DATA / "programs" / f"file{name}.txt").read_text(encoding="utf-8")
     else:
-        print("the data sets are not there: the example's scene is taken")
+        print("the data sets are missing: using the scene of the example")
         scene = (ROOT / "examples" / "virtualhome" / "home.json").read_bytes()
         text = (ROOT / "examples" / "virtualhome" / "warm-milk.txt").read_text(encoding="utf-8")
     (folder / "graph.json").write_bytes(scene)
     (folder / "safecheck.toml").write_text('world = "virtualhome"\nscene = "graph.json"\n', encoding="utf-8")
     lines = text.splitlines()
-    things = list(dict.fromkeys(re.findall(r"<[^<>]*> \([\d.]+\)", text)))
+    objects = list(dict.fromkeys(re.findall(r"<[^<>]*> \([\d.]+\)", text)))
     count = len([line for line in lines if line.startswith("[")])
-    lines += [f"[WALK] {things[n % len(things)]}" for n in range(max(steps - count, 0))]
-    return written(folder / "long.txt", lines)
+    lines += [f"[WALK] {objects[index % len(objects)]}" for index in range(max(steps - count, 0))]
+    return write_lines(folder / "long.txt", lines)
 
 
-def written(path: Path, lines: list[str]) -> Path:
+def write_lines(path: Path, lines: list[str]) -> Path:
+    """Write the lines to a file; returns its path."""
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def typed(path: Path, keys: int, draw: Random) -> list[float]:
-    """Type steps again at drawn places; what each key cost."""
-    client = Client(path.parent)
+def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
+    """Type randomly chosen steps again; returns the CPU seconds per key."""
+    client = LanguageClient(path.parent)
     text, uri, version = path.read_text(encoding="utf-8"), path.as_uri(), 1
-    item = {"uri": uri, "languageId": "plan", "version": version, "text": text}
-    client.tell("textDocument/didOpen", {"textDocument": item})
-    print(f"  {len(text.splitlines())} lines, {len(client.said(uri, version))} diagnostics")
+    opened_document = {"uri": uri, "languageId": "plan", "version": version, "text": text}
+    client.notify("textDocument/didOpen", {"textDocument": opened_document})
+    print(f"  {len(text.splitlines())} lines, {len(client.diagnostics(uri, version))} diagnostics")
     document = {"uri": uri}
-    wanted = {"start": {"line": 0, "character": 0}, "end": {"line": 60, "character": 0}}
+    visible_range = {"start": {"line": 0, "character": 0}, "end": {"line": 60, "character": 0}}
     costs: list[float] = []
-    shown: list[float] = []
-    waits: list[float] = []
+    with_hints_costs: list[float] = []
+    wall_times: list[float] = []
     lines = text.splitlines()
-    steps = [n for n, line in enumerate(lines) if line[:1] in ("(", "[")]
+    steps = [index for index, line in enumerate(lines) if line[:1] in ("(", "[")]
     while len(costs) < keys:
-        number = draw.choice(steps)
+        number = rng.choice(steps)
         line = lines[number]
         closing = line.index("]" if line[0] == "[" else ")")
         for end in range(1, closing + 1):
             version += 1
-            first, last = (1, closing) if end == 1 else (end - 1, end - 1)
-            place = {"start": {"line": number, "character": first}, "end": {"line": number, "character": last}}
+            start_column, end_column = (1, closing) if end == 1 else (end - 1, end - 1)
+            place = {
+                "start": {"line": number, "character": start_column},
+                "end": {"line": number, "character": end_column},
+            }
             change = {"range": place, "text": line[end - 1] if end > 1 else ""}
-            before, begun = client.seconds(), time.perf_counter()
-            client.tell(
+            cpu_before, wall_start = client.cpu_seconds(), time.perf_counter()
+            client.notify(
                 "textDocument/didChange",
                 {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]},
             )
-            client.said(uri, version)
-            costs.append(client.seconds() - before)
-            waits.append(time.perf_counter() - begun)
-            client.ask("textDocument/inlayHint", {"textDocument": document, "range": wanted})
-            client.ask("textDocument/semanticTokens/full", {"textDocument": document})
-            shown.append(client.seconds() - before)
-    client.close()
-    report("diagnostics", costs)
-    report("with hints and colours", shown)
-    report("time on this machine, as it was loaded", waits)
+            client.diagnostics(uri, version)
+            costs.append(client.cpu_seconds() - cpu_before)
+            wall_times.append(time.perf_counter() - wall_start)
+            client.request("textDocument/inlayHint", {"textDocument": document, "range": visible_range})
+            client.request("textDocument/semanticTokens/full", {"textDocument": document})
+            with_hints_costs.append(client.cpu_seconds() - cpu_before)
+    client.shut_down()
+    print_times("diagnostics", costs)
+    print_times("with hints and colours", with_hints_costs)
+    print_times("wall-clock time", wall_times)
     return costs
 
 
-def report(what: str, seconds: list[float]) -> None:
+def print_times(label: str, seconds: list[float]) -> None:
+    """Print the median, the 95th percentile and the maximum."""
     ordered = sorted(seconds)
-    middle, high = ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]
+    median, percentile_95 = ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]
     print(
-        f"  {what}: {1000 * middle:.0f} ms in the middle, {1000 * high:.0f} at 95 %, {1000 * ordered[-1]:.0f} at most"
+        f"  {label}: median {1000 * median:.0f} ms, {1000 * percentile_95:.0f} at 95 %,"
+        f" {1000 * ordered[-1]:.0f} at most"
     )
 
 
 def main() -> int:
+    """Measure the chosen worlds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("worlds", nargs="*", default=[], metavar="WORLD")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--keys", type=int, default=80)
     parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--scene", default="1003_2", help="a script of the data set and its scene")
-    given = parser.parse_args()
+    parser.add_argument("--scene", default="1003_2", help="Script of the data set, with its scene.")
+    options = parser.parse_args()
     missed = False
-    for world in given.worlds or list(TARGETS):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name).resolve()
+    for world in options.worlds or list(TARGETS):
+        with tempfile.TemporaryDirectory() as folder_name:
+            folder = Path(folder_name).resolve()
             path = (
-                household(folder, given.steps)
+                write_household(folder, options.steps)
                 if world == "household"
-                else virtualhome(folder, given.steps, given.scene)
+                else write_virtualhome(folder, options.steps, options.scene)
             )
-            print(f"{world}, {given.steps} steps, {given.keys} keys")
-            costs = sorted(typed(path, given.keys, Random(given.seed)))
-        high = costs[int(0.95 * (len(costs) - 1))]
-        missed |= high > TARGETS[world]
-        print(f"  target {1000 * TARGETS[world]:.0f} ms: {'missed' if high > TARGETS[world] else 'met'}")
+            print(f"{world}, {options.steps} steps, {options.keys} keys")
+            costs = sorted(measure_typing(path, options.keys, Random(options.seed)))
+        percentile_95 = costs[int(0.95 * (len(costs) - 1))]
+        missed |= percentile_95 > TARGETS[world]
+        print(f"  target {1000 * TARGETS[world]:.0f} ms: {'missed' if percentile_95 > TARGETS[world] else 'met'}")
     return int(missed)
 
 

@@ -1,7 +1,8 @@
-"""Delete a rule, search for gaps, and check whether they reveal it: ``python -m bench.gaps --group fifty``.
+"""Measure how often ``lint --gaps`` finds a deleted rule: ``python -m bench.gaps --group fifty``.
 
-``--variant`` selects the search: ``all`` of it, all but one of its parts (``without-together``, ``without-words``, ..),
-or a baseline that proposes no rules: the first plans of the detours (``detours``), or randomly drawn ones (``random``).
+``--variant`` selects the search: the complete search (``all``), the search without one of its parts
+(``without-together``, ``without-words``, ..), or a baseline that proposes no rules: the first detour plans
+(``detours``), or random detour plans (``random``).
 ``--control`` searches for gaps of the whole specifications instead. ``--library home,home-household`` also compares
 with other specifications. ``--count`` and ``--seed`` draw from the group. ``-v`` prints the gaps.
 """
@@ -35,40 +36,40 @@ GROUPS = {
     "fifty": gaps_cases.fifty,
     "fresh": gaps_cases.fresh,
 }
-FIRST = (1, 3, 5, 10)
+TOP_RANKS = (1, 3, 5, 10)
 
 
 class Detours(GapRanking):
-    """A baseline: the first plans of the detours, without a proposed rule."""
+    """A baseline: the first detour plans, without a proposed rule."""
 
     def gaps(self, _: Sequence[ExploitedProposal], problem: str) -> list[Gap]:
         """The plans as gaps."""
         unique = list({self.plans.steps(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
-            for number, steps in enumerate(self.chosen(unique)[: self.options.max_gaps])
+            for number, steps in enumerate(self.ordered_plans(unique)[: self.options.max_gaps])
         ]
 
-    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """The plans in the order of the list."""
+    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The plans, best first: here in the order of the list."""
         return plans
 
 
 class RandomDetours(Detours):
-    """A baseline: randomly drawn plans of the detours."""
+    """A baseline: detour plans in random order."""
 
-    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """The plans in an order of the list."""
+    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The plans in random order."""
         return random.Random(len(plans)).sample(plans, len(plans))
 
 
-def nothing(*_: object) -> Iterator[Proposal]:
+def no_proposals(*_: object) -> Iterator[Proposal]:
     """No proposals."""
     return iter(())
 
 
-def weigh(weight: float) -> None:
-    """Give every suspicious word this weight."""
+def set_equal_weights(weight: float) -> None:
+    """Give every suspicious word the same weight."""
     original_init = SuspicionWeights.__init__
 
     def with_equal_weights(self: SuspicionWeights, *arguments: object) -> None:
@@ -80,22 +81,22 @@ def weigh(weight: float) -> None:
     SuspicionWeights.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
 
 
-def vary(variant: str) -> None:
-    """Switch off the parts that a variant is without."""
+def apply_variant(variant: str) -> None:
+    """Switch off the parts of the search that the variant excludes."""
     if variant in ("detours", "random"):
-        weigh(0.0)
+        set_equal_weights(0.0)
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together":
-            ProposalPatterns.suspicious_together = nothing  # type: ignore[method-assign, assignment]
+            ProposalPatterns.suspicious_together = no_proposals  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
-            ProposalPatterns.step_near_suspicious = nothing  # type: ignore[method-assign, assignment]
+            ProposalPatterns.step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":
-            ProposalPatterns.left_at_goal = nothing  # type: ignore[method-assign, assignment]
+            ProposalPatterns.left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
         case "without-siblings":
             gap_search.sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":
-            weigh(1.0)
+            set_equal_weights(1.0)
         case "without-turns":
             gap_ranking.interleave_groups = lambda entries, _: list(entries)  # type: ignore[assignment]
 
@@ -108,7 +109,7 @@ VARIANTS = (
 def main() -> None:
     """Run the cases, and print a line for each case and a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rules", nargs="*", help="only these")
+    parser.add_argument("rules", nargs="*", help="Check only these rules.")
     parser.add_argument("--group", choices=GROUPS, default="fifty")
     parser.add_argument("--variant", choices=VARIANTS.split(), default="all")
     parser.add_argument("--count", type=int)
@@ -127,18 +128,18 @@ def main() -> None:
     options = GapOptions(
         max_gaps=arguments.limit, min_score=arguments.least, max_steps=arguments.steps, time_limit_s=arguments.time
     )
-    vary(arguments.variant)
+    apply_variant(arguments.variant)
     library = tuple([name for name in arguments.library.split(",") if name])
-    (control if arguments.control else deletions)(cases, options, library, arguments.verbose)
+    (print_control if arguments.control else print_deletions)(cases, options, library, arguments.verbose)
 
 
-def label(case: Case) -> str:
+def case_label(case: Case) -> str:
     """The name of a case."""
     return f"{Path(case.problem.name).parent.name if case.group == 'examples' else case.group}/{case.rule}"
 
 
-def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
-    """The share of deleted rules that are revealed."""
+def print_deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
+    """Delete the rule of each case; print the share of rules that the gaps reveal."""
     outcomes = []
     print(f"{'deleted rule':45} revealed caught restored  gaps  explored  seconds")
     for case in cases:
@@ -146,25 +147,25 @@ def deletions(cases: list[Case], options: GapOptions, library: tuple[str, ...], 
         outcomes.append(outcome)
         ranks = [str(rank or "-") for rank in (outcome.revealed, outcome.caught, outcome.restored)]
         counts = f"{len(outcome.gaps):5} {outcome.explored:9} {outcome.seconds:8.1f}"
-        print(f"{label(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
+        print(f"{case_label(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
         if verbose:
-            show(outcome.gaps)
+            print_gaps(outcome.gaps)
     print()
-    for word in ("revealed", "caught", "restored"):
-        ranks = [getattr(outcome, word) for outcome in outcomes]
-        counts = [sum([1 for rank in ranks if rank is not None and rank <= first]) for first in FIRST]
-        shares = ", ".join(
-            [f"{count} ({count / len(outcomes):.0%}) by the first {n}" for n, count in zip(FIRST, counts, strict=True)]
-        )
-        print(f"{word:9} of {len(outcomes)}: {shares}")
+    for measure in ("revealed", "caught", "restored"):
+        gap_ranks = [getattr(outcome, measure) for outcome in outcomes]
+        shares = []
+        for top in TOP_RANKS:
+            count = sum([rank is not None and rank <= top for rank in gap_ranks])
+            shares.append(f"{count} ({count / len(outcomes):.0%}) by the first {top}")
+        print(f"{measure:9} of {len(outcomes)}: {', '.join(shares)}")
     print(
         f"CPU seconds: {sum([o.seconds for o in outcomes]):.0f}, "
         f"at most {max([o.seconds for o in outcomes]):.1f} for one case"
     )
 
 
-def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
-    """The number of gaps of whole specifications."""
+def print_control(cases: list[Case], options: GapOptions, library: tuple[str, ...], verbose: bool) -> None:
+    """Print the number of gaps of complete specifications."""
     counts = []
     for case in cases:
         started = process_time()
@@ -172,15 +173,15 @@ def control(cases: list[Case], options: GapOptions, library: tuple[str, ...], ve
         seconds = process_time() - started
         counts.append(len(result.gaps))
         scores = " ".join([f"{gap.score:.1f}" for gap in result.gaps])
-        print(f"{label(case):45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
+        print(f"{case_label(case):45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
         if verbose:
-            show(result.gaps)
+            print_gaps(result.gaps)
     none = sum([1 for count in counts if not count])
     print(f"\n{sum(counts) / len(counts):.1f} gaps on average; none for {none} of {len(counts)}")
 
 
-def show(gaps: tuple[Gap, ...]) -> None:
-    """The gaps of a case, readable."""
+def print_gaps(gaps: tuple[Gap, ...]) -> None:
+    """Print the gaps of a case."""
     for number, gap in enumerate(gaps, 1):
         print(f"   {number:2} {gap.code} {gap.score:5.2f} {gap.kind}: {gap.rule}")
         print(f"      violated at {gap.steps} by {' '.join(gap.plan)}")

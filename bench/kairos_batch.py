@@ -1,8 +1,8 @@
-"""Judge all plans of a folder with kairos in one process; run by the benchmark in the environment of the peers.
+"""Validate all plans of a folder with kairos in one process; ``bench/run.py`` runs it in the environment of kairos.
 
 usage: python kairos_batch.py FOLDER    (with domain.pddl, problem.pddl and plans/)
 
-The command of kairos takes one plan, so that its Python interface is the cheapest way to judge many.
+The kairos command takes one plan; its Python interface is the fastest way to validate many.
 """
 
 import sys
@@ -12,7 +12,7 @@ import kairos
 
 
 def main() -> int:
-    """Print a line for each plan; exit code 1 if any is invalid."""
+    """Print one line per plan; exit code 1 if a plan is invalid."""
     folder = Path(sys.argv[1])
     domain = kairos.load_domain(str(folder / "domain.pddl"))
     problem = kairos.load_problem(str(folder / "problem.pddl"), domain)

@@ -1,11 +1,12 @@
-"""CPU time, time of the clock, and peak memory of whole processes.
+"""Measure CPU time, wall-clock time and peak memory of whole processes, and summarize measured values.
 
-Peak memory is the larger of the child's and this process's own at the moment of the start (Linux hands the high-water
-mark on), so the programs that measure stay small: about 20 MB is the least that can be seen.
+A child process inherits the peak memory of this process at its start (Linux). So scripts that measure import little;
+the smallest peak that can be measured is about 20 MB.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -17,9 +18,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: CPU seconds (user and system), those of the clock, peak memory in MB, exit code, last line of errors.
+    """One run: CPU seconds (user and system), wall-clock seconds, peak memory in MB, exit code, last line on stderr.
 
-    ``output`` is what was printed, where that was asked for.
+    ``output`` is the standard output, if it was requested.
     """
 
     cpu: float
@@ -43,7 +44,7 @@ class Summary:
 
 
 def run_once(command: Sequence[str], keep_output: bool = False) -> Sample:
-    """Run a command with its output thrown away or kept. Raises OSError if it cannot be started."""
+    """Run a command; keep or discard its output. Raises OSError if it cannot be started."""
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
         started = time.monotonic()
         target = output if keep_output else subprocess.DEVNULL
@@ -52,7 +53,7 @@ def run_once(command: Sequence[str], keep_output: bool = False) -> Sample:
         wall = time.monotonic() - started
         child.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
-        words = errors.read().decode("utf-8", "replace").strip()
+        error_text = errors.read().decode("utf-8", "replace").strip()
         output.seek(0)
         printed = output.read().decode("utf-8", "replace")
     return Sample(
@@ -60,13 +61,13 @@ def run_once(command: Sequence[str], keep_output: bool = False) -> Sample:
         wall,
         usage.ru_maxrss / 1024,
         child.returncode,
-        words.splitlines()[-1] if words else "",
+        error_text.splitlines()[-1] if error_text else "",
         printed,
     )
 
 
-def summarise(samples: Sequence[Sample]) -> Summary:
-    """Medians of the samples; exit code and words of the last."""
+def summarize(samples: Sequence[Sample]) -> Summary:
+    """Medians of the samples; exit code and last line of the last sample."""
     last = samples[-1]
     return Summary(
         statistics.median(sample.cpu for sample in samples),
@@ -78,15 +79,30 @@ def summarise(samples: Sequence[Sample]) -> Summary:
     )
 
 
-def in_turn(commands: Sequence[Sequence[str]], runs: int, budget: float) -> list[Summary]:
-    """Run the commands one after the other, ``runs`` times around.
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Median, 95th percentile and maximum of at least one value."""
+    ordered = sorted(values)
+    return {
+        "median": round(statistics.median(ordered), 3),
+        "95 %": round(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], 3),
+        "max": round(ordered[-1], 3),
+    }
 
-    Each command runs once at least; one that would exceed its ``budget`` of CPU seconds with one run more is left out.
+
+def fit_exponent(points: Sequence[tuple[int, float]]) -> float:
+    """The slope of log seconds over log size, by least squares."""
+    return statistics.linear_regression([math.log(n) for n, _ in points], [math.log(s) for _, s in points]).slope
+
+
+def run_in_turn(commands: Sequence[Sequence[str]], runs: int, budget: float) -> list[Summary]:
+    """Run the commands in turn, ``runs`` times each.
+
+    Each command runs at least once; it is skipped if another run would exceed its ``budget`` of CPU seconds.
     """
     samples: list[list[Sample]] = [[] for _ in commands]
     for _ in range(runs):
-        for command, taken in zip(commands, samples, strict=True):
-            spent = sum(sample.cpu for sample in taken)
-            if not taken or spent + taken[-1].cpu <= budget:
-                taken.append(run_once(command))
-    return [summarise(taken) for taken in samples]
+        for command, command_samples in zip(commands, samples, strict=True):
+            spent = sum(sample.cpu for sample in command_samples)
+            if not command_samples or spent + command_samples[-1].cpu <= budget:
+                command_samples.append(run_once(command))
+    return [summarize(command_samples) for command_samples in samples]

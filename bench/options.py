@@ -1,11 +1,11 @@
-"""How long do all legal steps of a state take, with what each would break? And a copy of an execution?
+"""Measure the cost of listing all legal steps of a state with their violations, and of copying an execution.
 
 usage: python -m bench.options [--repeat 5] [--letters 3] [--small]
 
-CPU milliseconds of ``Execution.options``, warm, at states of a random walk: the median and the worst; beside it the
-same by ``after`` for each step, and ``legal`` alone. Two real VirtualHome scenes (``PLANSAFE_DATA``) with the hazard
-library, and a task with 100,000 ground actions of which some 200 are legal. Microseconds for ``fork``. Targets: 30 ms,
-5 ms, 10 us. Exit code 1 if the options of a state are not its legal steps.
+Prints CPU milliseconds of ``Execution.options`` at states of a random walk, after compilation: median and maximum.
+For comparison: calling ``after`` for each step, and ``legal`` alone. ``fork`` is in microseconds. Tasks: two scenes of
+VirtualHome (``PLANSAFE_DATA``) with the hazard library, and a task with 100,000 ground actions (about 200 are
+legal). Targets: 30 ms, 5 ms, 10 us. Exit code 1 if the options of a state are not its legal steps.
 """
 
 from __future__ import annotations
@@ -52,28 +52,29 @@ RULES = """(define (safety store)
   (:termination nothing-lit :parameters (?p - place) :forbid (lit ?p)))"""
 
 
-def store(rooms: int = 50, places: int = 4, items: int = 500, goal: str = "(here room1)") -> Checker:
-    """``items * rooms * places`` ways to take something: 100,000."""
-    chance = Random("store")
-    room = [f"room{r}" for r in range(rooms)]
-    place = [f"place{p}" for p in range(rooms * places)]
-    facts = [f"(in {p} {room[n // places]})" for n, p in enumerate(place)]
-    facts += [f"(on item{i} {place[chance.randrange(len(place) if i % 4 else places)]})" for i in range(items)]
+def store_checker(rooms: int = 50, places: int = 4, items: int = 500, goal: str = "(here room1)") -> Checker:
+    """A task with ``items * rooms * places`` ground `take` actions (default: 100,000)."""
+    rng = Random("store")
+    room_names = [f"room{r}" for r in range(rooms)]
+    place_names = [f"place{p}" for p in range(rooms * places)]
+    facts = [f"(in {p} {room_names[n // places]})" for n, p in enumerate(place_names)]
+    facts += [f"(on item{i} {place_names[rng.randrange(len(place_names) if i % 4 else places)]})" for i in range(items)]
     facts += [f"(frail item{i})" for i in range(0, items, 7)]
-    objects = f"{' '.join(room)} - room {' '.join(place)} - place {' '.join(f'item{i}' for i in range(items))} - item"
+    objects = f"{' '.join(room_names)} - room {' '.join(place_names)} - place"
+    objects += f" {' '.join(f'item{i}' for i in range(items))} - item"
     problem = f"(define (problem p) (:domain store) (:objects {objects}) (:init (here room0) (free) {' '.join(facts)})"
     problem += f" (:goal {goal}))"
     return Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", RULES)])
 
 
-def scene(name: str | None) -> Checker:
-    """A VirtualHome scene of the data set, or (``None``) the small one of the examples, with the hazard library."""
+def scene_checker(name: str | None) -> Checker:
+    """A VirtualHome scene of the data set, or (``None``) the small scene of the examples, with the hazard library."""
     path = Path("examples/virtualhome/home.json")
     with tempfile.TemporaryDirectory() as folder:
         if name is not None:
-            packed = DATA / "eai-virtualhome/init_and_final_graphs" / f"{name}.json.gz"
+            compressed = DATA / "eai-virtualhome/init_and_final_graphs" / f"{name}.json.gz"
             path = Path(folder) / f"{name}.json"
-            graph = json.loads(gzip.decompress(packed.read_bytes()))
+            graph = json.loads(gzip.decompress(compressed.read_bytes()))
             path.write_text(json.dumps(graph.get("init_graph", graph)))
         prepared = Session(Settings(world="virtualhome", scene=str(path))).prepare(ANY)
     assert isinstance(prepared, Prepared), prepared.report.diagnostics
@@ -82,15 +83,15 @@ def scene(name: str | None) -> Checker:
 
 def workloads(small: bool) -> Iterator[tuple[str, Checker, float]]:
     """Names, tasks and targets in milliseconds."""
-    yield "store 100,000", store(10, 4, 50) if small else store(), 5.0
+    yield "store 100,000", store_checker(10, 4, 50) if small else store_checker(), 5.0
     for name in SCENES:
         if small or not DATA.is_dir():
-            yield "virtualhome home", scene(None), 30.0
+            yield "virtualhome home", scene_checker(None), 30.0
             return
-        yield f"virtualhome {name}", scene(name), 30.0
+        yield f"virtualhome {name}", scene_checker(name), 30.0
 
 
-def milliseconds(work: object, repeat: int) -> float:
+def median_milliseconds(work: object, repeat: int) -> float:
     """The median CPU time of a call."""
     assert callable(work)
     times = []
@@ -106,37 +107,44 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--letters", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="small tasks, which the tests run")
-    given = parser.parse_args()
+    parser.add_argument("--small", action="store_true", help="Use small tasks, as the tests do.")
+    options = parser.parse_args()
     print(f"{'task':24} {'legal':>6} {'options':>8} {'worst':>8} {'target':>7} {'after':>8} {'legal()':>8} {'fork':>6}")
-    wrong = 0
-    for name, checked, target in workloads(given.small):
-        chance = Random(name)
-        now = Execution.initial(checked.engine)
-        now.options()  # compiles what it needs
-        counts, options, each, legal, forks = [], [], [], [], []
-        for _ in range(given.letters):
-            found = now.options()
-            counts.append(len(found))
-            listed, legal_steps = [
+    mismatches = 0
+    for name, checker, target in workloads(options.small):
+        rng = Random(name)
+        execution = Execution.initial(checker.engine)
+        execution.options()  # compiles the formulas
+        counts, option_times, after_times, legal_times, fork_times = [], [], [], [], []
+        for _ in range(options.letters):
+            state_options = execution.options()
+            counts.append(len(state_options))
+            option_steps, legal_steps = [
                 {(step.action.name, tuple(step.objects)) for step in steps}
-                for steps in ([option.step for option in found], now.legal())
+                for steps in ([option.step for option in state_options], execution.legal())
             ]
-            if listed != legal_steps:
-                wrong += 1
+            if option_steps != legal_steps:
+                mismatches += 1
                 print(f"{name}: the options are not the legal steps: NOT THE SAME")
-            options.append(milliseconds(now.options, given.repeat))
-            each.append(milliseconds(lambda at=now, steps=found: [at.after(o.step) for o in steps], 1))
-            legal.append(milliseconds(lambda at=now: list(at.legal()), given.repeat))
-            forks.append(milliseconds(lambda at=now: [at.fork() for _ in range(100)], given.repeat) * 10)
-            after = now.after(chance.choice(found).step)
-            assert after is not None
-            now = after
+            option_times.append(median_milliseconds(execution.options, options.repeat))
+            after_times.append(
+                median_milliseconds(
+                    lambda state=execution, steps=state_options: [state.after(o.step) for o in steps], 1
+                )
+            )
+            legal_times.append(median_milliseconds(lambda state=execution: list(state.legal()), options.repeat))
+            fork_times.append(
+                median_milliseconds(lambda state=execution: [state.fork() for _ in range(100)], options.repeat) * 10
+            )
+            successor = execution.after(rng.choice(state_options).step)
+            assert successor is not None
+            execution = successor
         print(
-            f"{name:24} {max(counts):6} {statistics.median(options):8.1f} {max(options):8.1f} {target:7.0f}"
-            f" {statistics.median(each):8.1f} {statistics.median(legal):8.1f} {statistics.median(forks):6.1f}"
+            f"{name:24} {max(counts):6} {statistics.median(option_times):8.1f} {max(option_times):8.1f} {target:7.0f}"
+            f" {statistics.median(after_times):8.1f} {statistics.median(legal_times):8.1f}"
+            f" {statistics.median(fork_times):6.1f}"
         )
-    return 1 if wrong else 0
+    return 1 if mismatches else 0
 
 
 if __name__ == "__main__":

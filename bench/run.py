@@ -1,10 +1,10 @@
-"""Measure safecheck against kairos: the same tasks, in turn, whole processes, medians.
+"""Compare safecheck with kairos on the same tasks: whole processes, run in turn, medians.
 
 usage: python bench/run.py [--only NAME ..] [--runs 5] [--budget 40] [--no-growth] [--output FILE]
 
-Tasks come from ../shared/bench/gen.py where it is there, else from bench/tasks.py. Kairos is installed into
-bench/.env-peers, unless KAIROS names its command.
-Exit code 0 if every target was met, 1 if not, 2 if the benchmark could not run.
+Makes the tasks with ../shared/bench/gen.py if that file exists, else with bench/tasks.py. Installs kairos into
+bench/.env-peers, unless the variable KAIROS names its command.
+Exit code 0 if every target is met, 1 if not, 2 if the benchmark cannot run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measure import Summary, in_turn
+from measure import Summary, fit_exponent, run_in_turn
 
 HERE = Path(__file__).resolve().parent
 SHARED_GENERATOR = HERE.parents[1] / "shared" / "bench" / "gen.py"
@@ -29,11 +29,11 @@ TASKS = HERE / "out" / "tasks"
 PEERS = HERE / ".env-peers"
 SAFECHECK = str(Path(sys.executable).parent / "safecheck")
 GROWTH_STEPS = (1_000, 10_000, 100_000, 1_000_000)
-GROWTH_LIMIT = 1.1  # a fitted exponent up to here counts as linear
+GROWTH_LIMIT = 1.1  # fitted exponents up to this limit count as linear
 
 
 class BenchmarkError(Exception):
-    """The benchmark cannot run; says why."""
+    """The benchmark cannot run; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Workload:
     name: str
     ratio: float | None = None
     memory: float | None = None
-    task: str | None = None  # where the name is not that of the task
-    expected: int = 0  # the exit code of either command
+    task: str | None = None  # if the task has another name
+    expected: int = 0  # the exit code of both commands
 
 
 WORKLOADS = (
@@ -80,7 +80,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Growth:
-    """Our CPU time by number of steps, and the exponent fitted to it (start-up taken off)."""
+    """Our CPU time by number of steps, and the exponent fitted to it (start-up time subtracted)."""
 
     family: str
     steps: tuple[int, ...]
@@ -90,28 +90,30 @@ class Growth:
     exponent: float
 
 
-def prepare_kairos() -> Path:
-    """The ``kairos`` command: ``$KAIROS``, else that of an environment made for it."""
-    if named := os.environ.get("KAIROS"):
-        return Path(named)
+def find_kairos() -> Path:
+    """The ``kairos`` command: ``$KAIROS``, or else the command of an environment that is created for it."""
+    if kairos_path := os.environ.get("KAIROS"):
+        return Path(kairos_path)
     command = PEERS / "bin" / "kairos"
     if not command.is_file():
         print(f"installing kairos-planner into {PEERS.relative_to(HERE.parent)}", file=sys.stderr)
         for arguments in (["-m", "venv", str(PEERS)], ["-m", "pip", "install", "--quiet", "kairos-planner"]):
             python = sys.executable if arguments[1] == "venv" else str(PEERS / "bin" / "python")
             if subprocess.run([python, *arguments], check=False).returncode != 0:
-                raise BenchmarkError("kairos-planner could not be installed; name another copy in KAIROS")
+                raise BenchmarkError(
+                    "kairos-planner cannot be installed; set KAIROS to the path of an installed `kairos`"
+                )
     return command
 
 
-def version(command: Sequence[str]) -> str:
-    """What a command prints about its version."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
+def read_version(command: Sequence[str]) -> str:
+    """The version that a command prints."""
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    return process.stdout.strip().splitlines()[0] if process.stdout.strip() else "unknown"
 
 
 def prepare_tasks(names: Sequence[str]) -> Path:
-    """Write the tasks that are not there yet, in a process of its own (it would make this one large); the generator."""
+    """Write the missing tasks; returns their folder. The generator runs as a child, so this process stays small."""
     generator = SHARED_GENERATOR if SHARED_GENERATOR.is_file() else HERE / "tasks.py"
     folder = TASKS / ("shared" if generator == SHARED_GENERATOR else "own")
     missing = [name for name in names if not (folder / name / ".complete").is_file()]
@@ -123,14 +125,14 @@ def prepare_tasks(names: Sequence[str]) -> Path:
     return folder
 
 
-def our_command(folder: Path, plan: Path, form: str) -> list[str]:
-    """Safecheck on a plan (or a folder of plans)."""
+def our_command(folder: Path, plan: Path, output_format: str) -> list[str]:
+    """The safecheck command for a plan (or a folder of plans)."""
     files = ["--domain", str(folder / "domain.pddl"), "--problem", str(folder / "problem.pddl")]
-    alone = ["--replay", "never"]  # bench/kernel.py measures the kernel
-    return [SAFECHECK, str(plan), *files, "--no-default-spec", *alone, "--format", form]
+    no_replay = ["--replay", "never"]  # bench/kernel.py measures the kernel
+    return [SAFECHECK, str(plan), *files, "--no-default-spec", *no_replay, "--format", output_format]
 
 
-def commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
+def workload_commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
     """The peer's name, our command, and the peer's."""
     folder = tasks / (workload.task or workload.name)
     files = [str(folder / "domain.pddl"), str(folder / "problem.pddl")]
@@ -139,16 +141,16 @@ def commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[s
         return "python -c pass", our_command(folder, plan, "concise"), [sys.executable, "-c", "pass"]
     if workload.name.startswith("batch"):
         python = str(kairos.parent / "python")
-        peer = [python, str(HERE / "kairos_batch.py"), str(folder)]
-        return "kairos (its Python interface, one process)", our_command(folder, folder / "plans", "json"), peer
+        peer_command = [python, str(HERE / "kairos_batch.py"), str(folder)]
+        return "kairos (its Python interface, one process)", our_command(folder, folder / "plans", "json"), peer_command
     if workload.name.startswith("read-"):
         plan = folder / "empty.plan"
         plan.write_text("", encoding="utf-8")
     return "kairos", our_command(folder, plan, "concise"), [str(kairos), "validate", *files, str(plan)]
 
 
-def judge(workload: Workload, ours: Summary, peer: Summary) -> tuple[str, ...]:
-    """What is wrong: exit codes first, then targets."""
+def find_problems(workload: Workload, ours: Summary, peer: Summary) -> tuple[str, ...]:
+    """The problems: wrong exit codes, or else missed targets."""
     problems = []
     if ours.code != workload.expected:
         problems.append(f"safecheck exits with {ours.code}, not {workload.expected}: {ours.last_words}")
@@ -161,45 +163,40 @@ def judge(workload: Workload, ours: Summary, peer: Summary) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def measure(workload: Workload, tasks: Path, kairos: Path, runs: int, budget: float) -> Row:
-    """Run one workload."""
-    name, mine, peers = commands(workload, tasks, kairos)
-    ours, peer = in_turn([mine, peers], runs, budget)
-    return Row(workload, name, ours, peer, judge(workload, ours, peer))
+def measure_workload(workload: Workload, tasks: Path, kairos: Path, runs: int, budget: float) -> Row:
+    """Measure one workload."""
+    peer_name, our_arguments, peer_arguments = workload_commands(workload, tasks, kairos)
+    ours, peer = run_in_turn([our_arguments, peer_arguments], runs, budget)
+    return Row(workload, peer_name, ours, peer, find_problems(workload, ours, peer))
 
 
-def fitted_exponent(steps: Sequence[int], seconds: Sequence[float]) -> float:
-    """The slope of log seconds over log steps, by least squares."""
-    xs, ys = [math.log(n) for n in steps], [math.log(s) for s in seconds]
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
-
-
-def measure_growth(family: str, tasks: Path, start: float, runs: int, budget: float) -> Growth:
-    """Time the sizes of a family. The fit leaves out sizes that cost less than the start of the process."""
-    measured = []
+def measure_growth(family: str, tasks: Path, start_time: float, runs: int, budget: float) -> Growth:
+    """Measure the sizes of a family. The fit excludes sizes that cost less than the start of the process."""
+    summaries = []
     for steps in GROWTH_STEPS:
         folder = tasks / f"{family}{steps}"
-        summary = in_turn([our_command(folder, folder / "plan", "concise")], runs, budget)[0]
+        summary = run_in_turn([our_command(folder, folder / "plan", "concise")], runs, budget)[0]
         if summary.code != 0:
             raise BenchmarkError(f"{folder.name}: safecheck exits with {summary.code}: {summary.last_words}")
-        measured.append(summary)
-    net = [max(summary.cpu - start, 1e-6) for summary in measured]
-    fit = [(steps, seconds) for steps, seconds in zip(GROWTH_STEPS, net, strict=True) if seconds >= start]
-    if len(fit) < 2:
-        fit = list(zip(GROWTH_STEPS, net, strict=True))[-2:]
+        summaries.append(summary)
+    net_seconds = [max(summary.cpu - start_time, 1e-6) for summary in summaries]
+    fitted_points = [
+        (steps, seconds) for steps, seconds in zip(GROWTH_STEPS, net_seconds, strict=True) if seconds >= start_time
+    ]
+    if len(fitted_points) < 2:
+        fitted_points = list(zip(GROWTH_STEPS, net_seconds, strict=True))[-2:]
     return Growth(
         family,
         GROWTH_STEPS,
-        tuple(summary.cpu for summary in measured),
-        tuple(summary.memory for summary in measured),
-        tuple(seconds / steps for steps, seconds in zip(GROWTH_STEPS, net, strict=True)),
-        fitted_exponent([steps for steps, _ in fit], [seconds for _, seconds in fit]),
+        tuple(summary.cpu for summary in summaries),
+        tuple(summary.memory for summary in summaries),
+        tuple(seconds / steps for steps, seconds in zip(GROWTH_STEPS, net_seconds, strict=True)),
+        fit_exponent(fitted_points),
     )
 
 
 def print_row(row: Row) -> None:
-    """One line of the table."""
+    """Print one line of the table."""
     target = "" if row.workload.ratio is None else f"{row.workload.ratio:g}"
     limit = "" if row.workload.memory is None else f"{row.workload.memory:g}"
     verdict = "; ".join(row.problems) or ("pass" if target or limit else "")
@@ -213,14 +210,14 @@ def print_row(row: Row) -> None:
 
 
 def print_growth(growth: Growth) -> None:
-    """One line: microseconds a step by size, and the exponent."""
+    """Print one line: microseconds per step by size, and the exponent."""
     verdict = "pass" if growth.exponent <= GROWTH_LIMIT else "not linear"
     sizes = "  ".join(f"{n:,}: {s * 1e6:.2f}" for n, s in zip(growth.steps, growth.per_step, strict=True))
     print(f"{growth.family:6} microseconds a step  {sizes}  exponent {growth.exponent:.2f}  {verdict}", flush=True)
 
 
-def report(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[str, object]:
-    """Everything measured, as JSON."""
+def as_json(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[str, object]:
+    """All measurements, as JSON."""
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "machine": {
@@ -228,7 +225,10 @@ def report(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[
             "system": f"{platform.system()} {platform.machine()}",
             "cores": os.cpu_count(),
         },
-        "versions": {"safecheck": version([SAFECHECK, "--version"]), "kairos": version([str(kairos), "--version"])},
+        "versions": {
+            "safecheck": read_version([SAFECHECK, "--version"]),
+            "kairos": read_version([str(kairos), "--version"]),
+        },
         "workloads": [
             {
                 "name": row.workload.name,
@@ -242,58 +242,66 @@ def report(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[
             }
             for row in rows
         ],
-        "growth": [asdict(one) for one in growth],
+        "growth": [asdict(family) for family in growth],
     }
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Options of the command line."""
+    """The options of the command line."""
     names = [workload.name for workload in WORKLOADS]
     parser = argparse.ArgumentParser(description="Measure safecheck against kairos.")
     parser.add_argument(
-        "--only", nargs="+", metavar="NAME", choices=[*names, "growth"], help="lines of the table, or growth"
+        "--only", nargs="+", metavar="NAME", choices=[*names, "growth"], help="Measure only these workloads, or growth."
     )
-    parser.add_argument("--runs", type=int, default=5, help="runs of each command (default 5)")
-    parser.add_argument("--budget", type=float, default=40, help="CPU seconds for the runs of one command (default 40)")
-    parser.add_argument("--no-growth", action="store_true", help="leave out the sizes up to 1,000,000 steps")
-    parser.add_argument("--output", type=Path, default=HERE / "results" / "latest.json", help="where the JSON goes")
+    parser.add_argument("--runs", type=int, default=5, help="Number of runs of each command (default 5).")
+    parser.add_argument(
+        "--budget", type=float, default=40, help="CPU seconds for all runs of one command (default 40)."
+    )
+    parser.add_argument("--no-growth", action="store_true", help="Do not measure growth up to 1,000,000 steps.")
+    parser.add_argument(
+        "--output", type=Path, default=HERE / "results" / "latest.json", help="Write the JSON to this file."
+    )
     return parser.parse_args()
 
 
-def run(options: argparse.Namespace) -> int:
-    """Measure what was asked for. Raises BenchmarkError."""
+def run_benchmark(options: argparse.Namespace) -> int:
+    """Measure the chosen workloads. Raises BenchmarkError."""
     if not Path(SAFECHECK).is_file():
         raise BenchmarkError(f"{SAFECHECK} is missing; run `make setup`")
-    chosen = [one for one in WORKLOADS if options.only is None or one.name in options.only]
+    workloads = [w for w in WORKLOADS if options.only is None or w.name in options.only]
     with_growth = not options.no_growth and (options.only is None or "growth" in options.only)
     families = ("hh", "c_hh") if with_growth else ()
-    kairos = prepare_kairos()
-    names = {one.task or one.name for one in chosen} | {f"{family}{n}" for family in families for n in GROWTH_STEPS}
+    kairos = find_kairos()
+    names = {workload.task or workload.name for workload in workloads} | {
+        f"{family}{n}" for family in families for n in GROWTH_STEPS
+    }
     tasks = prepare_tasks(sorted(names | {"hh20"}))
     print(f"{'':15} {'CPU seconds':>17} {'ratio':>9} {'target':>6} {'MB':>11} {'target':>10}  runs")
     print(f"{'':15} {'ours':>8} {'peer':>8} {'':9} {'':6} {'ours':>7} {'peer':>7}")
     rows = []
-    for workload in chosen:
-        rows.append(measure(workload, tasks, kairos, options.runs, options.budget))
+    for workload in workloads:
+        rows.append(measure_workload(workload, tasks, kairos, options.runs, options.budget))
         print_row(rows[-1])
     growth = []
     if families:
-        start = in_turn([our_command(tasks / "hh20", tasks / "hh20" / "plan", "concise")], options.runs, options.budget)
-        print(f"\ngrowth (the {start[0].cpu:.3f} s of 20 steps taken off)")
+        start = run_in_turn(
+            [our_command(tasks / "hh20", tasks / "hh20" / "plan", "concise")], options.runs, options.budget
+        )
+        print(f"\ngrowth (the {start[0].cpu:.3f} s of 20 steps subtracted)")
         for family in families:
             growth.append(measure_growth(family, tasks, start[0].cpu, options.runs, options.budget))
             print_growth(growth[-1])
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(report(rows, growth, kairos), indent=1) + "\n", encoding="utf-8")
+    options.output.write_text(json.dumps(as_json(rows, growth, kairos), indent=1) + "\n", encoding="utf-8")
     print(f"\n{options.output}")
-    missed = any(row.problems for row in rows) or any(one.exponent > GROWTH_LIMIT for one in growth)
+    missed = any(row.problems for row in rows) or any(family.exponent > GROWTH_LIMIT for family in growth)
     return 1 if missed else 0
 
 
 def main() -> int:
     """Run the benchmark."""
     try:
-        return run(parse_arguments())
+        return run_benchmark(parse_arguments())
     except BenchmarkError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2

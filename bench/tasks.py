@@ -7,9 +7,9 @@ hhbigN     the same with 50 rooms, 300 cupboards and 1,500 items
 c_hhN      with four PDDL3 constraints; c_hhbigN likewise
 m_hhN      with one constraint over all pairs of items; m_hhbigN likewise
 gripN      gripper with N balls: the objects grow with the plan
-whN        warehouse with N items, nested quantifiers in goal and preconditions; whNsafe: each step asks for shut doors
-groundedN  a domain that is ground already, N actions, of which 100 are used
-batchN     N plans of 20 steps for one problem, about half of them with one step removed
+whN        warehouse with N items, nested quantifiers in goal and preconditions; whNsafe: steps require shut doors
+groundedN  a domain without parameters, N actions, 100 of them in the plan
+batchN     N plans of 20 steps for one problem; about half of them lack one step
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ WAREHOUSE = """\
 
 @dataclass(frozen=True)
 class Task:
-    """Texts of a task; ``plans`` by file name."""
+    """The texts of a task; ``plans`` by file name."""
 
     domain: str
     problem: str
@@ -130,17 +130,17 @@ class House:
 
 @dataclass
 class Household:
-    """The state of a house while a random plan is walked through it."""
+    """The state of a house during a random plan."""
 
     room: str
     contents: dict[str, list[str]]
     opened: set[str] = field(default_factory=set)
-    held: str | None = None
+    held_item: str | None = None
     clean: set[str] = field(default_factory=set)
 
 
 def make_house(rooms: int, furniture: int, items: int, rng: random.Random) -> House:
-    """A house in which every room has a piece of furniture, as far as there are enough."""
+    """A random house; every room gets furniture if there is enough."""
     room_names = [f"room{i}" for i in range(rooms)]
     furniture_names = [f"furn{i}" for i in range(furniture)]
     item_names = [f"item{i}" for i in range(items)]
@@ -149,41 +149,43 @@ def make_house(rooms: int, furniture: int, items: int, rng: random.Random) -> Ho
     return House(room_names, furniture_names, item_names, room_of, {i: rng.choice(furniture_names) for i in item_names})
 
 
-def start(world: House) -> Household:
+def initial_state(world: House) -> Household:
     """The initial state."""
     contents: dict[str, list[str]] = {name: [] for name in world.furniture}
-    for item, place in world.furniture_of.items():
-        contents[place].append(item)
+    for item, piece in world.furniture_of.items():
+        contents[piece].append(item)
     return Household(world.rooms[0], contents)
 
 
-def neighbours(world: House, room: str) -> list[str]:
+def neighbour_rooms(world: House, room: str) -> list[str]:
     """The rooms before and after in the ring."""
     index = world.rooms.index(room)
     return [world.rooms[index - 1], world.rooms[(index + 1) % len(world.rooms)]]
 
 
-def choose(world: House, here: dict[str, list[str]], state: Household, rng: random.Random) -> tuple[str, str]:
-    """A random applicable action and what it is about; opening, taking and putting are twice as likely as the rest."""
-    options = [("goto", rng.choice(neighbours(world, state.room)))]
-    if here[state.room]:
-        place = rng.choice(here[state.room])
-        if place not in state.opened:
-            options += [("open-it", place)] * 2
+def random_action(
+    world: House, furniture_by_room: dict[str, list[str]], state: Household, rng: random.Random
+) -> tuple[str, str]:
+    """A random applicable action and its object; opening, taking and putting are twice as likely as other actions."""
+    options = [("goto", rng.choice(neighbour_rooms(world, state.room)))]
+    if furniture_by_room[state.room]:
+        piece = rng.choice(furniture_by_room[state.room])
+        if piece not in state.opened:
+            options += [("open-it", piece)] * 2
         else:
             if rng.random() < 0.2:
-                options.append(("close-it", place))
-            if state.held is not None:
-                options += [("put", place)] * 2
-            elif state.contents[place]:
-                options += [("take", place)] * 2
-    if state.held is not None:
-        options.append(("soil" if state.held in state.clean else "wash", state.held))
+                options.append(("close-it", piece))
+            if state.held_item is not None:
+                options += [("put", piece)] * 2
+            elif state.contents[piece]:
+                options += [("take", piece)] * 2
+    if state.held_item is not None:
+        options.append(("soil" if state.held_item in state.clean else "wash", state.held_item))
     return rng.choice(options)
 
 
-def act(state: Household, action: str, subject: str, rng: random.Random) -> str:
-    """Do an action in the state; the step as a line of the plan."""
+def apply_action(state: Household, action: str, subject: str, rng: random.Random) -> str:
+    """Apply an action to the state; returns the step as a line of the plan."""
     room = state.room
     match action:
         case "goto":
@@ -196,11 +198,11 @@ def act(state: Household, action: str, subject: str, rng: random.Random) -> str:
             state.opened.remove(subject)
             return f"(close-it {subject} {room})"
         case "take":
-            state.held = rng.choice(state.contents[subject])
-            state.contents[subject].remove(state.held)
-            return f"(take {state.held} {subject} {room})"
-        case "put" if state.held is not None:
-            item, state.held = state.held, None
+            state.held_item = rng.choice(state.contents[subject])
+            state.contents[subject].remove(state.held_item)
+            return f"(take {state.held_item} {subject} {room})"
+        case "put" if state.held_item is not None:
+            item, state.held_item = state.held_item, None
             state.contents[subject].append(item)
             return f"(put {item} {subject} {room})"
         case "wash":
@@ -212,13 +214,13 @@ def act(state: Household, action: str, subject: str, rng: random.Random) -> str:
     return f"({action} {subject})"
 
 
-def walk(world: House, steps: int, rng: random.Random) -> tuple[list[str], Household]:
-    """A valid plan of so many steps, and the state it leads to."""
-    here: dict[str, list[str]] = {room: [] for room in world.rooms}
-    for place, room in world.room_of.items():
-        here[room].append(place)
-    state = start(world)
-    plan = [act(state, *choose(world, here, state, rng), rng) for _ in range(steps)]
+def random_plan(world: House, steps: int, rng: random.Random) -> tuple[list[str], Household]:
+    """A random valid plan of the given length, and its final state."""
+    furniture_by_room: dict[str, list[str]] = {room: [] for room in world.rooms}
+    for piece, room in world.room_of.items():
+        furniture_by_room[room].append(piece)
+    state = initial_state(world)
+    plan = [apply_action(state, *random_action(world, furniture_by_room, state, rng), rng) for _ in range(steps)]
     return plan, state
 
 
@@ -227,8 +229,8 @@ def household_problem(name: str, world: House, goal: Iterable[str], constraints:
     ring = zip(world.rooms, world.rooms[1:] + world.rooms[:1], strict=True)
     facts = [f"(at {world.rooms[0]})", "(handfree)"]
     facts += [f"(connected {room} {following})" for room, following in ring]
-    facts += [f"(in-room {place} {room})" for place, room in world.room_of.items()]
-    facts += [f"(in {item} {place})\n    (dirty {item})" for item, place in world.furniture_of.items()]
+    facts += [f"(in-room {piece} {room})" for piece, room in world.room_of.items()]
+    facts += [f"(in {item} {piece})\n    (dirty {item})" for item, piece in world.furniture_of.items()]
     objects = f"{' '.join(world.rooms)} - room {' '.join(world.furniture)} - cabinet {' '.join(world.items)} - item"
     return (
         f"(define (problem {name}) (:domain household)\n  (:objects {objects})\n  (:init\n    "
@@ -237,11 +239,11 @@ def household_problem(name: str, world: House, goal: Iterable[str], constraints:
     )
 
 
-def household(name: str, big: bool, steps: int, constraints: str) -> Task:
-    """One plan in a house; the goal is where everything (of the first 200 items) has come to lie."""
+def household_task(name: str, big: bool, steps: int, constraints: str) -> Task:
+    """One plan in a house; the goal is the final location of the first 200 items."""
     rng = random.Random(f"household {big} {steps}")
     world = make_house(50, 300, 1500, rng) if big else make_house(6, 12, 30, rng)
-    plan, state = walk(world, steps, rng)
+    plan, state = random_plan(world, steps, rng)
     place_of = {item: place for place, items in state.contents.items() for item in items}
     goal = [f"(at {state.room})"]
     goal += [f"(in {i} {place_of[i]})" if i in place_of else f"(holding {i})" for i in world.items[:200]]
@@ -249,13 +251,13 @@ def household(name: str, big: bool, steps: int, constraints: str) -> Task:
     return Task(domain, household_problem(name, world, goal, constraints), {"plan": "\n".join(plan) + "\n"})
 
 
-def batch(name: str, plans: int) -> Task:
-    """Many plans of 20 steps in one house, for a goal that all complete ones reach."""
+def batch_task(name: str, plans: int) -> Task:
+    """Many plans of 20 steps in one house; every complete plan reaches the goal."""
     rng = random.Random(name)
     world = make_house(6, 12, 30, rng)
     texts = {}
     for number in range(plans):
-        plan, _ = walk(world, 20, rng)
+        plan, _ = random_plan(world, 20, rng)
         if rng.random() < 0.5:
             del plan[rng.randrange(len(plan))]
         texts[f"plans/p{number:04d}.plan"] = "\n".join(plan) + "\n"
@@ -263,8 +265,8 @@ def batch(name: str, plans: int) -> Task:
     return Task(HOUSEHOLD.format(more=""), household_problem(name, world, goal, ""), texts)
 
 
-def gripper(name: str, balls: int) -> Task:
-    """Carry all balls to the other room, two at a time."""
+def gripper_task(name: str, balls: int) -> Task:
+    """Carry all balls to the other room, two at once."""
     names = [f"ball{i}" for i in range(balls)]
     plan: list[str] = []
     for index in range(0, balls, 2):
@@ -281,7 +283,7 @@ def gripper(name: str, balls: int) -> Task:
     return Task(GRIPPER, problem, {"plan": "\n".join(plan) + "\n"})
 
 
-def warehouse(name: str, items: int, safe: bool) -> Task:
+def warehouse_task(name: str, items: int, safe: bool) -> Task:
     """Store all items, audit, lock."""
     shelf_count, door_count = (50, 200) if items > 200 else (20, 20)
     names = [f"i{k}" for k in range(items)]
@@ -301,8 +303,8 @@ def warehouse(name: str, items: int, safe: bool) -> Task:
     return Task(WAREHOUSE, problem, {"plan": "\n".join([*plan, "(audit)", "(lock)"]) + "\n"})
 
 
-def grounded(name: str, actions: int) -> Task:
-    """A chain of actions without parameters, each with six negative preconditions on facts of its own."""
+def grounded_task(name: str, actions: int) -> Task:
+    """A chain of actions without parameters, each with six negative preconditions."""
     rng = random.Random(name)
     used = min(100, actions)
     predicates = {f"(reached-{i})": None for i in range(actions + 1)}
@@ -324,19 +326,19 @@ def grounded(name: str, actions: int) -> Task:
 
 
 def make_task(name: str) -> Task:
-    """The task of a name. Raises ValueError if there is no such task."""
+    """The task of a name. Raises ValueError for an unknown name."""
     if match := re.fullmatch(r"([cm]_)?hh(big)?(\d+)", name):
         constraints = {"c_": FOUR_CONSTRAINTS, "m_": PAIR_CONSTRAINT, None: ""}[match[1]]
-        return household(name, match[2] is not None, int(match[3]), constraints)
+        return household_task(name, match[2] is not None, int(match[3]), constraints)
     if match := re.fullmatch(r"batch(\d+)", name):
-        return batch(name, int(match[1]))
+        return batch_task(name, int(match[1]))
     if match := re.fullmatch(r"grip(\d+)", name):
-        return gripper(name, int(match[1]))
+        return gripper_task(name, int(match[1]))
     if match := re.fullmatch(r"wh(\d+)(safe)?", name):
-        return warehouse(name, int(match[1]), match[2] is not None)
+        return warehouse_task(name, int(match[1]), match[2] is not None)
     if match := re.fullmatch(r"grounded(\d+)", name):
-        return grounded(name, int(match[1]))
-    raise ValueError(f"no such task: {name}")
+        return grounded_task(name, int(match[1]))
+    raise ValueError(f"`{name}` is not a task")
 
 
 def write_task(folder: Path, name: str) -> None:

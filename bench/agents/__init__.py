@@ -1,1 +1,1 @@
-"""What the doors for agents and robots cost."""
+"""Measurements of the interfaces for agents and robots."""

@@ -1,1 +1,1 @@
-"""The site of the documentation: its navigation from ``docs/README.md``, its reference from the code."""
+"""The documentation site: navigation from ``docs/README.md``, reference pages generated from the code."""

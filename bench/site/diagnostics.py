@@ -1,11 +1,11 @@
-"""The pages behind ``safecheck --explain``, those of a hundred codes on one page."""
+"""Reference pages of the diagnostics: the texts of ``safecheck --explain``, a hundred codes per page."""
 
 from __future__ import annotations
 
 import inspect
 import re
 
-from bench.site.markdown import prose, slug
+from bench.site.markdown import heading_slug, mark_prose
 
 from plansafe.grammar.codes import SC
 
@@ -13,35 +13,37 @@ _COMMENT = re.compile(r"    # (.+)\.$")
 _CODE = re.compile(r'    \w+: Final = "(SC\d{3})"')
 
 
-def groups() -> dict[str, list[str]]:
-    """What the codes of each hundred are about, as the table of codes says above them."""
-    found: dict[str, list[str]] = {}
-    about = ""
+def code_topics() -> dict[str, list[str]]:
+    """The topics of each hundred codes, from the comments in the table of codes."""
+    topics: dict[str, list[str]] = {}
+    topic = ""
     for line in inspect.getsource(SC).splitlines():
         comment, code = _COMMENT.match(line), _CODE.match(line)
-        about = comment[1] if comment else about
-        if code and about not in found.setdefault(code[1][:3], []):
-            found[code[1][:3]].append(about)
-    return found
+        topic = comment[1] if comment else topic
+        if code and topic not in topics.setdefault(code[1][:3], []):
+            topics[code[1][:3]].append(topic)
+    return topics
 
 
-def lower(text: str) -> str:
-    """A page below a heading: each of its headings a level lower."""
-    return "\n".join([f"#{line}" if is_prose and re.match(r"#+ ", line) else line for is_prose, line in prose(text)])
+def lower_headings(text: str) -> str:
+    """The text with each heading one level lower."""
+    return "\n".join(
+        [f"#{line}" if is_prose and re.match(r"#+ ", line) else line for is_prose, line in mark_prose(text)]
+    )
 
 
-def pages() -> dict[str, str]:
-    """A page for each hundred codes, and a list of all."""
+def diagnostic_pages() -> dict[str, str]:
+    """A page for each hundred codes, and an index."""
     from plansafe.app.explain import codes, page
 
-    made: dict[str, str] = {}
-    index = ["# Diagnostics", "", "What `safecheck --explain CODE` says.", "", "| code | |", "|---|---|"]
-    about = groups()
+    texts: dict[str, str] = {}
+    index = ["# Diagnostics", "", "The texts of `safecheck --explain CODE`.", "", "| code | |", "|---|---|"]
+    topics = code_topics()
     for code in sorted(codes()):
         text = page(code) or ""
         title = text.partition("\n")[0].removeprefix("# ")
         group = f"{code[:3]}xx"
-        made.setdefault(f"{group}.md", f"# {group}: {'; '.join(about[code[:3]])}\n")
-        made[f"{group}.md"] += f"\n{lower(text)}\n"
-        index.append(f"| [{code}]({group}.md#{slug(title)}) | {title.partition(': ')[2]} |")
-    return {"index.md": "\n".join(index) + "\n"} | made
+        texts.setdefault(f"{group}.md", f"# {group}: {'; '.join(topics[code[:3]])}\n")
+        texts[f"{group}.md"] += f"\n{lower_headings(text)}\n"
+        index.append(f"| [{code}]({group}.md#{heading_slug(title)}) | {title.partition(': ')[2]} |")
+    return {"index.md": "\n".join(index) + "\n"} | texts

@@ -1,4 +1,4 @@
-"""The fields of the JSON outputs as pages, from the schemas that are shipped."""
+"""Reference pages of the JSON outputs, from the shipped schemas."""
 
 from __future__ import annotations
 
@@ -6,76 +6,95 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from bench.site.markdown import cell, code
+from bench.site.markdown import inline_code, table_cell
 
 Schema = dict[str, Any]
 
 
-def schemas() -> dict[str, Schema]:
-    """The shipped schemas, by the names of their files without the ending."""
+def read_schemas() -> dict[str, Schema]:
+    """The shipped schemas, by file name without ``.json``."""
     folder = files("plansafe.app") / "schema"
-    found = sorted([path for path in folder.iterdir() if path.name.endswith(".json")], key=lambda path: path.name)
-    return {path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8")) for path in found}
+    schema_files = sorted(
+        [path for path in folder.iterdir() if path.name.endswith(".json")], key=lambda path: path.name
+    )
+    return {path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8")) for path in schema_files}
 
 
-def kind(schema: Schema) -> str:
-    """What values a schema takes, in Markdown."""
+def allowed_values(schema: Schema) -> str:
+    """The values that a schema allows, in Markdown."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})" if name else "this object"
     if "const" in schema:
-        return code(json.dumps(schema["const"]))
+        return inline_code(json.dumps(schema["const"]))
     if "enum" in schema:
-        return ", ".join([code(json.dumps(value)) for value in schema["enum"]])
+        return ", ".join([inline_code(json.dumps(value)) for value in schema["enum"]])
     for word in ("anyOf", "oneOf"):
         if word in schema:
-            return " or ".join([kind(part) for part in schema[word]])
+            return " or ".join([allowed_values(part) for part in schema[word]])
     types = schema.get("type", "any")
     types = " or ".join(types) if isinstance(types, list) else types
     if types == "array":
-        return f"list of {kind(schema['items'])}" if "items" in schema else "list"
+        return f"list of {allowed_values(schema['items'])}" if "items" in schema else "list"
     if types == "object" and "properties" not in schema and isinstance(schema.get("additionalProperties"), dict):
-        return f"object; each value: {kind(schema['additionalProperties'])}"
+        return f"object; each value: {allowed_values(schema['additionalProperties'])}"
     limits = [f"{sign} {schema[word]}" for word, sign in (("minimum", "≥"), ("maximum", "≤")) if word in schema]
-    limits += [f"like {code(schema['pattern'])}"] if "pattern" in schema else []
+    limits += [f"like {inline_code(schema['pattern'])}"] if "pattern" in schema else []
     return ", ".join([types, *limits])
 
 
-def _rows(schema: Schema, before: str = "") -> list[str]:
-    """A row for each key, and for the keys of objects that have no name of their own."""
+def _field_rows(schema: Schema, prefix: str = "") -> list[str]:
+    """A table row for each key, also for the keys of unnamed inner objects."""
     rows = []
-    for key, value in schema.get("properties", {}).items():
-        needed = "" if key in schema.get("required", ()) else "optional; "
-        rows.append(f"| {code(before + key)} | {kind(value)} | {needed}{cell(value.get('description', ''))} |")
-        parts = [value, *value.get("anyOf", ()), *value.get("oneOf", ())]
-        for part in parts:
-            rows += _rows(part, f"{before}{key}.")
-            rows += _rows(part["items"], f"{before}{key}[].") if isinstance(part.get("items"), dict) else []
+    for field, field_schema in schema.get("properties", {}).items():
+        optional_mark = "" if field in schema.get("required", ()) else "optional; "
+        rows.append(
+            f"| {inline_code(prefix + field)} | {allowed_values(field_schema)} | {optional_mark}"
+            f"{table_cell(field_schema.get('description', ''))} |"
+        )
+        alternatives = [field_schema, *field_schema.get("anyOf", ()), *field_schema.get("oneOf", ())]
+        for alternative in alternatives:
+            rows += _field_rows(alternative, f"{prefix}{field}.")
+            rows += (
+                _field_rows(alternative["items"], f"{prefix}{field}[].")
+                if isinstance(alternative.get("items"), dict)
+                else []
+            )
     return rows
 
 
-def page(name: str, schema: Schema) -> str:
-    """The page of one schema: the object itself, then those that it is made of."""
-    lines = [f"# {name}.json", "", f"{cell(schema.get('title', ''))}. {cell(schema.get('description', ''))}", ""]
+def schema_page(name: str, schema: Schema) -> str:
+    """The page of one schema: the object, then its named definitions."""
+    lines = [
+        f"# {name}.json",
+        "",
+        f"{table_cell(schema.get('title', ''))}. {table_cell(schema.get('description', ''))}",
+        "",
+    ]
     heading = ["| key | value | |", "|---|---|---|"]
-    lines += [*heading, *_rows(schema), ""]
-    for part, inner in schema.get("$defs", {}).items():
-        rows = _rows(inner)
-        lines += [f"## {part}", "", cell(inner.get("description", "")), ""]
-        lines += [*heading, *rows, ""] if rows else [kind(inner), ""]
+    lines += [*heading, *_field_rows(schema), ""]
+    for definition_name, definition in schema.get("$defs", {}).items():
+        rows = _field_rows(definition)
+        lines += [f"## {definition_name}", "", table_cell(definition.get("description", "")), ""]
+        lines += [*heading, *rows, ""] if rows else [allowed_values(definition), ""]
     return "\n".join(lines)
 
 
-def pages() -> dict[str, str]:
-    """A page for each schema."""
-    found = schemas()
+def schema_pages() -> dict[str, str]:
+    """A page for each schema, and an index."""
+    all_schemas = read_schemas()
     lines = [
         "# JSON fields",
         "",
-        "Made from the schemas that are shipped with safecheck.",
+        "Generated from the schemas that are part of safecheck.",
         "",
         "| schema | |",
         "|---|---|",
     ]
-    lines += [f"| [{name}.json]({name}.md) | {cell(schema.get('description', ''))} |" for name, schema in found.items()]
-    return {"index.md": "\n".join(lines) + "\n"} | {f"{name}.md": page(name, schema) for name, schema in found.items()}
+    lines += [
+        f"| [{name}.json]({name}.md) | {table_cell(schema.get('description', ''))} |"
+        for name, schema in all_schemas.items()
+    ]
+    return {"index.md": "\n".join(lines) + "\n"} | {
+        f"{name}.md": schema_page(name, schema) for name, schema in all_schemas.items()
+    }

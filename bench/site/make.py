@@ -1,8 +1,8 @@
-"""The sources of the site: the pages of docs/, the reference made from the code, and mkdocs.yml.
+"""Write the sources of the site: the pages of docs/, reference pages generated from the code, and mkdocs.yml.
 
 usage: python -m bench.site.make FOLDER
 
-The pages stay where they are; copies go to FOLDER/pages, in the Markdown of mkdocs. `make docs` does this and builds.
+Writes all pages to FOLDER/pages, in the Markdown of mkdocs. `make docs` runs this script and builds the site.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.site import api, commands, diagnostics, fields, rules
-from bench.site.index import Entry, mistakes, read_index
-from bench.site.markdown import anchors, links, ready
+from bench.site.index import PageEntry, index_problems, read_index
+from bench.site.markdown import find_links, heading_anchors, to_mkdocs
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ASSETS = Path(__file__).resolve().parent / "assets"
-BESIDE = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOT_PAGES = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 GENERATED = {
     "Command line": "commands",
     "JSON fields": "json",
@@ -73,123 +73,127 @@ validation:
 """
 
 
-def generated() -> dict[str, str]:
-    """The pages that are made from the code, by their files."""
-    run = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-    made = {
-        "commands": commands.pages(),
-        "json": fields.pages(),
-        "diagnostics": diagnostics.pages(),
-        "rules": rules.pages(),
-        "python": api.pages(run),
+def generated_pages() -> dict[str, str]:
+    """The pages generated from the code, by file."""
+    documented_pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    texts_by_folder = {
+        "commands": commands.command_pages(),
+        "json": fields.schema_pages(),
+        "diagnostics": diagnostics.diagnostic_pages(),
+        "rules": rules.rule_pages(),
+        "python": api.api_pages(documented_pages),
     }
-    return {f"reference/{folder}/{name}": text for folder, pages in made.items() for name, text in pages.items()}
+    return {
+        f"reference/{folder}/{name}": text for folder, pages in texts_by_folder.items() for name, text in pages.items()
+    }
 
 
-def copied() -> dict[str, str]:
-    """The pages that are written by hand, with links as the site has them."""
-    made = {}
+def handwritten_pages() -> dict[str, str]:
+    """The handwritten pages, by file, with links adapted to the site."""
+    texts = {}
     sources = {path.relative_to(ROOT).as_posix(): path.relative_to(DOCS).as_posix() for path in DOCS.glob("*.md")}
-    sources |= BESIDE
+    sources |= ROOT_PAGES
     for source, target in sources.items():
         text = (ROOT / source).read_text(encoding="utf-8")
-        made[target] = ready(text, lambda link, source=source: _placed(source, link, sources))  # type: ignore[misc]
-    before, adding, rest = made["README.md"].removeprefix("# docs\n").partition("## To add a page")
+        texts[target] = to_mkdocs(text, lambda link, source=source: _site_link(source, link, sources))  # type: ignore[misc]
+    introduction, add_heading, remainder = texts["README.md"].removeprefix("# docs\n").partition("## To add a page")
     rows = "".join([f"- [{title}](reference/{folder}/index.md)\n" for title, folder in GENERATED.items()])
-    made["README.md"] = f"# safecheck\n{before}## Made from the code\n\n{rows}\n{adding}{rest}"
-    return made
+    texts["README.md"] = f"# safecheck\n{introduction}## Generated from the code\n\n{rows}\n{add_heading}{remainder}"
+    return texts
 
 
-def _placed(source: str, link: str, sources: dict[str, str]) -> str | None:
-    """Where a link of a page leads in the site, whose written pages lie side by side."""
+def _site_link(source: str, link: str, sources: dict[str, str]) -> str | None:
+    """The target of a page's link in the site, where all handwritten pages are in one folder."""
     path, _, anchor = link.partition("#")
     if not path:
         return link
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-    end = f"#{anchor}" if anchor else ""
+    suffix = f"#{anchor}" if anchor else ""
     if target in sources:
-        return sources[target] + end
-    inside = target.removeprefix("docs/")
-    return inside + end if inside != target and (ROOT / target).is_file() else None
+        return sources[target] + suffix
+    docs_path = target.removeprefix("docs/")
+    return docs_path + suffix if docs_path != target and (ROOT / target).is_file() else None
 
 
-def pages() -> dict[str, str]:
-    """All pages of the site, by their files. Raises ``ValueError`` where the index of the pages is wrong."""
-    wrong = mistakes(DOCS, read_index(DOCS))
-    if wrong:
-        raise ValueError("\n".join(wrong))
-    return copied() | generated()
+def site_pages() -> dict[str, str]:
+    """All pages of the site, by file. Raises ``ValueError`` if the index of the pages has problems."""
+    problems = index_problems(DOCS, read_index(DOCS))
+    if problems:
+        raise ValueError("\n".join(problems))
+    return handwritten_pages() | generated_pages()
 
 
-def dead(made: dict[str, str]) -> Iterator[str]:
-    """Each link of a page that leads nowhere."""
-    named = {page: anchors(text) for page, text in made.items()}
-    for page, text in made.items():
-        for link in links(text):
+def dead_links(texts: dict[str, str]) -> Iterator[str]:
+    """A message for each link without a target."""
+    page_anchors = {page: heading_anchors(text) for page, text in texts.items()}
+    for page, text in texts.items():
+        for link in find_links(text):
             path, _, anchor = link.partition("#")
             if ":" in path:
                 continue
             target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
-            if target not in made and not (DOCS / target).is_file():
+            if target not in texts and not (DOCS / target).is_file():
                 yield f"{page}: {link}: no such page"
-            elif anchor and target in named and anchor not in named[target]:
+            elif anchor and target in page_anchors and anchor not in page_anchors[target]:
                 yield f"{page}: {link}: the page has no such heading"
 
 
-def navigation(entries: list[Entry], made: dict[str, str]) -> list[object]:
-    """The navigation, as mkdocs takes it."""
+def build_navigation(entries: list[PageEntry], texts: dict[str, str]) -> list[object]:
+    """The navigation in the format of mkdocs."""
     top: list[object] = [{"Home": ["README.md", {"Overview": "overview.md"}]}]
     for kind in dict.fromkeys(entry.kind for entry in entries):
-        here: list[object] = []
-        of = [entry for entry in entries if entry.kind == kind]
-        for group in dict.fromkeys(entry.group for entry in of):
-            rows: list[object] = [{entry.title: entry.page} for entry in of if entry.group == group]
-            here += [{group: rows}] if group else rows
+        items: list[object] = []
+        kind_entries = [entry for entry in entries if entry.kind == kind]
+        for group in dict.fromkeys(entry.group for entry in kind_entries):
+            group_items: list[object] = [{entry.title: entry.page} for entry in kind_entries if entry.group == group]
+            items += [{group: group_items}] if group else group_items
         if kind == "Reference":
             for title, folder in GENERATED.items():
-                inside = sorted(page for page in made if page.startswith(f"reference/{folder}/"))
-                first = f"reference/{folder}/index.md"
-                here.append({title: [first, *[_named(page) for page in inside if page != first]]})
-        top.append({kind: here})
+                reference_pages = sorted(page for page in texts if page.startswith(f"reference/{folder}/"))
+                index_page = f"reference/{folder}/index.md"
+                items.append(
+                    {title: [index_page, *[_navigation_item(page) for page in reference_pages if page != index_page]]}
+                )
+        top.append({kind: items})
     return [*top, {"Contributing": ["contributing.md", {"Changes": "changelog.md"}]}]
 
 
-def _named(page: str) -> dict[str, str]:
+def _navigation_item(page: str) -> dict[str, str]:
     return {page.rpartition("/")[2].removesuffix(".md"): page}
 
 
-def write(folder: Path) -> int:
-    """Write the sources; how many pages. What was there is replaced."""
-    made = pages()
-    wrong = list(dead(made))
-    if wrong:
-        raise ValueError("\n".join(wrong))
-    out = folder / "pages"
-    shutil.rmtree(out, ignore_errors=True)
-    for page, text in made.items():
-        (out / page).parent.mkdir(parents=True, exist_ok=True)
-        (out / page).write_text(text, encoding="utf-8")
+def write_sources(folder: Path) -> int:
+    """Write the sources, replacing existing ones; returns the number of pages."""
+    texts = site_pages()
+    problems = list(dead_links(texts))
+    if problems:
+        raise ValueError("\n".join(problems))
+    target = folder / "pages"
+    shutil.rmtree(target, ignore_errors=True)
+    for page, text in texts.items():
+        (target / page).parent.mkdir(parents=True, exist_ok=True)
+        (target / page).write_text(text, encoding="utf-8")
     for path in DOCS.rglob("*"):
         if path.is_file() and path.suffix != ".md":
-            (out / path.relative_to(DOCS)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, out / path.relative_to(DOCS))
-    (out / "assets").mkdir()
-    shutil.copy(ASSETS / "site.css", out / "assets" / "site.css")
-    shutil.copy(ASSETS / "worker.js", out / "assets" / "iframe-worker.js")
-    settings = f"{THEME}nav: {json.dumps(navigation(read_index(DOCS), made))}\n"
+            (target / path.relative_to(DOCS)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target / path.relative_to(DOCS))
+    (target / "assets").mkdir()
+    shutil.copy(ASSETS / "site.css", target / "assets" / "site.css")
+    shutil.copy(ASSETS / "worker.js", target / "assets" / "iframe-worker.js")
+    settings = f"{THEME}nav: {json.dumps(build_navigation(read_index(DOCS), texts))}\n"
     (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
-    return len(made)
+    return len(texts)
 
 
 def main() -> int:
-    """Say what was written, or what is wrong."""
+    """Write the sources, or print the problems."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     try:
-        count = write(folder)
-    except ValueError as wrong:
-        print(wrong, file=sys.stderr)
+        count = write_sources(folder)
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 1
     print(f"{count} pages in {os.path.join(folder, 'pages')}")
     return 0

@@ -1,4 +1,4 @@
-"""From the Markdown of GitHub, which the pages are written in, to that of mkdocs: lists, links, names of headings."""
+"""Convert the Markdown of GitHub to the Markdown of mkdocs: lists, links, names of headings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HEADING = re.compile(r"^(#{1,6}) (.+?)\s*$")
 _MARKED = re.compile(r"(`+)(.+?)\1|\*\*|\[([^\]]*)\]\([^)]*\)")
 
 
-def prose(text: str) -> Iterator[tuple[bool, str]]:
-    """Each line, and whether it is prose: outside of blocks of code."""
+def mark_prose(text: str) -> Iterator[tuple[bool, str]]:
+    """Each line, with True if it is prose (outside of code blocks)."""
     inside = False
     for line in text.splitlines():
         fence = _FENCE.match(line) is not None
@@ -21,90 +21,95 @@ def prose(text: str) -> Iterator[tuple[bool, str]]:
         inside ^= fence
 
 
-def slug(heading: str) -> str:
-    """The name that GitHub gives to a heading."""
+def heading_slug(heading: str) -> str:
+    """The anchor that GitHub generates for a heading."""
     plain = _MARKED.sub(lambda m: m[2] or m[3] or "", heading)
     return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
 
 
-def anchors(text: str) -> set[str]:
-    """What a link into a page may name."""
-    found: set[str] = set()
-    for open_text, line in prose(text):
-        heading = _HEADING.match(line) if open_text else None
+def heading_anchors(text: str) -> set[str]:
+    """The anchors of a page."""
+    names: set[str] = set()
+    for is_prose, line in mark_prose(text):
+        heading = _HEADING.match(line) if is_prose else None
         if heading:
-            name, number = slug(heading[2]), 0
-            while (f"{name}-{number}" if number else name) in found:
+            name, number = heading_slug(heading[2]), 0
+            while (f"{name}-{number}" if number else name) in names:
                 number += 1
-            found.add(f"{name}-{number}" if number else name)
-    return found
+            names.add(f"{name}-{number}" if number else name)
+    return names
 
 
-def links(text: str) -> Iterator[str]:
-    """Where a page leads."""
-    for open_text, line in prose(text):
-        if open_text:
+def find_links(text: str) -> Iterator[str]:
+    """The link targets of a page."""
+    for is_prose, line in mark_prose(text):
+        if is_prose:
             plain = re.sub(r"`[^`]*`", "", line)
-            yield from [found[1] for found in re.findall(r"(\[|^)[^\]]*\]\(([^)\s]+)\)", plain)]
+            yield from [link_match[1] for link_match in re.findall(r"(\[|^)[^\]]*\]\(([^)\s]+)\)", plain)]
 
 
-def ready(text: str, place: Callable[[str], str | None]) -> str:
-    """A page as mkdocs reads it. ``place`` says where a link leads there; ``None``: to nothing that the site has."""
+def to_mkdocs(text: str, map_target: Callable[[str], str | None]) -> str:
+    """A page in the Markdown of mkdocs. ``map_target`` maps link targets; a link mapped to ``None`` becomes text."""
 
-    def link(found: re.Match[str]) -> str:
-        target = found[3] if ":" in found[3] else place(found[3])
-        return found[2] if target is None else f"{found[1]}[{found[2]}]({target})"
+    def link(match: re.Match[str]) -> str:
+        target = match[3] if ":" in match[3] else map_target(match[3])
+        return match[2] if target is None else f"{match[1]}[{match[2]}]({target})"
 
     lines: list[str] = []
-    listed = False
-    for open_text, line in prose(text):
-        if open_text:
-            item = _ITEM.match(line)
-            if item and not listed and lines and lines[-1].strip():
+    in_list = False
+    for is_prose, line in mark_prose(text):
+        if is_prose:
+            list_item = _ITEM.match(line)
+            if list_item and not in_list and lines and lines[-1].strip():
                 lines.append("")  # a list needs an empty line before it
-            listed = item is not None or (listed and line.startswith(" ")) or (listed and bool(line.strip()))
+            in_list = list_item is not None or (in_list and line.startswith(" ")) or (in_list and bool(line.strip()))
             if not line.strip():
-                listed = False
+                in_list = False
             line = _LINK.sub(link, line)
-        elif _FENCE.match(line) and lines and lines[-1].strip() and not line.startswith(" ") and not _within(lines):
+        elif (
+            _FENCE.match(line) and lines and lines[-1].strip() and not line.startswith(" ") and not _is_code_open(lines)
+        ):
             lines.append("")
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _within(lines: list[str]) -> bool:
-    """Whether a block of code is open at the end."""
+def _is_code_open(lines: list[str]) -> bool:
+    """True if a code block is open at the end."""
     return sum(_FENCE.match(line) is not None for line in lines) % 2 == 1
 
 
-def cell(text: str) -> str:
-    """Text in a cell of a table: it ends nothing and marks nothing."""
+def table_cell(text: str) -> str:
+    """Text for a table cell, with markup escaped."""
     text = " ".join(text.split())
-    return re.sub(r"([\\|<>*_\[\]#])", r"\\\1", text).replace("`", "\\`") if "`" not in text else _mixed(text)
+    return re.sub(r"([\\|<>*_\[\]#])", r"\\\1", text).replace("`", "\\`") if "`" not in text else _cell_with_code(text)
 
 
-def _mixed(text: str) -> str:
-    """The same where some of it is code already."""
+def _cell_with_code(text: str) -> str:
+    """Text for a table cell that contains inline code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
-        return cell(text.replace("`", "'"))
+        return table_cell(text.replace("`", "'"))
     return "".join(
-        [f"`{p.replace('|', chr(92) + '|')}`" if n % 2 else (cell(p) and _kept(p)) for n, p in enumerate(parts)]
+        [
+            f"`{part.replace('|', chr(92) + '|')}`" if index % 2 else (table_cell(part) and _escaped_with_spaces(part))
+            for index, part in enumerate(parts)
+        ]
     )
 
 
-def _kept(part: str) -> str:
-    """A part between code, with the spaces at its ends."""
-    inner = cell(part)
-    return f"{' ' if part[:1] == ' ' else ''}{inner}{' ' if part[-1:] == ' ' and inner else ''}"
+def _escaped_with_spaces(part: str) -> str:
+    """Escaped text between inline code, with the spaces at its ends."""
+    escaped = table_cell(part)
+    return f"{' ' if part[:1] == ' ' else ''}{escaped}{' ' if part[-1:] == ' ' and escaped else ''}"
 
 
-def code(text: str) -> str:
-    """A word as code, in a table, too."""
+def inline_code(text: str) -> str:
+    """Inline code that is also valid in a table."""
     return f"`{text.replace('|', chr(92) + '|')}`" if text else ""
 
 
-def block(kind: str, text: str) -> str:
-    """A block of code, whatever is in it."""
+def code_block(kind: str, text: str) -> str:
+    """A fenced code block, with a fence longer than any in the text."""
     longest = max([3, *[len(run) + 1 for run in re.findall(r"`{3,}", text)]])
     return f"{'`' * longest}{kind}\n{text.rstrip()}\n{'`' * longest}\n"

@@ -1,1 +1,1 @@
-"""Benchmarks of verdicts over worlds."""
+"""Benchmarks of verdicts over possible worlds."""

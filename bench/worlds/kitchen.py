@@ -1,15 +1,15 @@
-"""Kitchens of any size about which little is known: what is in which container, what is metal, what is wet.
+"""Kitchens of any size with many unknown facts: which item is in which container, which is metal, which is wet.
 
-Most of what a plan does, it does to everything in a container (universal conditional effects): it pours one container
-into another, heats, washes or cools what is in it. A rule forbids that anything metal be in a microwave that runs,
-another that anything wet be in an oven that is hot, a third that anything hot be left in the end.
+Most actions affect all items in a container (universal conditional effects): pour them into another container, heat,
+wash or dry them. Rules forbid metal items in a running microwave, starting a container with a wet item, and items that
+are hot in the final state.
 """
 
 from __future__ import annotations
 
 import random
 
-from bench.worlds.task import SAFE, UNSAFE, Task, problem_of
+from bench.worlds.task import SAFE, UNSAFE, Task, problem_text
 
 DOMAIN = """(define (domain kitchens)
   (:requirements :adl)
@@ -41,29 +41,29 @@ RULES = """(define (safety kitchens)
     :on (run ?c) :forbid (and (wet ?x) (in ?x ?c)))
   (:termination nothing-hot :parameters (?x - item) :forbid (hot ?x)))
 """
-FAULT = 3
+FAULT_STEPS = 3
 
 
-def _quiet(plan: list[str], oven: str) -> tuple[int, str]:
-    """A place past the middle of a plan where nothing runs, and where a metal thing from the oven is by then."""
-    where, running = oven, 0
-    for place, step in enumerate(plan):
-        if place >= len(plan) // 2 and not running:
-            return place, where
-        action, *containers = step.strip("()").split()
+def _idle_position(plan: list[str], oven: str) -> tuple[int, str]:
+    """A position in the second half of the plan where nothing is running, and the container of the first item there."""
+    container, running = oven, 0
+    for position, step in enumerate(plan):
+        if position >= len(plan) // 2 and not running:
+            return position, container
+        action, *arguments = step.strip("()").split()
         running += (action == "run") - (action == "stop")
-        if action in ("pour", "sort-out") and containers[0] == where:
-            where = containers[1]
-    return len(plan), where
+        if action in ("pour", "sort-out") and arguments[0] == container:
+            container = arguments[1]
+    return len(plan), container
 
 
-def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, containers: int = 0, seed: int = 0) -> Task:
-    """A kitchen with a plan of so many steps that is SAFE in all worlds, or in some only.
+def kitchen_task(objects: int, steps: int, open_facts: int, *, safe: bool, containers: int = 0, seed: int = 0) -> Task:
+    """A kitchen with a plan of ``steps`` steps that is SAFE in all worlds, or only in some.
 
-    If it is not said how many, there is a container for every 20 objects, four at least; ``steps`` should be twice as
-    many.
+    By default there is one container per 20 objects, at least four. ``steps`` should be at least twice the number of
+    containers.
     """
-    rnd = random.Random(f"plan {seed}")  # the same plan however many things there are
+    rng = random.Random(f"plan {seed}")  # the plan does not depend on the number of items
     places = [f"c{i}" for i in range(containers or max(4, objects // 20))]
     items = [f"i{i}" for i in range(objects - len(places))]
     microwaves = places[: len(places) // 2]
@@ -72,27 +72,27 @@ def kitchen(objects: int, steps: int, open_facts: int, *, safe: bool, containers
     facts = [f"(in {x} {c})" for x in items for c in places]
     random.Random(seed).shuffle(facts)
     facts.insert(0, facts.pop(facts.index(f"(in {items[0]} {oven})")))
-    left = max(1, open_facts - 2 * len(items))
-    unknown = [*facts[:left], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]][:open_facts]
+    location_count = max(1, open_facts - 2 * len(items))
+    unknown = [*facts[:location_count], *[f"(metal {x})" for x in items], *[f"(wet {x})" for x in items]][:open_facts]
     init += [f"(unknown {fact})" for fact in unknown]
-    body = steps - (0 if safe else FAULT) - len(places)
+    body_length = steps - (0 if safe else FAULT_STEPS) - len(places)
     plan: list[str] = []
-    while len(plan) < body:
-        c, d = rnd.sample(places, 2)
-        kind = rnd.randrange(4)
-        if kind == 0:
+    while len(plan) < body_length:
+        c, d = rng.sample(places, 2)
+        action_number = rng.randrange(4)
+        if action_number == 0:
             plan.append(f"(pour {c} {d})")
-        elif kind == 1:
+        elif action_number == 1:
             plan.append(f"(wash {c})")
-        elif kind == 2 and body - len(plan) >= 5:
+        elif action_number == 2 and body_length - len(plan) >= 5:
             plan += [f"(sort-out {c} {oven})", f"(dry {c})", f"(run {c})", f"(stop {c})", f"(dry {c})"]
         else:
             plan.append(f"(dry {c})")
     if not safe:
-        place, where = _quiet(plan, oven)
-        # The first thing, if it is metal, is in a microwave that runs after all.
-        first = f"(dry {where})" if where == microwaves[0] else f"(pour {where} {microwaves[0]})"
-        plan[place:place] = [first, f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
+        position, container = _idle_position(plan, oven)
+        # If the first item is metal, it is in a microwave when that runs.
+        move_step = f"(dry {container})" if container == microwaves[0] else f"(pour {container} {microwaves[0]})"
+        plan[position:position] = [move_step, f"(run {microwaves[0]})", f"(stop {microwaves[0]})"]
     plan += [f"(dry {c})" for c in places]
-    problem = problem_of("kitchens", {"item": items, "container": places}, init)
+    problem = problem_text("kitchens", {"item": items, "container": places}, init)
     return Task(DOMAIN, problem, RULES, "\n".join(plan) + "\n", SAFE if safe else UNSAFE, len(unknown))

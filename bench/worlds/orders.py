@@ -1,15 +1,15 @@
-"""Plans whose order is partly left open, with many writers of one fact.
+"""Partially ordered plans in which many steps write the same fact.
 
-``rounds`` (STRIPS, a state rule): somebody comes, switches a stove on and off, and leaves, again and again, while
-others work on the rest of the house. ``doors`` (STRIPS, nothing for the rule to do): a door is opened, passed and
-closed again. ``interlock`` (conditional effects, a state rule): who comes and leaves and who cooks are not ordered at
-all, but the stove goes on only if somebody is there, and off when they leave. ``shifts`` (STRIPS, a state rule with a
-quantifier): people relieve each other, so that one of them is there whenever the stove may be on.
+``rounds`` (STRIPS, a state rule): a person comes, switches a stove on and off, and leaves, repeatedly; unrelated work
+is not ordered relative to this. ``doors`` (STRIPS, the rule is not triggered): a passage is opened, passed and closed
+again. ``interlock`` (conditional effects, a state rule): coming and leaving are not ordered relative to cooking, but
+the stove turns on only if a person is present, and turns off when the person leaves. ``shifts`` (STRIPS, a state rule
+with a quantifier): persons replace each other, so one is present whenever the stove can be on.
 """
 
 from __future__ import annotations
 
-from bench.worlds.task import INVALID, SAFE, UNSAFE, Answer, Task, problem_of
+from bench.worlds.task import INVALID, SAFE, UNSAFE, Answer, Task, problem_text
 
 DOMAIN = """(define (domain house)
   (:types person item)
@@ -37,84 +37,87 @@ RULES = """(define (safety house)
 """
 
 
-class _Plan:
-    """Steps are numbered from 1; each says which steps come before it."""
+class _PartialOrder:
+    """A partially ordered plan under construction; steps are numbered from 1."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
-        self.pairs: list[tuple[int, int]] = []
+        self.ordering: list[tuple[int, int]] = []
 
-    def step(self, text: str, *before: int) -> int:
+    def add_step(self, text: str, *predecessors: int) -> int:
+        """Add a step after the given steps (0: none); returns its number."""
         self.steps.append(text)
-        self.pairs += [(b, len(self.steps)) for b in before if b]
+        self.ordering += [(predecessor, len(self.steps)) for predecessor in predecessors if predecessor]
         return len(self.steps)
 
-    def fill(self, size: int, chains: int = 8) -> None:
-        """Work beside: each item is prepared and finished, in chains that are not ordered among each other."""
-        last = [0] * chains
+    def add_unrelated_work(self, size: int, chains: int = 8) -> None:
+        """Add unrelated work: each item is prepared and finished, in chains without an order between them."""
+        last_steps = [0] * chains
         item = 0
         while len(self.steps) + 2 <= size:
             chain = item % chains
-            last[chain] = self.step(f"(finish i{item})", self.step(f"(prepare i{item})", last[chain]))
+            last_steps[chain] = self.add_step(
+                f"(finish i{item})", self.add_step(f"(prepare i{item})", last_steps[chain])
+            )
             item += 1
 
-    def task(self, size: int, people: int, expected: Answer) -> Task:
-        self.fill(size)
+    def build_task(self, size: int, people: int, expected: Answer) -> Task:
+        self.add_unrelated_work(size)
         items = sum([step.startswith("(prepare") for step in self.steps])
         steps = "\n  ".join([f"(s{number} {text})" for number, text in enumerate(self.steps, 1)])
-        pairs = " ".join([f"(< s{first} s{second})" for first, second in self.pairs])
+        pairs = " ".join([f"(< s{first} s{second})" for first, second in self.ordering])
         names = {"person": [f"p{i}" for i in range(max(1, people))], "item": [f"i{i}" for i in range(items)]}
         goal = " ".join([f"(done i{i})" for i in range(items)])
         plan = f"(define (plan work)\n (:steps\n  {steps})\n (:ordering {pairs}))\n"
-        return Task(DOMAIN, problem_of("house", names, [], goal), RULES, plan, expected)
+        return Task(DOMAIN, problem_text("house", names, [], goal), RULES, plan, expected)
 
 
-def _rounds(size: int) -> int:
+def _round_count(size: int) -> int:
     return max(10, size // 20)
 
 
-def rounds(size: int, *, safe: bool) -> Task:
-    """Not ``safe``: one of them may leave before the stove is off."""
-    plan, left, count = _Plan(), 0, _rounds(size)
-    for number in range(count):
-        came = plan.step("(come)", left)
-        off = plan.step("(switch-off)", plan.step("(switch-on)", came))
-        left = plan.step("(leave)", off if safe or number != count // 2 else came)
-        if not safe and number == count // 2:
-            left = plan.step("(come)", off, left)
-    return plan.task(size, 0, SAFE if safe else UNSAFE)
+def rounds_task(size: int, *, safe: bool) -> Task:
+    """If not ``safe``, one person can leave before the stove is off."""
+    plan, last_leave, count = _PartialOrder(), 0, _round_count(size)
+    for index in range(count):
+        come = plan.add_step("(come)", last_leave)
+        switch_off = plan.add_step("(switch-off)", plan.add_step("(switch-on)", come))
+        last_leave = plan.add_step("(leave)", switch_off if safe or index != count // 2 else come)
+        if not safe and index == count // 2:
+            last_leave = plan.add_step("(come)", switch_off, last_leave)
+    return plan.build_task(size, 0, SAFE if safe else UNSAFE)
 
 
-def doors(size: int, *, safe: bool) -> Task:
-    """Not ``safe``: somebody may come to a closed door, in some orders."""
-    plan, closed, count = _Plan(), 0, _rounds(size)
-    for number in range(count):
-        opened = plan.step("(open-door)", closed if safe or number != count // 2 else 0)
-        closed = plan.step("(close-door)", plan.step(f"(pass p{number})", opened))
-    return plan.task(size, count, SAFE if safe else INVALID)
+def doors_task(size: int, *, safe: bool) -> Task:
+    """If not ``safe``, one person finds the passage closed in some orders."""
+    plan, last_close, count = _PartialOrder(), 0, _round_count(size)
+    for index in range(count):
+        open_step = plan.add_step("(open-door)", last_close if safe or index != count // 2 else 0)
+        last_close = plan.add_step("(close-door)", plan.add_step(f"(pass p{index})", open_step))
+    return plan.build_task(size, count, SAFE if safe else INVALID)
 
 
-def interlock(size: int, *, safe: bool) -> Task:
-    """Not ``safe``: the device that switches the stove off may be armed too late."""
-    plan, count = _Plan(), _rounds(size)
-    armed, host, cook = plan.step("(arm)"), 0, 0
+def interlock_task(size: int, *, safe: bool) -> Task:
+    """If not ``safe``, the device that switches the stove off can be armed too late."""
+    plan, count = _PartialOrder(), _round_count(size)
+    arm, last_host_step, last_try = plan.add_step("(arm)"), 0, 0
     for _ in range(count):
-        host = plan.step("(quit)", plan.step("(come)", host), armed if safe else 0)
-        cook = plan.step("(try)", cook)
-    return plan.task(size, 0, SAFE if safe else UNSAFE)
+        last_host_step = plan.add_step("(quit)", plan.add_step("(come)", last_host_step), arm if safe else 0)
+        last_try = plan.add_step("(try)", last_try)
+    return plan.build_task(size, 0, SAFE if safe else UNSAFE)
 
 
-def shifts(size: int, *, safe: bool) -> Task:
-    """Not ``safe``: one of them may depart before the next has arrived."""
-    plan, count = _Plan(), _rounds(size)
-    first = here = plan.step("(arrive p0)")
-    cook = before = 0
-    for number in range(count):
-        left = plan.step(f"(depart p{number})", here)
-        here = plan.step(f"(arrive p{number + 1})", first, before)
-        if safe or number != count // 2:
-            plan.pairs.append((here, left))
-        before = here
-        cook = plan.step("(switch-off)", plan.step("(switch-on)", first, cook))
-    plan.step(f"(depart p{count})", here, cook)
-    return plan.task(size, count + 1, SAFE if safe else UNSAFE)
+def shifts_task(size: int, *, safe: bool) -> Task:
+    """If not ``safe``, one person can depart before the next one arrives."""
+    plan, count = _PartialOrder(), _round_count(size)
+    first_arrival = last_arrival = plan.add_step("(arrive p0)")
+    last_cook = previous_arrival = 0
+    for index in range(count):
+        departure = plan.add_step(f"(depart p{index})", last_arrival)
+        last_arrival = plan.add_step(f"(arrive p{index + 1})", first_arrival, previous_arrival)
+        if safe or index != count // 2:
+            plan.ordering.append((last_arrival, departure))
+        previous_arrival = last_arrival
+        last_cook = plan.add_step("(switch-off)", plan.add_step("(switch-on)", first_arrival, last_cook))
+    plan.add_step(f"(depart p{count})", last_arrival, last_cook)
+    return plan.build_task(size, count + 1, SAFE if safe else UNSAFE)

@@ -1,8 +1,8 @@
-"""Actions with outcomes, and places of which exactly one is right: the verdict needs what the statements say together.
+"""Tasks with nondeterministic effects and unknown locations, where the verdict needs several constraints together.
 
-``pouring``: each item is in exactly one container, and pours may spill each of the items that they move; what was
-spilled is swept up. Nothing is ever lost, or in two containers. ``piles``: each token falls on one pile or the other,
-which one is open; the piles cannot both have more than half of them.
+``pouring``: each item is in exactly one container; a pour can spill each of its items, and spilled items are swept up.
+No item is lost or in two containers. ``piles``: each token falls on one of two piles, nondeterministically; the piles
+cannot both have more than half of the tokens.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from bench.worlds.task import SAFE, UNSAFE, Task, problem_of
+from bench.worlds.task import SAFE, UNSAFE, Task, problem_text
 
 POURING = """(define (domain pouring)
   (:types item container)
@@ -40,36 +40,36 @@ PILES_RULES = """(define (safety piles)
 """
 
 
-def pouring(items: int, containers: int, steps: int, *, spills: bool, safe: bool, seed: int = 0) -> Task:
-    """Pours between containers; with ``spills`` every second one may spill, and what was spilled is swept up.
+def pouring_task(items: int, containers: int, steps: int, *, spills: bool, safe: bool, seed: int = 0) -> Task:
+    """Pours between containers; with ``spills`` about half of them can spill items, which are then swept up.
 
-    Not ``safe``: the last thing spilled is left; without ``spills``, one item may be in several containers.
+    If not ``safe``, the last spilled items are not swept up; without ``spills``, one item can be in several containers.
     """
-    rnd = random.Random(seed)
+    rng = random.Random(seed)
     names, places = [f"i{i}" for i in range(items)], [f"c{i}" for i in range(containers)]
     init = [f"(oneof {' '.join([f'(in {x} {c})' for c in places])})" for x in names]
     if not safe and not spills:
         init[0] = init[0].replace("oneof", "or")
-    end = [f"(pour {c} c0)" for c in places[1:]]
-    end += ["(shake c0 c1)", "(sweep c2)" if safe else "(pour c1 c2)"] if spills else []
+    last_steps = [f"(pour {c} c0)" for c in places[1:]]
+    last_steps += ["(shake c0 c1)", "(sweep c2)" if safe else "(pour c1 c2)"] if spills else []
     plan: list[str] = []
-    while len(plan) < steps - len(end):
-        c, d, e = rnd.sample(places, 3)
-        if spills and rnd.random() < 0.5 and len(plan) + 2 <= steps - len(end):
+    while len(plan) < steps - len(last_steps):
+        c, d, e = rng.sample(places, 3)
+        if spills and rng.random() < 0.5 and len(plan) + 2 <= steps - len(last_steps):
             plan += [f"(shake {c} {d})", f"(sweep {e})"]
         else:
             plan.append(f"(pour {c} {d})")
-    problem = problem_of("pouring", {"item": names, "container": places}, init)
-    text = "\n".join([*plan, *end]) + "\n"
-    return Task(POURING, problem, POURING_RULES, text, SAFE if safe else UNSAFE, items * containers)
+    problem = problem_text("pouring", {"item": names, "container": places}, init)
+    plan_text = "\n".join([*plan, *last_steps]) + "\n"
+    return Task(POURING, problem, POURING_RULES, plan_text, SAFE if safe else UNSAFE, items * containers)
 
 
-def piles(tokens: int, *, safe: bool) -> Task:
-    """An even number of tokens; not ``safe``: that both piles have half of them is forbidden."""
+def piles_task(tokens: int, *, safe: bool) -> Task:
+    """An even number of tokens. If not ``safe``, the rule also forbids that both piles have half of them."""
     levels = [f"l{i}" for i in range(tokens + 1)]
-    many = tokens // 2 + (1 if safe else 0)
+    first_forbidden = tokens // 2 + (1 if safe else 0)
     init = ["(left l0)", "(right l0)"]
     init += [f"(next {a} {b})" for a, b in pairwise(levels)]
-    init += [f"(more {level})" for level in levels[many:]]
-    problem = problem_of("piles", {"level": levels}, init)
+    init += [f"(more {level})" for level in levels[first_forbidden:]]
+    problem = problem_text("piles", {"level": levels}, init)
     return Task(PILES, problem, PILES_RULES, "(drop)\n" * tokens, SAFE if safe else UNSAFE)

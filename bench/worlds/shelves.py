@@ -1,13 +1,13 @@
-"""Things on shelves of limited capacity: too many, or just enough. Whether they fit is a question of counting.
+"""Objects on shelves of limited capacity: they fit, or there is one too many. The verdict requires counting.
 
-``pairwise``: a rule forbids two things on one shelf. ``counted``: a number says how much is on a shelf, two at most.
-``floor``: shelves hold one thing each by an invariant, and what is on no shelf is on the floor, which nothing may be
-missing from.
+``pairwise``: a rule forbids two objects on one shelf. ``counted``: a fluent counts the objects on a shelf, at most two.
+``floor``: an invariant allows one object per shelf; other objects are on the floor, and a rule requires that at least
+one object is there.
 """
 
 from __future__ import annotations
 
-from bench.worlds.task import ALWAYS_UNSAFE, SAFE, UNSAFE, Task, problem_of
+from bench.worlds.task import ALWAYS_UNSAFE, SAFE, UNSAFE, Task, problem_text
 
 DOMAIN = """(define (domain shelves)
   (:types thing place)
@@ -39,34 +39,34 @@ def _names(letter: str, count: int) -> list[str]:
     return [f"{letter}{i}" for i in range(count)]
 
 
-def _anywhere(things: list[str], places: list[str]) -> list[str]:
-    return [f"(oneof {' '.join([f'(on {x} {p})' for p in places])})" for x in things]
+def _unknown_places(objects: list[str], places: list[str]) -> list[str]:
+    return [f"(oneof {' '.join([f'(on {x} {p})' for p in places])})" for x in objects]
 
 
-def _plan(things: list[str]) -> str:
-    return "\n".join([f"(stow {x})" for x in things]) + "\n"
+def _stow_plan(objects: list[str]) -> str:
+    return "\n".join([f"(stow {x})" for x in objects]) + "\n"
 
 
-def pairwise(capacity: int, *, fits: bool) -> Task:
-    """As many shelves as the capacity says, and things for them, or one more."""
-    things, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity)
-    problem = problem_of("shelves", {"thing": things, "place": places}, _anywhere(things, places))
+def pairwise_task(capacity: int, *, fits: bool) -> Task:
+    """``capacity`` shelves, and as many objects, or one more."""
+    objects, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity)
+    problem = problem_text("shelves", {"thing": objects, "place": places}, _unknown_places(objects, places))
     expected = UNSAFE if fits else ALWAYS_UNSAFE
-    return Task(DOMAIN, problem, PAIRWISE, _plan(things), expected, len(things) * len(places))
+    return Task(DOMAIN, problem, PAIRWISE, _stow_plan(objects), expected, len(objects) * len(places))
 
 
-def counted(capacity: int, *, fits: bool) -> Task:
-    """Half as many shelves as the (even) capacity says, each for two things, and things for them, or one more."""
-    things, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity // 2)
-    init = [*_anywhere(things, places), *[f"(= (load {p}) 0)" for p in places]]
-    problem = problem_of("shelves", {"thing": things, "place": places}, init)
+def counted_task(capacity: int, *, fits: bool) -> Task:
+    """``capacity / 2`` shelves for two objects each, and ``capacity`` objects, or one more."""
+    objects, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity // 2)
+    init = [*_unknown_places(objects, places), *[f"(= (load {p}) 0)" for p in places]]
+    problem = problem_text("shelves", {"thing": objects, "place": places}, init)
     expected = UNSAFE if fits else ALWAYS_UNSAFE
-    return Task(COUNTED_DOMAIN, problem, COUNTED, _plan(things), expected, len(things) * len(places))
+    return Task(COUNTED_DOMAIN, problem, COUNTED, _stow_plan(objects), expected, len(objects) * len(places))
 
 
-def floor(capacity: int, *, fits: bool) -> Task:
-    """Shelves and the floor: where things are too many something is on the floor in every world, which is safe."""
-    things, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity + 1)
-    init = [*_anywhere(things, places), *[f"(shelf {p})" for p in places[:capacity]]]
-    problem = problem_of("shelves", {"thing": things, "place": places}, init)
-    return Task(DOMAIN, problem, FLOOR, _plan(things), UNSAFE if fits else SAFE, len(things) * len(places))
+def floor_task(capacity: int, *, fits: bool) -> Task:
+    """``capacity`` shelves and the floor. With one object too many, one is always on the floor, which is safe."""
+    objects, places = _names("t", capacity + (0 if fits else 1)), _names("p", capacity + 1)
+    init = [*_unknown_places(objects, places), *[f"(shelf {p})" for p in places[:capacity]]]
+    problem = problem_text("shelves", {"thing": objects, "place": places}, init)
+    return Task(DOMAIN, problem, FLOOR, _stow_plan(objects), UNSAFE if fits else SAFE, len(objects) * len(places))

@@ -1,4 +1,4 @@
-"""A task as text, with the verdict that is right by construction."""
+"""A task as text, with the correct verdict by construction."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 FILES = {"domain": "domain.pddl", "problem": "problem.pddl", "rules": "rules.pddl", "plan": "plan"}
-_SAID = re.compile(r"executable (\w+), goal (\w+), safe (\w+)")
+_WORLD_VALUES = re.compile(r"executable (\w+), goal (\w+), safe (\w+)")
 
 
 class Answer(NamedTuple):
-    """A headline and the three values of a verdict over worlds (docs/worlds.md, section 2)."""
+    """A headline and the three values of a verdict over possible worlds (docs/worlds.md, section 2)."""
 
     headline: str
     executable: str = "ALL"
@@ -29,7 +29,7 @@ INVALID = Answer("INVALID", executable="SOME", goal="SOME")
 
 
 class Task(NamedTuple):
-    """Domain, problem, rules and plan as text. ``expected`` follows from how the task was made."""
+    """Domain, problem, rules and plan as text. ``expected`` is the correct verdict by construction."""
 
     domain: str
     problem: str
@@ -45,17 +45,17 @@ class Task(NamedTuple):
             (folder / name).write_text(getattr(self, field), encoding="utf-8")
 
 
-def answer_said(report: str) -> Answer | None:
-    """What a full report says; ``None`` if it says no verdict."""
+def parse_answer(report: str) -> Answer | None:
+    """The verdict in a full report; ``None`` if there is none."""
     headline = re.search(r"^(SAFE|VALID|UNSAFE|INVALID|UNKNOWN)\b", report, re.MULTILINE)
     if headline is None:
         return None
-    values = _SAID.search(report)
+    values = _WORLD_VALUES.search(report)
     return Answer(headline[1], *values.groups()) if values is not None else Answer(headline[1])
 
 
-def problem_of(domain: str, objects: dict[str, list[str]], init: list[str], goal: str = "") -> str:
-    """A problem as PDDL; ``objects`` by type."""
+def problem_text(domain: str, objects: dict[str, list[str]], init: list[str], goal: str = "") -> str:
+    """A PDDL problem; ``objects`` by type."""
     typed = " ".join([f"{' '.join(names)} - {type_name}" for type_name, names in objects.items() if names])
     return (
         f"(define (problem p) (:domain {domain})\n (:objects {typed})\n (:init {' '.join(init)})\n"

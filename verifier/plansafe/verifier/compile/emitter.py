@@ -1,21 +1,16 @@
 """Generated Python for conditions and numeric expressions; joins are in :mod:`plansafe.verifier.compile.joins`.
 
-Generated text has only numbers: indices of predicates, objects, domains and slots. It never has a name or another text
-of the input (a test reads the generated text). Facts are sets of codes ``S[predicate]``, fluents are maps
-``F[function]``, ``I[k]`` are indexes that the caller maintains. A function raises ``KeyError`` for an undefined fluent,
-and ``ZeroDivisionError``; callers then evaluate in three values by :mod:`plansafe.verifier.model.evaluation`.
+A generated function raises ``KeyError`` for an undefined fluent, and ``ZeroDivisionError``; callers then evaluate in
+three values by :mod:`plansafe.verifier.model.evaluation`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
-from types import CodeType
-from typing import Any, assert_never
+from collections.abc import Callable, Sequence
+from typing import assert_never
 
-from plansafe.verifier.compile.joins import Join, state_parameters
+from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters
+from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import dnf_or_literal
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
@@ -30,142 +25,17 @@ from plansafe.verifier.model.nodes import (
     Number,
     Or,
     Quantified,
-    Task,
     Temporal,
     Truth,
-    divide,
 )
-from plansafe.verifier.model.operations import children, expression_fluents, free_slots
+from plansafe.verifier.model.operations import expression_fluents
 
 MAX_DEPTH = 20
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
 
-_CACHED_TEXTS = 8192
-"""The number of texts whose code is cached; a domain with a large library has about two thousand."""
-
-IndexKey = tuple[int, tuple[int, ...]]
-"""A predicate, and the positions of the arguments by which its facts are indexed."""
-
-
-@lru_cache(maxsize=_CACHED_TEXTS)
-def _compile_text(source: str) -> tuple[CodeType, frozenset[str]]:
-    """The code of a text, and the global names that it and its functions read."""
-    code = compile(source, "<generated>", "exec")
-    global_names: set[str] = set()
-    stack = [code]
-    while stack:
-        block = stack.pop()
-        global_names.update(block.co_names)
-        stack += [constant for constant in block.co_consts if isinstance(constant, CodeType)]
-    return code, frozenset(global_names)
-
-
-class Emitter:
-    """Collects generated functions for one task, and compiles them on demand."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.object_count = max(len(task.objects), 1)
-        self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
-        self.indexes: dict[IndexKey, int] = {}
-        """The number ``k`` of each index ``I[k]``, which maps the code of the key arguments to a set of full codes."""
-        self.requested_indexes: set[IndexKey] = set()
-        """The indexes that joins use since the caller set this to an empty set; the caller maintains these."""
-        self.sources: list[str] = []
-        self._index_keys: list[IndexKey] = []
-        self._queued_definitions: list[str] = []
-        self._free_slots: dict[int, tuple[Formula, frozenset[int]]] = {}
-        self._function_count = 0
-        self._names_of_texts: dict[tuple[str, ...], str] = {}
-
-    def free_slots(self, formula: Formula) -> frozenset[int]:
-        """The free slots of a formula, cached for each subformula: the code of a formula needs them at every level."""
-        cached = self._free_slots.get(id(formula))
-        if cached is not None:
-            return cached[1]
-        match formula:
-            case Not() | And() | Or():
-                slots = frozenset[int]().union(*[self.free_slots(part) for part in children(formula)])
-            case Quantified():
-                slots = self.free_slots(formula.body) - {v.slot for v in formula.variables}
-            case Truth() | Atom() | Equal() | Compare() | Temporal():
-                slots = free_slots(formula)
-            case _:
-                assert_never(formula)
-        self._free_slots[id(formula)] = (formula, slots)
-        return slots
-
-    # -- functions ----------------------------------------------------------------------------------------------------
-
-    def fresh_name(self) -> str:
-        """A new function name."""
-        self._function_count += 1
-        return f"f{self._function_count}"
-
-    def define(self, name: str, parameters: str, body: list[str]) -> None:
-        """Queue a function definition."""
-        self._queued_definitions.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
-
-    def define_once(self, parameters: str, body: list[str]) -> str:
-        """The name of a function with this text; equal texts share a function."""
-        text = (parameters, *body)
-        name = self._names_of_texts.get(text)
-        if name is None:
-            name = self._names_of_texts[text] = self.fresh_name()
-            self.define(name, parameters, body)
-        return name
-
-    def compile_function(self, name: str) -> Callable[..., Any]:
-        """Compile the queued definitions and return one of the functions."""
-        if self._queued_definitions:
-            source = "\n".join(self._queued_definitions)
-            self._queued_definitions = []
-            self.sources.append(source)
-            self._execute(source)
-        function: Callable[..., Any] = self.namespace[name]
-        return function
-
-    def compile_lines(self, parameters: str, body: list[str]) -> Callable[..., Any]:
-        """Define and compile a new function."""
-        name = self.fresh_name()
-        self.define(name, parameters, body)
-        return self.compile_function(name)
-
-    def _execute(self, source: str) -> None:
-        """Define the functions of a text, by code that the tasks of a domain share.
-
-        The numbers of functions, indexes and constants and the number of objects differ between tasks without a
-        difference in meaning. They are replaced by names, so that Python compiles a domain and its rules once for many
-        problems. Each text has a namespace of its own for these names.
-        """
-        values: dict[str, Any] = {}
-        shared_names: dict[str, str] = {}
-
-        def share(match: re.Match[str]) -> str:
-            name = match[0]
-            if name in shared_names:
-                return shared_names[name]
-            if name[0] == "I":
-                index_name = f"i{len(shared_names)}"
-                values[index_name] = int(name[2:-1])
-                shared = f"I[{index_name}]"
-            elif name[0] in "fK":
-                shared = f"{name[0]}_{len(shared_names)}"
-                if name in self.namespace:
-                    values[shared] = self.namespace[name]
-            else:
-                shared = "N"
-                values[shared] = self.object_count
-            shared_names[name] = shared
-            return shared
-
-        code, global_names = _compile_text(
-            re.sub(rf"\b(?:[fK]\d+\b|I\[\d+\]|{self.object_count}\b(?!\.))", share, source)
-        )
-        values.update({n: self.namespace[n] for n in global_names if n not in values and n in self.namespace})
-        exec(code, values)
-        self.namespace.update({n: values[new] for n, new in shared_names.items() if n[0] == "f" and new in values})
+class Emitter(CodeBuilder):
+    """Adds the code of conditions and numeric expressions to the functions of a task."""
 
     def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
@@ -195,52 +65,6 @@ class Emitter:
 
         self.namespace[name] = is_true
         return name
-
-    # -- names --------------------------------------------------------------------------------------------------------
-
-    def domain_name(self, number: int) -> str:
-        """The tuple of a domain's objects."""
-        name = f"D{number}"
-        self.namespace.setdefault(name, self.task.domains[number])
-        return name
-
-    def member_set_name(self, number: int) -> str:
-        """The set of a domain's objects."""
-        name = f"T{number}"
-        self.namespace.setdefault(name, self.task.domain_sets[number])
-        return name
-
-    def contains_all_objects(self, domain: int) -> bool:
-        """Whether a domain has all objects, so that membership needs no test.
-
-        The declared types of a predicate do not imply membership: facts may have other types, since an effect on a
-        variable of a wider type is legal.
-        """
-        return len(self.task.domains[domain]) == len(self.task.objects)
-
-    def constant_text(self, value: Number) -> str:
-        """A numeric constant: small integers in place, others by name."""
-        if isinstance(value, int) and abs(value) < 2**63:
-            return str(value) if value >= 0 else f"({value})"
-        name = f"K{len(self.namespace)}"
-        self.namespace[name] = value
-        return name
-
-    def code_text(self, arguments: Iterable[int]) -> str:
-        """The code of a tuple of arguments."""
-        text = ""
-        constant = 0
-        for argument in arguments:
-            if text:
-                text = f"({text})*{self.object_count}"
-                text = text if argument == 0 else f"{text}+{self.argument_text(argument)}"
-            elif argument >= 0:
-                constant = constant * self.object_count + argument
-            else:
-                text = f"{constant * self.object_count}+x{-1 - argument}" if constant else f"x{-1 - argument}"
-        return text or str(constant)
-
-    # -- conditions ---------------------------------------------------------------------------------------------------
 
     def condition_text(self, formula: Formula, depth: int = 0) -> str:
         """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``.
@@ -279,10 +103,6 @@ class Emitter:
                 raise AssertionError("not a state formula")
             case _:
                 assert_never(formula)
-
-    def argument_text(self, argument: int) -> str:
-        """The code for an argument: a variable's name, or a constant's number."""
-        return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
     def _outline(self, formula: Formula, body: list[str]) -> str:
         """A call of a function with this body, whose parameters are the free variables of ``formula``."""
@@ -333,38 +153,3 @@ class Emitter:
         if "duration" in text:
             parameters += ", duration"
         return f"{self.define_once(parameters, [f'return {text}'])}({parameters})"
-
-    # -- indexes ------------------------------------------------------------------------------------------------------
-
-    def index_number(self, predicate: int, positions: tuple[int, ...]) -> int:
-        """The number of the index of a predicate by some of its arguments."""
-        key = predicate, positions
-        self.requested_indexes.add(key)
-        number = self.indexes.get(key)
-        if number is None:
-            number = self.indexes[key] = len(self.indexes)
-            self._index_keys.append(key)
-        return number
-
-    def index_key(self, number: int) -> IndexKey:
-        """The predicate and the key positions of an index."""
-        return self._index_keys[number]
-
-    @contextmanager
-    def private_indexes(self) -> Iterator[None]:
-        """Joins that are compiled in the block do not add to the requested indexes; they build their own."""
-        requested, self.requested_indexes = self.requested_indexes, set()
-        try:
-            yield
-        finally:
-            self.requested_indexes = requested
-
-    def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
-        """The expression for the argument at position ``place`` of a code."""
-        predicates, functions = self.task.predicates, self.task.functions
-        is_predicate = predicate < len(predicates)
-        arity = len((predicates[predicate] if is_predicate else functions[predicate - len(predicates)]).types)
-        power = self.object_count ** (arity - 1 - place)
-        if power == 1:
-            return code if arity == 1 else f"{code}%{self.object_count}"
-        return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
+from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters
 from plansafe.verifier.compile.normal_forms import FormulaLiteral
 from plansafe.verifier.model.nodes import (
     And,
@@ -19,9 +20,6 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import has_comparison
 
-if TYPE_CHECKING:
-    from plansafe.verifier.compile.emitter import Emitter
-
 MAX_LOOPS = 12
 
 
@@ -35,7 +33,7 @@ class Join:
 
     def __init__(
         self,
-        emitter: Emitter,
+        emitter: CodeBuilder,
         domains: dict[int, int],
         context: str,
         *,
@@ -213,8 +211,3 @@ def _cost(literal: FormulaLiteral) -> int:
 
 def _indent(lines: list[str]) -> list[str]:
     return [" " + line for line in lines]
-
-
-def state_parameters(slots: Iterable[int]) -> str:
-    """The parameters of a function of a state and of variables."""
-    return ", ".join(["S", "F", *[f"x{slot}" for slot in slots]])

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
 )
 from plansafe.verifier.model.operations import subformulas
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import unmet_literal_text
 
 SUCCESS = "success"
 GRAMMAR = "grammar"
@@ -278,8 +278,7 @@ class ExplainedExecution:
 
 def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Describe unmet literals."""
-    texts = [f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons]
-    return ", ".join(dict.fromkeys(texts))
+    return ", ".join(dict.fromkeys([unmet_literal_text(task, reason) for reason in reasons]))
 
 
 def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:

@@ -198,7 +198,7 @@ def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundActi
 
     def any_met(state: State) -> bool:
         evaluator = execution.evaluator_of(state)
-        return any([evaluator.holds(r.formula, r.binding) is r.wanted for r in choices])
+        return any([evaluator.holds(r.formula, r.binding) is r.required_value for r in choices])
 
     earlier = execution.first_earlier_state(any_met)
     if earlier is not None:
@@ -247,10 +247,10 @@ def _failed_check(execution: ExplainedExecution, step: GroundAction, unmet: Unme
     fact = (atom.predicate, task.encode(objects))
     added = [task.decode(code, len(task.predicates[p].types)) for p, code in delta.adds]
     added_relations = [arguments for arguments in added if len(arguments) > 1]
-    if fact in delta.adds if not unmet.wanted else fact in delta.deletes and not added_relations:
+    if fact in delta.adds if not unmet.required_value else fact in delta.deletes and not added_relations:
         return _Check.OWN_FLAG
     name = task.predicates[atom.predicate].name.replace("-", "_")
-    names = _OPEN_PREDICATES if unmet.wanted else _CLOSED_PREDICATES
+    names = _OPEN_PREDICATES if unmet.required_value else _CLOSED_PREDICATES
     if name in names and any([arguments[-1:] == objects for arguments in added_relations]):
         return _Check.CLOSED_CONTAINER
     return _Check.OTHER

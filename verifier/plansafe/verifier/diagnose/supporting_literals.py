@@ -176,7 +176,7 @@ class SupportFinder:
                 variables = (self.fact_of(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
                 variables = self.fluents_of(reason.formula, reason.binding)
-            literal = SupportLiteral(reason.formula, reason.binding, reason.wanted, variables, True)
+            literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
             missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(missing) <= MAX_FLIPS:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]

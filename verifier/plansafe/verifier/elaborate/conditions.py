@@ -126,31 +126,35 @@ class ConditionReader:
 
     def read_arguments(self, node: list[Node], declared: model.Predicate, kind: str) -> tuple[int, ...] | None:
         """The arguments of an atom or fluent, checked for number and type. ``kind``: ``predicate`` or ``function``."""
-        types, wanted_types = self.symbols.types, declared.types
-        name, given = f"{kind} `{declared.name}`", len(node) - 1
-        if given != len(wanted_types):
-            plural = "" if len(wanted_types) == 1 else "s"
-            self.context.wrong_arity(name, declared.node, len(wanted_types), Place(node), given, plural)
+        types, declared_types = self.symbols.types, declared.types
+        name, argument_count = f"{kind} `{declared.name}`", len(node) - 1
+        if argument_count != len(declared_types):
+            plural = "" if len(declared_types) == 1 else "s"
+            self.context.wrong_arity(name, declared.node, len(declared_types), Place(node), argument_count, plural)
             for child in range(1, len(node)):
                 self.read_term(node, child)
             return None
         arguments = []
-        for child, wanted in enumerate(wanted_types, 1):
+        for child, declared_type in enumerate(declared_types, 1):
             term = self.read_term(node, child)
             if term is None:
                 arguments.append(0)
                 continue
-            argument, own = term
+            argument, actual_types = term
             arguments.append(argument)
-            if not (types.object_fits(own, wanted) if argument >= 0 else types.variable_fits(own, wanted)):
-                own_text, wanted_text = types.text(own), types.text(wanted)
+            if not (
+                types.object_fits(actual_types, declared_type)
+                if argument >= 0
+                else types.variable_fits(actual_types, declared_type)
+            ):
+                actual_text, declared_text = types.text(actual_types), types.text(declared_type)
                 related = (
-                    (Place(declared.node), f"argument {child} is a `{wanted_text}`")
+                    (Place(declared.node), f"argument {child} is a `{declared_text}`")
                     if isinstance(declared.node, list)
                     else None
                 )
-                message = f"`{node[child]}` is a `{own_text}`, but {name} takes a `{wanted_text}` here"
-                self.context.type_error(message, Place(node, child), f"a `{own_text}`", related=related)
+                message = f"`{node[child]}` is a `{actual_text}`, but {name} takes a `{declared_text}` here"
+                self.context.type_error(message, Place(node, child), f"a `{actual_text}`", related=related)
         return tuple(arguments)
 
     # -- formulas -----------------------------------------------------------------------------------------------------
@@ -252,13 +256,13 @@ class ConditionReader:
         return TRUE
 
     def _check_operands(self, node: list[Node], formulas: int, bounds: int = 0) -> bool:
-        given = len(node) - 1
-        if given == formulas + bounds:
+        operand_count = len(node) - 1
+        if operand_count == formulas + bounds:
             return True
         takes = _counted(formulas, "formula")
         if bounds:
             takes = f"{_counted(bounds, 'number')} and {takes}"
-        message = f"`{node[0]}` takes {takes}, not {_counted(given, 'operand')}"
+        message = f"`{node[0]}` takes {takes}, not {_counted(operand_count, 'operand')}"
         self.context.malformed(message, Place(node), f"expected {takes}")
         return False
 
@@ -373,14 +377,14 @@ class ConditionReader:
             context.error(SC.MISPLACED_OPERATOR, message, name_at, "only durative actions have an end")
             return FALSE
         predicate = symbols.action_predicate(kind, action)
-        types, wanted_types = symbols.types, symbols.parameter_types[action.name]
-        if len(node) - 1 != len(wanted_types):
+        types, declared_types = symbols.types, symbols.parameter_types[action.name]
+        if len(node) - 1 != len(declared_types):
             name = f"action `{action.name}`"
-            context.wrong_arity(name, action.node, len(wanted_types), Place(node), len(node) - 1)
+            context.wrong_arity(name, action.node, len(declared_types), Place(node), len(node) - 1)
             return FALSE
         arguments: list[int] = []
         unnamed: list[Variable] = []
-        for child, wanted in enumerate(wanted_types, 1):
+        for child, declared_type in enumerate(declared_types, 1):
             if node[child] == "_":
                 variable = Variable(len(self.scope.slots), action.parameters[child - 1].domain, "_")
                 self.scope.slots.append(variable)
@@ -390,12 +394,18 @@ class ConditionReader:
             term = self.read_term(node, child)
             if term is None:
                 return FALSE
-            argument, own = term
-            fits = types.object_fits(own, wanted) if argument >= 0 else types.variable_meets(own, wanted)
+            argument, actual_types = term
+            fits = (
+                types.object_fits(actual_types, declared_type)
+                if argument >= 0
+                else types.variable_meets(actual_types, declared_type)
+            )
             if not (fits or node[child] in implicit):
-                own_text, wanted_text = types.text(own), types.text(wanted)
-                message = f"`{node[child]}` is a `{own_text}`, but action `{action.name}` takes a `{wanted_text}` here"
-                context.type_error(message, Place(node, child), f"a `{own_text}`")
+                actual_text, declared_text = types.text(actual_types), types.text(declared_type)
+                message = (
+                    f"`{node[child]}` is a `{actual_text}`, but action `{action.name}` takes a `{declared_text}` here"
+                )
+                context.type_error(message, Place(node, child), f"a `{actual_text}`")
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom

@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 class Context:
-    """The sources, the diagnostics so far, and the origin of generated nodes. One per check; nothing global."""
+    """The sources, the reported diagnostics, and the origin of generated nodes. One per check; nothing global."""
 
     def __init__(self, lenient_types: bool = False) -> None:
         self.lenient_types = lenient_types
@@ -95,11 +95,13 @@ class Context:
         """Report a second section or field."""
         self.error(SC.DECLARED_TWICE, f"{name} occurs twice", at, "again here", related=(first, "first here"))
 
-    def wrong_arity(self, name: str, declared: object, wanted: int, at: Place, given: int, plural: str = "s") -> None:
+    def wrong_arity(
+        self, name: str, declared: object, declared_count: int, at: Place, argument_count: int, plural: str = "s"
+    ) -> None:
         """Report a wrong number of arguments; ``declared`` is the node of the declaration, if it is in a text."""
         related = (Place(declared), "declared here") if isinstance(declared, list) else None
-        message = f"{name} takes {wanted} argument{plural}, not {given}"
-        self.error(SC.ARITY, message, at, f"{given} given", related=related)
+        message = f"{name} takes {declared_count} argument{plural}, not {argument_count}"
+        self.error(SC.ARITY, message, at, f"{argument_count} given", related=related)
 
     def warning(
         self,

@@ -69,7 +69,7 @@ class InitialStateReader(GroundLiterals):
         self.unknowns = self._statements.collect_unknowns(node)
 
     def _merge_timed_literals(self) -> None:
-        """Drop repeated timed literals; report those of one time that contradict each other."""
+        """Drop repeated timed literals; report literals of one time that contradict each other."""
         first_of: dict[tuple[object, ...], tuple[TimedLiteral, Place]] = {}
         for literal, at in zip(self.timed, self._timed_at, strict=True):
             key = (literal.time, literal.fluent, literal.predicate, literal.arguments)

@@ -114,9 +114,9 @@ def split_sections(
 
 def _swapped_files(header: list[Node], kind: str) -> str | None:
     """Help if the file is of another kind, such as a domain in place of a problem."""
-    given = header[0] if header else None
-    if given in ("domain", "problem", "plan", "safety", "mapping") and given != kind:
-        return f"this is a {given}: were the files swapped?"
+    file_kind = header[0] if header else None
+    if file_kind in ("domain", "problem", "plan", "safety", "mapping") and file_kind != kind:
+        return f"this is a {file_kind}: were the files swapped?"
     return None
 
 
@@ -131,20 +131,22 @@ def check_requirements(context: Context, sections: Sections) -> None:
             context.warning(SC.UNKNOWN_REQUIREMENT, f"unknown requirement `{flag}`", at, "ignored")
 
 
-def read_fields(context: Context, node: list[Node], start: int, known: tuple[str, ...], kind: str) -> dict[str, Place]:
+def read_fields(
+    context: Context, node: list[Node], start: int, allowed_keys: tuple[str, ...], kind: str
+) -> dict[str, Place]:
     """The values of the fields ``:key value`` from child ``start`` on; ``kind`` names the node, as in "an action"."""
     fields: dict[str, Place] = {}
     child = start
     while child < len(node):
         key, at = node[child], Place(node, child)
         if not isinstance(key, str) or not key.startswith(":"):
-            context.malformed(f"expected one of {', '.join(known)}", at, f"not a field of {kind}")
+            context.malformed(f"expected one of {', '.join(allowed_keys)}", at, f"not a field of {kind}")
             child += 1
             continue
         if key in UNSUPPORTED_FIELDS:
             context.unsupported(UNSUPPORTED_FIELDS[key], at)
-        elif key not in known:
-            help = did_you_mean(key, known)
+        elif key not in allowed_keys:
+            help = did_you_mean(key, allowed_keys)
             context.malformed(f"unknown field `{key}`", at, f"not a field of {kind}", help=help)
         elif key in fields:
             context.occurs_twice(f"field `{key}`", at, fields[key])

@@ -58,8 +58,10 @@ def is_at_end(node: list[Node]) -> bool:
 
 def is_temporal_or_action(node: list[Node]) -> bool:
     """Whether a list is a temporal operator with formulas, or an action, also where a predicate has that name."""
-    named = node[0] in OPERATORS or node[0] in ACTION_ATOMS
-    return is_at_end(node) or (named and len(node) > 1 and all([isinstance(part, list) for part in node[1:]]))
+    has_operator_name = node[0] in OPERATORS or node[0] in ACTION_ATOMS
+    return is_at_end(node) or (
+        has_operator_name and len(node) > 1 and all([isinstance(part, list) for part in node[1:]])
+    )
 
 
 class Symbols:

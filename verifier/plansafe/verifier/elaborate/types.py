@@ -207,26 +207,31 @@ class TypeTable:
         """Whether all types of two sets of alternatives have a common supertype below ``object``."""
         return all((self.ancestors[a] & self.ancestors[b]) - {0} for a in first for b in second)
 
-    def object_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether an object with ``types`` is of one of the ``wanted`` types."""
-        if 0 in wanted:
+    def object_fits(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
+        """Whether an object with ``types`` is of one of the ``target_types``."""
+        if 0 in target_types:
             return True
-        return any(w in self.ancestors[t] for t in types for w in wanted)
+        return any(w in self.ancestors[t] for t in types for w in target_types)
 
-    def variable_fits(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether each type of a variable is a subtype or supertype of a ``wanted`` type."""
-        if 0 in wanted or 0 in types:
+    def variable_fits(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
+        """Whether each type of a variable is a subtype or supertype of a type in ``target_types``."""
+        if 0 in target_types or 0 in types:
             return True
         ancestors, undeclared = self.ancestors, self.undeclared
-        return all(t in undeclared or any(w in ancestors[t] or t in ancestors[w] for w in wanted) for t in types)
+        return all(t in undeclared or any(w in ancestors[t] or t in ancestors[w] for w in target_types) for t in types)
 
-    def variable_meets(self, types: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether one of ``types`` and one of ``wanted`` have a common subtype, or an object of both."""
-        if 0 in wanted or 0 in types or not self.undeclared.isdisjoint(types):
+    def variable_meets(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
+        """Whether one of ``types`` and one of ``target_types`` have a common subtype, or an object of both."""
+        if 0 in target_types or 0 in types or not self.undeclared.isdisjoint(types):
             return True
-        if any([not (above.isdisjoint(types) or above.isdisjoint(wanted)) for above in self.ancestors]):
+        if any([not (above.isdisjoint(types) or above.isdisjoint(target_types)) for above in self.ancestors]):
             return True
-        return any([self.object_fits(own, types) and self.object_fits(own, wanted) for own in set(self._object_types)])
+        return any(
+            [
+                self.object_fits(types_of_object, types) and self.object_fits(types_of_object, target_types)
+                for types_of_object in set(self._object_types)
+            ]
+        )
 
     def set_objects(self, object_types: list[tuple[int, ...]]) -> None:
         """Fix the objects; :meth:`domain` may be called from now on."""

@@ -218,10 +218,10 @@ class UnknownStatements:
 
     def _report_given_fact(self, section: list[Node], statement: _UnknownFact) -> None:
         """Report that a fact is both given and unknown."""
-        given = self.initial.denied.get(statement.key)
-        if given is None and statement.node[1] in section:
-            given = Place(section, section.index(statement.node[1]))
-        message, related = "a fact is both given and unknown", None if given is None else (given, "given here")
+        given_at = self.initial.denied.get(statement.key)
+        if given_at is None and statement.node[1] in section:
+            given_at = Place(section, section.index(statement.node[1]))
+        message, related = "a fact is both given and unknown", None if given_at is None else (given_at, "given here")
         help = "remove one of the two"
         self.context.error(
             SC.CONTRADICTORY_INIT, message, Place(statement.node), "unknown here", related=related, help=help
@@ -234,13 +234,13 @@ class UnknownStatements:
         for statement in self._fluents:
             function, code = statement.key
             at = Place(statement.node)
-            given = initial.fluents[function].get(code)
-            if given is not None:
+            given_value = initial.fluents[function].get(code)
+            if given_value is not None:
                 related = (initial.fluent_at[statement.key], "given here")
                 if statement.node[0] == "unknown":
                     message = "a fluent is both given and unknown"
                     context.error(SC.CONTRADICTORY_INIT, message, at, "unknown here", related=related)
-                elif is_empty_interval(intersect_intervals(statement.interval, Interval(given, given))):
+                elif is_empty_interval(intersect_intervals(statement.interval, Interval(given_value, given_value))):
                     message = "a fluent's value is outside its interval"
                     context.error(SC.CONTRADICTORY_INIT, message, at, "the interval", related=related)
                 continue

@@ -36,7 +36,7 @@ from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import unmet_literal_text
 from plansafe.verifier.rules.model import shown_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
@@ -149,10 +149,8 @@ class Monitor:
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
         reasons = evaluator.unmet_literals(And(step.action.start.condition), binding, True)
-        texts = [
-            f"{formula_text(self.task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
-        ]
-        return tuple(texts) or ("its effects cannot be computed: a number is undefined or two effects conflict",)
+        texts = tuple([unmet_literal_text(self.task, reason) for reason in reasons])
+        return texts or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
     # -- afterwards --------------------------------------------------------------------------------------------------
 

@@ -101,8 +101,8 @@ def _lost_literals(engine: Engine, condition: Formula, binding: Binding, before:
     if then.holds(condition, binding) is not True:
         return
     for reason in then.unmet_literals(condition, binding, False, NO_LIMIT):
-        if now.holds(reason.formula, reason.binding) is not (not reason.wanted):
-            yield formula_text(task, Not(reason.formula) if reason.wanted else reason.formula, reason.binding)
+        if now.holds(reason.formula, reason.binding) is not (not reason.required_value):
+            yield formula_text(task, Not(reason.formula) if reason.required_value else reason.formula, reason.binding)
 
 
 def _supported_rules(

@@ -45,30 +45,30 @@ def flatten_goals(
 ) -> tuple[list[Variable], list[SignedFormula], Binding] | None:
     """Flatten goals into one conjunction; ``None`` if they are impossible.
 
-    Returns the variables, with those of existential quantifiers; the conjuncts; and the binding, with the variables
-    that range over one object. A quantifier whose slot is in use is not opened.
+    Returns the variables, to which existential quantifiers add theirs; the conjuncts; and the binding, to which
+    variables that range over one object are added. A quantifier whose slot is in use is not opened.
     """
     open_variables: list[Variable] = list(variables)
     used_slots = {v.slot for v in open_variables} | binding.keys()
     stack, conjuncts = list(goals), list[SignedFormula]()
     while stack:
-        formula, wanted = stack.pop()
+        formula, required_value = stack.pop()
         match formula:
             case Truth():
-                if formula.value is not wanted:
+                if formula.value is not required_value:
                     return None
             case Not():
-                stack.append((formula.body, not wanted))
-            case And() | Or() if isinstance(formula, And) is wanted:
-                stack += [(part, wanted) for part in formula.parts]
-            case Quantified() if formula.universal is not wanted and used_slots.isdisjoint(
+                stack.append((formula.body, not required_value))
+            case And() | Or() if isinstance(formula, And) is required_value:
+                stack += [(part, required_value) for part in formula.parts]
+            case Quantified() if formula.universal is not required_value and used_slots.isdisjoint(
                 [v.slot for v in formula.variables]
             ):
                 used_slots |= {v.slot for v in formula.variables}
                 open_variables += formula.variables
-                stack.append((formula.body, wanted))
+                stack.append((formula.body, required_value))
             case And() | Or() | Quantified() | Atom() | Equal() | Compare() | Temporal():
-                conjuncts.append((formula, wanted))
+                conjuncts.append((formula, required_value))
             case _:
                 assert_never(formula)
     objects_of = {v.slot: task.domains[v.domain] for v in open_variables}
@@ -95,32 +95,36 @@ def select_bindings(
 
     ``None`` also if the search would take too many trials.
     """
-    formula, wanted = conjunct
+    formula, required_value = conjunct
     slots = free_slots(formula)
     own_variables = tuple([v for v in variables if v.slot in slots])
     own_slots = frozenset([v.slot for v in own_variables])
     bindings: dict[tuple[int, ...], Binding] = {}
-    for disjunct in _disjuncts(formula, wanted):
-        if not own_slots <= free_slots(disjunct) or not is_searchable(evaluator, own_variables, disjunct, wanted):
+    for disjunct in _disjuncts(formula, required_value):
+        if not own_slots <= free_slots(disjunct) or not is_searchable(
+            evaluator, own_variables, disjunct, required_value
+        ):
             return None
-        for inner in islice(satisfying_bindings(evaluator, own_variables, disjunct, wanted, binding), most + 1):
+        for inner in islice(satisfying_bindings(evaluator, own_variables, disjunct, required_value, binding), most + 1):
             bindings[tuple([inner[v.slot] for v in own_variables])] = inner
         if len(bindings) > most:
             return None
     return SelectedBindings(own_slots, list(bindings.values()))
 
 
-def _disjuncts(formula: Formula, wanted: bool) -> Iterator[Formula]:
-    """The parts of which one must have the value ``wanted``."""
-    if isinstance(formula, And | Or) and isinstance(formula, Or) is wanted:
+def _disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:
+    """The parts of a formula; the formula has ``required_value`` if one of them has it."""
+    if isinstance(formula, And | Or) and isinstance(formula, Or) is required_value:
         for part in formula.parts:
-            yield from _disjuncts(part, wanted)
+            yield from _disjuncts(part, required_value)
     else:
         yield formula
 
 
-def is_searchable(evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, wanted: bool) -> bool:
+def is_searchable(
+    evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, required_value: bool
+) -> bool:
     """Whether the bindings under which a condition has a value are found with few trials."""
     if prod([len(evaluator.task.domains[v.domain]) for v in variables]) <= MAX_TRIED:
         return True
-    return evaluator.is_guided_by_atoms(Quantified(not wanted, variables, formula))
+    return evaluator.is_guided_by_atoms(Quantified(not required_value, variables, formula))

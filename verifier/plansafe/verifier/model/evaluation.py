@@ -178,13 +178,13 @@ class Evaluator:
                 yield {**binding, **dict(zip(unbound, objects, strict=True))}
             return
         _, atom, unbound = cheapest
-        other_atoms = [other for other in atoms if other is not atom]
+        remaining_atoms = [candidate for candidate in atoms if candidate is not atom]
         facts = self.facts[atom.predicate]
         if prod([len(domains[free[slot]]) for slot in unbound]) <= len(facts):
             for objects in product(*[domains[free[slot]] for slot in unbound]):
                 inner = {**binding, **dict(zip(unbound, objects, strict=True))}
                 if self.holds(atom, inner):
-                    yield from self._match_atoms(free, other_atoms, inner)
+                    yield from self._match_atoms(free, remaining_atoms, inner)
             return
         arity, sets = len(atom.arguments), self.task.domain_sets
         for code in facts:
@@ -200,7 +200,7 @@ class Evaluator:
                 if not matches:
                     break
             else:
-                yield from self._match_atoms(free, other_atoms, inner)
+                yield from self._match_atoms(free, remaining_atoms, inner)
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
         """What makes a comparison in the formula undefined; ``None`` if none is."""
@@ -218,55 +218,57 @@ class Evaluator:
                     return text
         return None
 
-    def unmet_literals(self, formula: Formula, binding: Binding, wanted: bool, limit: int = 8) -> list[UnmetLiteral]:
-        """Literals that keep ``formula`` from having the value ``wanted``.
+    def unmet_literals(
+        self, formula: Formula, binding: Binding, required_value: bool, limit: int = 8
+    ) -> list[UnmetLiteral]:
+        """Literals that keep ``formula`` from having ``required_value``.
 
         For a conjunction: its false parts; for a disjunction: all parts. A quantifier without any fitting instance is
-        one literal if it has many instances: no few of them explain it better than the others.
+        one literal if it has many instances, because no few instances explain it better than others.
         """
         if isinstance(formula, And | Or):
-            return self._unmet_parts(formula, binding, wanted, limit)
+            return self._unmet_parts(formula, binding, required_value, limit)
         value = self.holds(formula, binding)
-        if value is wanted:
+        if value is required_value:
             return []
         match formula:
             case Not():
-                return self.unmet_literals(formula.body, binding, not wanted, limit)
+                return self.unmet_literals(formula.body, binding, not required_value, limit)
             case Quantified():
-                whole = [UnmetLiteral(formula, dict(binding), wanted)]
+                whole_formula = [UnmetLiteral(formula, dict(binding), required_value)]
                 domains = [self.task.domains[v.domain] for v in formula.variables]
-                is_defined, each_instance_unmet = value is not None, formula.universal is not wanted
+                is_defined, each_instance_unmet = value is not None, formula.universal is not required_value
                 if is_defined and each_instance_unmet and prod([len(domain) for domain in domains]) > MAX_LISTED:
-                    return whole
+                    return whole_formula
                 only_unmet = is_defined and not each_instance_unmet
                 literals: list[UnmetLiteral] = []
                 for objects in sorted(self.candidate_objects(formula, binding)) if only_unmet else product(*domains):
                     inner = {**binding, **bind(formula.variables, objects)}
-                    literals += self.unmet_literals(formula.body, inner, wanted, limit - len(literals))
+                    literals += self.unmet_literals(formula.body, inner, required_value, limit - len(literals))
                     if len(literals) >= limit:
                         break
-                return literals or whole
+                return literals or whole_formula
             case Truth() | Atom() | Equal() | Compare() | Temporal():
-                return [UnmetLiteral(formula, dict(binding), wanted)]
+                return [UnmetLiteral(formula, dict(binding), required_value)]
             case _:
                 assert_never(formula)
 
-    def _unmet_parts(self, formula: And | Or, binding: Binding, wanted: bool, limit: int) -> list[UnmetLiteral]:
+    def _unmet_parts(self, formula: And | Or, binding: Binding, required_value: bool, limit: int) -> list[UnmetLiteral]:
         """The unmet literals of the parts; none if one part alone gives the whole its value."""
-        one_part_decides = wanted is isinstance(formula, Or)
+        one_part_decides = required_value is isinstance(formula, Or)
         literals: list[UnmetLiteral] = []
         for part in formula.parts:
             value = self.holds(part, binding)
-            if value is wanted:
+            if value is required_value:
                 if one_part_decides:
                     return []
             elif len(literals) >= limit:
                 if not one_part_decides:
                     break
             elif isinstance(part, Atom):
-                literals.append(UnmetLiteral(part, dict(binding), wanted))
+                literals.append(UnmetLiteral(part, dict(binding), required_value))
             else:
-                literals += self.unmet_literals(part, binding, wanted, limit - len(literals))
+                literals += self.unmet_literals(part, binding, required_value, limit - len(literals))
         return literals
 
 
@@ -290,7 +292,7 @@ class UnmetLiteral(NamedTuple):
 
     formula: Formula
     binding: Binding
-    wanted: bool
+    required_value: bool
 
 
 def apply_operator(operator: str, values: list[Number]) -> Number:

@@ -125,23 +125,23 @@ class FootprintFinder:
         instances_left = self._most
         stack = [(formula, binding) for formula in formulas]
         while stack:
-            part, own = stack.pop()
+            part, part_binding = stack.pop()
             match part:
                 case Atom():
-                    self._add_read(part.predicate, part.arguments, own, footprint)
+                    self._add_read(part.predicate, part.arguments, part_binding, footprint)
                     footprint.unbounded_reads.update(self.derived_inputs(part.predicate))
                 case Compare():
-                    self.add_fluent_reads(part.left, own, footprint)
-                    self.add_fluent_reads(part.right, own, footprint)
+                    self.add_fluent_reads(part.left, part_binding, footprint)
+                    self.add_fluent_reads(part.right, part_binding, footprint)
                 case Quantified():
                     instances = prod([len(self.task.domains[v.domain]) for v in part.variables])
                     if instances > instances_left:
-                        stack.append((part.body, own))
+                        stack.append((part.body, part_binding))
                         continue
                     instances_left -= instances
-                    stack += [(part.body, inner) for inner in self.task.bindings(part.variables, own)]
+                    stack += [(part.body, inner) for inner in self.task.bindings(part.variables, part_binding)]
                 case Not() | And() | Or() | Temporal() | Truth() | Equal():
-                    stack += [(inner, own) for inner in children(part)]
+                    stack += [(inner, part_binding) for inner in children(part)]
                 case _:
                     assert_never(part)
 

@@ -31,7 +31,7 @@ Operator: TypeAlias = PastOperator | FutureOperator | TraceOperator
 
 
 def variable(slot: int) -> int:
-    """The argument that stands for the variable in ``slot``; its own inverse."""
+    """The argument that encodes the variable in ``slot``; its own inverse."""
     return -1 - slot
 
 
@@ -188,8 +188,8 @@ class Assignment(NamedTuple):
 class Choice(NamedTuple):
     """One alternative of a ``oneof`` in the effect of an action (docs/worlds.md).
 
-    ``number`` is the position of the ``oneof`` among those of the action, ``alternative`` the position in it, both from
-    0. ``variables`` are those of the quantifiers around it: each binding has its own choice.
+    ``number`` is the position of the ``oneof`` in the action, ``alternative`` the position in the ``oneof``, both from
+    0. ``variables`` are the variables of the quantifiers around it: each binding has its own choice.
     """
 
     number: int
@@ -333,7 +333,7 @@ class Unknowns(NamedTuple):
 class OpenPredicate(NamedTuple):
     """Facts that a specification declares unknown: ``(:open (p ?x ..))``.
 
-    ``arguments`` number the variables: equal numbers are equal objects. ``domains`` are those of the arguments.
+    ``arguments`` number the variables: equal numbers are equal objects. ``domains`` has the domain of each argument.
     """
 
     predicate: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
+from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -51,6 +52,12 @@ _ACTIONS = {"start": "action", "end": "action-end", "during": "action-during"}
 def formula_text(task: Task, formula: Formula, binding: Mapping[int, int]) -> str:
     """A formula as PDDL, with bound variables replaced by their objects."""
     return Printer(task, {slot: task.objects[number] for slot, number in binding.items()}, typed=False).formula(formula)
+
+
+def unmet_literal_text(task: Task, literal: UnmetLiteral) -> str:
+    """An unmet literal with the value that it has, as in ``(on stove) is not true``."""
+    text = formula_text(task, literal.formula, literal.binding)
+    return f"{text} is {'not true' if literal.required_value else 'true'}"
 
 
 class Printer:

@@ -8,7 +8,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import unmet_literal_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind
@@ -138,9 +138,7 @@ class EditDescriber:
         if outcome.failures:
             failure = outcome.failures[0]
             reasons = outcome.reasons.get(failure.step, ())
-            texts = [
-                f"{formula_text(task, r.formula, r.binding)} is {'not true' if r.wanted else 'true'}" for r in reasons
-            ]
+            texts = [unmet_literal_text(task, reason) for reason in reasons]
             why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
                 return f"it cannot be taken: {why}"

@@ -107,18 +107,18 @@ def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: i
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        actions = changing_actions.get((fact[0], literal.wanted), ())
+        actions = changing_actions.get((fact[0], literal.required_value), ())
         for later in range(step + 1, min(len(context.read.steps), step + MAX_SEARCHED_STEPS) + 1):
             later_step = context.read.steps[later - 1]
             if (
                 isinstance(later_step, GroundAction)
                 and later_step.action.name in actions
-                and _sets_fact(task, later_step, fact, literal.wanted)
+                and _sets_fact(task, later_step, fact, literal.required_value)
             ):
-                effect = f"{'makes' if literal.wanted else 'ends'} `{task.fact_text(*fact)}`"
+                effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
                 return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
     for literal in reasons.reasons:
-        if isinstance(literal.formula, model.Atom) and literal.wanted and len(reasons.reasons) <= 3:
+        if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.reasons) <= 3:
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
                 return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"

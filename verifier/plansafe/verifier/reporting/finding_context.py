@@ -61,7 +61,7 @@ class FindingContext:
         for literal in literals:
             text = f"`{formula_text(self.task, literal.formula, literal.binding)}`"
             negative = "false" if isinstance(literal.formula, Atom) else "not true"
-            texts.append(f"{text} is {negative if literal.wanted else 'true'}")
+            texts.append(f"{text} is {negative if literal.required_value else 'true'}")
         return texts
 
     def change_labels(self, reasons: FailureReasons, past: PastFacts, letter: int) -> list[Label]:
