@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 
 from bench.faults.corpus import SHARES, Case, generate_corpus
-from bench.faults.sources import all_sources
+from bench.faults.sources import load_sources
 
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult
@@ -101,7 +101,7 @@ def main() -> int:
     )
     parser.add_argument("--time-limit", type=float, default=10.0, help="Time limit for one repair, in seconds.")
     arguments = parser.parse_args()
-    sources = all_sources(arguments.seed, arguments.only)
+    sources = load_sources(arguments.seed, arguments.only)
     cases = generate_corpus(arguments.seed, arguments.singles, arguments.doubles, sources)
     cases = [case for case in cases if arguments.faults in (None, len(case.faults))]
     options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)

@@ -33,7 +33,7 @@ def data_folder() -> Path:
     return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 
 
-def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
+def load_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
     """Tasks with good plans by source (default: all sources), without published sources whose data are missing.
 
     Published and shipped tasks do not depend on the seed.
@@ -41,7 +41,7 @@ def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str,
     makers: dict[str, Callable[[], list[SeedTask]]] = {
         "behavior": lambda: published_tasks("eai-behavior", "behavior.pddl", lenient=False),
         "virtualhome": lambda: published_tasks("eai-virtualhome", "virtualhome.pddl", lenient=True),
-        "household": lambda: [*shipped_household(), *generated_tasks("household", seed)],
+        "household": lambda: [*shipped_household_tasks(), *generated_tasks("household", seed)],
         "depot": lambda: generated_tasks("depot", seed),
         "survey": lambda: generated_tasks("survey", seed),
     }
@@ -73,7 +73,7 @@ def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
     return tasks
 
 
-def shipped_household() -> list[SeedTask]:
+def shipped_household_tasks() -> list[SeedTask]:
     """The SAFE household examples, and the longer test plans that satisfy a shipped rule."""
     domain, rules = _read_source(Path(domain_path("household"))), (_read_source(Path(spec_path("household"))),)
     plans = [

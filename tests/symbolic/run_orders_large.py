@@ -40,12 +40,13 @@ def main() -> int:
     parser.add_argument("--naive", type=int, nargs="*", default=[8, 12, 16, 20])
     parser.add_argument("--limit", type=float, default=60)
     options = parser.parse_args()
-    for name, family in FAMILIES.items():
+    for family_name, family in FAMILIES.items():
         for size in options.sizes:
             for without_flaw in (True, False):
-                large = family(size, size // 10 if name in ("kitchen", "crossing") else size // 20, without_flaw)
+                large = family(size, size // 10 if family_name in ("kitchen", "crossing") else size // 20, without_flaw)
                 print(
-                    f"{name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}", flush=True
+                    f"{family_name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}",
+                    flush=True,
                 )
     for size in options.naive:
         for without_flaw in (True, False):

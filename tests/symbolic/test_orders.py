@@ -40,12 +40,12 @@ def audit_plan(plan: str, pairs: list[tuple[int, int]], safety: str = "", **opti
 
 @pytest.mark.parametrize("stream", quick_every(4, STREAMS))
 def test_verdicts_agree_with_the_replay_of_all_orders(stream: str) -> None:
-    seen_values = set()
+    property_values = set()
     for number in range(60 if stream in ("strips", "effects", "numbers") else 20):
         comparison = compare_case(stream, 20, number, kernel=number % 8 == 0)
         assert comparison.problem is None, comparison.problem
-        seen_values.update(comparison.values)
-    assert Worlds.ALL in seen_values and Worlds.NONE in seen_values
+        property_values.update(comparison.values)
+    assert Worlds.ALL in property_values and Worlds.NONE in property_values
 
 
 def test_enumeration_of_orders_gives_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
