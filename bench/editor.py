@@ -33,7 +33,7 @@ DATA = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / 
 TARGETS = {"household": 0.1, "virtualhome": 0.3}
 
 
-class Client:
+class LanguageClient:
     """A minimal client of the language server protocol."""
 
     def __init__(self, folder: Path) -> None:
@@ -57,11 +57,11 @@ class Client:
         self._last += 1
         self.notify(method, params, id=self._last)
         while True:
-            message = self.read()
+            message = self.read_message()
             if message.get("id") == self._last and "method" not in message:
                 return message.get("result")
 
-    def read(self) -> Any:
+    def read_message(self) -> Any:
         assert self._process.stdout is not None
         length = 0
         while (line := self._process.stdout.readline()) not in (b"\r\n", b""):
@@ -72,19 +72,19 @@ class Client:
     def diagnostics(self, uri: str, version: int) -> list[Any]:
         """Wait for the diagnostics of a document version."""
         while True:
-            message = self.read()
+            message = self.read_message()
             params = message.get("params") or {}
             if message.get("method") == "textDocument/publishDiagnostics" and params["uri"] == uri:
                 if params.get("version") != version:
                     continue
                 return list(params["diagnostics"])
 
-    def seconds(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU time of all threads of the server since its start."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return sum([int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]) / 1e9
 
-    def close(self) -> None:
+    def shut_down(self) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)
         self._process.wait(timeout=30)
@@ -126,7 +126,7 @@ def write_lines(path: Path, lines: list[str]) -> Path:
 
 def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
     """Type randomly chosen steps again; returns the CPU seconds per key."""
-    client = Client(path.parent)
+    client = LanguageClient(path.parent)
     text, uri, version = path.read_text(encoding="utf-8"), path.as_uri(), 1
     opened_document = {"uri": uri, "languageId": "plan", "version": version, "text": text}
     client.notify("textDocument/didOpen", {"textDocument": opened_document})
@@ -150,25 +150,25 @@ def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
                 "end": {"line": number, "character": end_column},
             }
             change = {"range": place, "text": line[end - 1] if end > 1 else ""}
-            cpu_before, wall_start = client.seconds(), time.perf_counter()
+            cpu_before, wall_start = client.cpu_seconds(), time.perf_counter()
             client.notify(
                 "textDocument/didChange",
                 {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]},
             )
             client.diagnostics(uri, version)
-            costs.append(client.seconds() - cpu_before)
+            costs.append(client.cpu_seconds() - cpu_before)
             wall_times.append(time.perf_counter() - wall_start)
             client.request("textDocument/inlayHint", {"textDocument": document, "range": visible_range})
             client.request("textDocument/semanticTokens/full", {"textDocument": document})
-            with_hints_costs.append(client.seconds() - cpu_before)
-    client.close()
-    report("diagnostics", costs)
-    report("with hints and colours", with_hints_costs)
-    report("wall-clock time", wall_times)
+            with_hints_costs.append(client.cpu_seconds() - cpu_before)
+    client.shut_down()
+    print_times("diagnostics", costs)
+    print_times("with hints and colours", with_hints_costs)
+    print_times("wall-clock time", wall_times)
     return costs
 
 
-def report(label: str, seconds: list[float]) -> None:
+def print_times(label: str, seconds: list[float]) -> None:
     """Print the median, the 95th percentile and the maximum."""
     ordered = sorted(seconds)
     median, percentile_95 = ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]

@@ -71,7 +71,7 @@ def read_modules(root: Path) -> dict[str, Module]:
 
 def _imported_modules(name: str, tree: ast.Module, modules: Mapping[str, object], packages: set[str]) -> Iterator[str]:
     """The modules that a module imports, also inside functions and under ``TYPE_CHECKING``."""
-    for node in _statements(tree):
+    for node in _walk_statements(tree):
         if isinstance(node, ast.Import):
             names = [alias.name.removeprefix("plansafe.") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -85,7 +85,7 @@ def _imported_modules(name: str, tree: ast.Module, modules: Mapping[str, object]
         yield from [module for module in names if module in modules]
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+def _walk_statements(tree: ast.Module) -> Iterator[ast.AST]:
     """All statements of a file; expressions, which are most of its nodes, hold no imports."""
     todo: list[ast.AST] = [tree]
     while todo:
@@ -145,7 +145,7 @@ def upward_imports(files: Mapping[str, Module]) -> list[tuple[str, str]]:
     return sorted([(a, b) for a, b in pairs if layer_of.get(package_of(b), 0) < layer_of.get(package_of(a), 0)])
 
 
-def complexity(function: ast.AST) -> int:
+def cyclomatic_complexity(function: ast.AST) -> int:
     """The number of branches of a function plus one (McCabe 1976), without nested functions."""
     count, todo = 1, list(ast.iter_child_nodes(function))
     while todo:
@@ -181,7 +181,7 @@ def format_figures(root: Path) -> str:
     for module in files.values():
         statements[package_of(module.name)] += sum([isinstance(node, ast.stmt) for node in ast.walk(module.tree)])
     functions = [
-        (complexity(node), module.name, node.name)
+        (cyclomatic_complexity(node), module.name, node.name)
         for module in files.values()
         if package_of(module.name) != "verifier.kernel"
         for node in ast.walk(module.tree)
@@ -252,14 +252,14 @@ def draw_graph(files: Mapping[str, Module]) -> str:
     entering, leaving = Counter([b for _, b in short_edges]), Counter([a for a, _ in short_edges])
     ports_used: Counter[tuple[str, bool]] = Counter()
 
-    def port(name: str, below: bool, total: int) -> float:
+    def next_port(name: str, below: bool, total: int) -> float:
         ports_used[name, below] += 1
         x, _, width = boxes[name]
         return x + width * ports_used[name, below] / (total + 1)
 
     for a, b in short_edges:
-        x1, y1 = port(a, True, leaving[a]), boxes[a][1] + BOX_HEIGHT
-        x2, y2 = port(b, False, entering[b]), boxes[b][1]
+        x1, y1 = next_port(a, True, leaving[a]), boxes[a][1] + BOX_HEIGHT
+        x2, y2 = next_port(b, False, entering[b]), boxes[b][1]
         bend = (y1 + y2) / 2
         parts.append(_arrow(a, b, f"M{x1:.0f} {y1:.0f} C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {y2 - 1:.0f}"))
     # Edges over several layers run next to the boxes, each in its own lane, the longest outermost.

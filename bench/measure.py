@@ -1,4 +1,4 @@
-"""Measure CPU time, wall-clock time and peak memory of whole processes.
+"""Measure CPU time, wall-clock time and peak memory of whole processes, and summarize measured values.
 
 A child process inherits the peak memory of this process at its start (Linux). So scripts that measure import little;
 the smallest peak that can be measured is about 20 MB.
@@ -6,6 +6,7 @@ the smallest peak that can be measured is about 20 MB.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -76,6 +77,21 @@ def summarize(samples: Sequence[Sample]) -> Summary:
         last.code,
         last.last_words,
     )
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Median, 95th percentile and maximum of at least one value."""
+    ordered = sorted(values)
+    return {
+        "median": round(statistics.median(ordered), 3),
+        "95 %": round(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], 3),
+        "max": round(ordered[-1], 3),
+    }
+
+
+def fit_exponent(points: Sequence[tuple[int, float]]) -> float:
+    """The slope of log seconds over log size, by least squares."""
+    return statistics.linear_regression([math.log(n) for n, _ in points], [math.log(s) for _, s in points]).slope
 
 
 def run_in_turn(commands: Sequence[Sequence[str]], runs: int, budget: float) -> list[Summary]:

@@ -135,7 +135,7 @@ class Household:
     room: str
     contents: dict[str, list[str]]
     opened: set[str] = field(default_factory=set)
-    held: str | None = None
+    held_item: str | None = None
     clean: set[str] = field(default_factory=set)
 
 
@@ -157,7 +157,7 @@ def initial_state(world: House) -> Household:
     return Household(world.rooms[0], contents)
 
 
-def neighbours(world: House, room: str) -> list[str]:
+def neighbour_rooms(world: House, room: str) -> list[str]:
     """The rooms before and after in the ring."""
     index = world.rooms.index(room)
     return [world.rooms[index - 1], world.rooms[(index + 1) % len(world.rooms)]]
@@ -167,7 +167,7 @@ def random_action(
     world: House, furniture_by_room: dict[str, list[str]], state: Household, rng: random.Random
 ) -> tuple[str, str]:
     """A random applicable action and its object; opening, taking and putting are twice as likely as other actions."""
-    options = [("goto", rng.choice(neighbours(world, state.room)))]
+    options = [("goto", rng.choice(neighbour_rooms(world, state.room)))]
     if furniture_by_room[state.room]:
         piece = rng.choice(furniture_by_room[state.room])
         if piece not in state.opened:
@@ -175,12 +175,12 @@ def random_action(
         else:
             if rng.random() < 0.2:
                 options.append(("close-it", piece))
-            if state.held is not None:
+            if state.held_item is not None:
                 options += [("put", piece)] * 2
             elif state.contents[piece]:
                 options += [("take", piece)] * 2
-    if state.held is not None:
-        options.append(("soil" if state.held in state.clean else "wash", state.held))
+    if state.held_item is not None:
+        options.append(("soil" if state.held_item in state.clean else "wash", state.held_item))
     return rng.choice(options)
 
 
@@ -198,11 +198,11 @@ def apply_action(state: Household, action: str, subject: str, rng: random.Random
             state.opened.remove(subject)
             return f"(close-it {subject} {room})"
         case "take":
-            state.held = rng.choice(state.contents[subject])
-            state.contents[subject].remove(state.held)
-            return f"(take {state.held} {subject} {room})"
-        case "put" if state.held is not None:
-            item, state.held = state.held, None
+            state.held_item = rng.choice(state.contents[subject])
+            state.contents[subject].remove(state.held_item)
+            return f"(take {state.held_item} {subject} {room})"
+        case "put" if state.held_item is not None:
+            item, state.held_item = state.held_item, None
             state.contents[subject].append(item)
             return f"(put {item} {subject} {room})"
         case "wash":

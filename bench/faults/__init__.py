@@ -1,1 +1,1 @@
-"""Plans with faults of known kind, and what diagnosis and repair make of them (README.md)."""
+"""Plans with seeded faults of known kinds, and the measurement of diagnosis and repair on them (README.md)."""

@@ -1,4 +1,4 @@
-"""Plans put together from chores, up to an exact length."""
+"""Compose plans of an exact length from chores."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from plansafe.grammar.source import Source
 
-ATTEMPTS = 2_000
+MAX_ATTEMPTS = 2_000
 
 
 class Composer:
-    """Collects the steps of a plan, and the objects, facts and goals that they need."""
+    """Collects the steps of a plan, with the objects, facts and goals that they require."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -22,62 +22,62 @@ class Composer:
         self._facts: list[str] = []
         self._goals: dict[str, None] = {}
 
-    def do(self, step: str) -> None:
-        """One more step."""
+    def add_step(self, step: str) -> None:
+        """Add a step."""
         self.steps.append(f"({step})")
 
-    def new(self, stem: str, kind: str) -> str:
-        """A new object of a type."""
+    def new_object(self, stem: str, type_name: str) -> str:
+        """Declare a new object of a type; returns its name."""
         name = f"{stem}-{len(self._objects) + 1}"
-        self._objects[name] = kind
+        self._objects[name] = type_name
         return name
 
-    def fact(self, *facts: str) -> None:
-        """True at first."""
+    def add_facts(self, *facts: str) -> None:
+        """Add facts to the initial state."""
         self._facts += facts
 
-    def goal(self, *goals: str) -> None:
-        """True at the end."""
+    def add_goals(self, *goals: str) -> None:
+        """Add literals to the goal."""
         self._goals.update(dict.fromkeys(goals))
 
     def drop_goal(self, goal: str) -> None:
-        """No longer wanted."""
+        """Remove a literal from the goal."""
         self._goals.pop(goal, None)
 
-    def objects(self) -> str:
-        """The declarations of the new objects."""
-        return " ".join([f"{name} - {kind}" for name, kind in self._objects.items()])
+    def object_declarations(self) -> str:
+        """The declarations of the new objects, as PDDL."""
+        return " ".join([f"{name} - {type_name}" for name, type_name in self._objects.items()])
 
-    def facts(self) -> str:
-        """The new facts."""
+    def fact_text(self) -> str:
+        """The added facts, as PDDL."""
         return "\n    ".join(self._facts)
 
-    def goals(self) -> str:
-        """The parts of the goal."""
+    def goal_text(self) -> str:
+        """The literals of the goal, as PDDL."""
         return " ".join(self._goals)
 
-    def chores(self) -> list[Callable[[], None]]:
-        """What can be done next."""
+    def possible_chores(self) -> list[Callable[[], None]]:
+        """The methods that add a chore which is possible next."""
         raise NotImplementedError
 
 
-World = TypeVar("World", bound=Composer)
+ComposerType = TypeVar("ComposerType", bound=Composer)
 
 
-def compose(world: Callable[[], World], steps: int) -> World:
-    """A world with a plan of exactly so many steps, from random chores; what grows too long is thrown away.
+def compose_plan(new_composer: Callable[[], ComposerType], steps: int) -> ComposerType:
+    """Compose random chores to a plan of exactly ``steps`` steps; attempts that become longer are discarded.
 
-    Raises ValueError if no attempt meets the length.
+    Raises ValueError if no attempt has this length.
     """
-    for _ in range(ATTEMPTS):
-        made = world()
-        while len(made.steps) < steps:
-            made.rng.choice(made.chores())()
-        if len(made.steps) == steps:
-            return made
-    raise ValueError(f"no plan of {steps} steps in {ATTEMPTS} attempts")
+    for _ in range(MAX_ATTEMPTS):
+        composer = new_composer()
+        while len(composer.steps) < steps:
+            composer.rng.choice(composer.possible_chores())()
+        if len(composer.steps) == steps:
+            return composer
+    raise ValueError(f"no plan of {steps} steps in {MAX_ATTEMPTS} attempts")
 
 
-def read_domain(path: str) -> Source:
-    """A text of the package, named by its file."""
+def read_shipped_file(path: str) -> Source:
+    """Read a file of the package as a source named after the file."""
     return Source(Path(path).name, Path(path).read_text(encoding="utf-8"))

@@ -1,10 +1,10 @@
-"""Faulty plans whose faults are known, because they were seeded into good ones.
+"""Generate faulty plans with known faults, by seeding faults into good plans.
 
 usage: python -m bench.faults.corpus [--seed N] [--singles N] [--doubles N] [--output FILE]
 
-A fault is kept only if it makes a SAFE or VALID plan neither. Its position is drawn first, uniformly over the steps of
-a plan, then a kind that is possible there (the one that is rarest so far), then a fault of this kind. The same seed
-gives the same corpus.
+A fault is kept only if the plan is then neither SAFE nor VALID. Its position is drawn first, uniformly over the steps
+of a plan, then a kind that is possible there (the rarest one in the corpus up to now), then a fault of this kind. The
+same seed gives the same corpus.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.faults.reachable import Reachable
-from bench.faults.sources import all_sources
+from bench.faults.reachable import RelaxedReachability
+from bench.faults.sources import load_sources
 from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 
 from plansafe.grammar.source import Source
@@ -31,22 +31,22 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.reporting.report import Headline
 
-EDITS = ("missing", "order", "additional", "substitute")
-KINDS = (*EDITS, "grammar", "affordance")
+EDIT_KINDS = ("missing", "order", "additional", "substitute")
+KINDS = (*EDIT_KINDS, "grammar", "affordance")
 SHARES = {"behavior": 0.32, "virtualhome": 0.23, "household": 0.22, "depot": 0.15, "survey": 0.08}
-"""Of the cases; sources that are not there leave theirs to the others."""
-TRIES = 16
-"""So many faults of one kind are tried at one position."""
-HAZARDS = 0.6
-"""In this share of the cases with rules, a hazard is tried first."""
-AHEAD = 3
-"""A hazard of a kind that is so much more frequent than the rarest makes way for another fault."""
+"""Share of each source in the corpus; the shares of missing sources are distributed over the others."""
+MAX_TRIES = 16
+"""Maximum number of faults of one kind that are tried at one position."""
+HAZARD_SHARE = 0.6
+"""Share of the cases with rules in which a hazard is tried first."""
+MAX_LEAD = 3
+"""A hazard is replaced by another fault if its kind has this many more faults than the rarest kind."""
 
 
 class PlanEdit(NamedTuple):
     """An edit of a plan. ``step``: the gold step that is deleted, replaced or moved (0: none).
 
-    ``text`` is what is put in; it, or the moved step, stands before the gold step ``before`` (one past the end: last).
+    ``text`` is the new step. It, or the moved step, is placed before the gold step ``before`` (one past the end: last).
     """
 
     step: int = 0
@@ -55,16 +55,16 @@ class PlanEdit(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """One seeded fault: its kind, the gold step it is about (from 1), in words, and the edit."""
+    """One seeded fault: its kind, its gold step (from 1), a description, and the edit."""
 
     kind: str
     position: int
     description: str
-    change: PlanEdit
+    edit: PlanEdit
 
 
 class Case(NamedTuple):
-    """A faulty plan. ``hazard``: it can be executed and reaches the goal, and is UNSAFE for that."""
+    """A faulty plan. ``hazard``: it is executable and reaches the goal, but is UNSAFE."""
 
     name: str
     task: SeedTask
@@ -79,334 +79,348 @@ class Case(NamedTuple):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The true kinds."""
+        """The kinds of the seeded faults."""
         return frozenset([fault.kind for fault in self.faults])
 
 
-def apply(gold: Sequence[str], changes: Sequence[PlanEdit]) -> tuple[str, ...]:
-    """The plan after edits of different gold steps, each told by its place in the gold plan."""
+def apply_edits(gold: Sequence[str], edits: Sequence[PlanEdit]) -> tuple[str, ...]:
+    """The plan after edits of different gold steps; all positions refer to the gold plan."""
     slots: list[tuple[int, str]] = [*enumerate(gold, 1), (len(gold) + 1, "")]
-    for change in changes:
-        if change.step and change.text:
-            slots = [(n, change.text if n == change.step else text) for n, text in slots]
-    for change in changes:
-        if not change.before:
+    for edit in edits:
+        if edit.step and edit.text:
+            slots = [(number, edit.text if number == edit.step else text) for number, text in slots]
+    for edit in edits:
+        if not edit.before:
             continue
-        moved = (0, change.text)
-        if change.step:
-            moved = next(slot for slot in slots if slot[0] == change.step)
-            slots.remove(moved)
-        place = next((k for k, slot in enumerate(slots) if slot[0] == change.before))
-        slots.insert(place, moved)
-    gone = {change.step for change in changes if not change.text and not change.before}
-    return tuple([text for n, text in slots if n not in gone and text])
+        moved_slot = (0, edit.text)
+        if edit.step:
+            moved_slot = next(slot for slot in slots if slot[0] == edit.step)
+            slots.remove(moved_slot)
+        index = next((index for index, slot in enumerate(slots) if slot[0] == edit.before))
+        slots.insert(index, moved_slot)
+    deleted = {edit.step for edit in edits if not edit.text and not edit.before}
+    return tuple([text for number, text in slots if number not in deleted and text])
 
 
 class Seeder:
-    """Faults of one task."""
+    """Seeds faults into the plan of one task."""
 
     def __init__(self, task: SeedTask) -> None:
         self.task = task
         self._legal: dict[int, list[str]] = {}
 
     def faults(self, kind: str, position: int, rng: random.Random) -> Iterator[Fault]:
-        """Faults of a kind at a position, in random order, at most ``TRIES``, not yet judged."""
+        """Faults of a kind at a position, in random order, at most ``MAX_TRIES``, not yet checked."""
         makers: dict[str, Callable[[int, random.Random], Iterator[Fault]]] = {
-            "missing": self._missing,
-            "order": self._order,
-            "additional": self._additional,
-            "substitute": self._substitute,
-            "grammar": self._grammar,
-            "affordance": self._affordance,
+            "missing": self._missing_faults,
+            "order": self._order_faults,
+            "additional": self._additional_faults,
+            "substitute": self._substitute_faults,
+            "grammar": self._grammar_faults,
+            "affordance": self._affordance_faults,
         }
         for count, fault in enumerate(makers[kind](position, rng)):
-            if count == TRIES:
+            if count == MAX_TRIES:
                 return
             yield fault
 
-    def verdict(self, faults: Sequence[Fault]) -> tuple[tuple[str, ...], Headline | None]:
-        """The plan with the faults, and what it is."""
-        steps = apply(self.task.gold, [fault.change for fault in faults])
+    def check_faults(self, faults: Sequence[Fault]) -> tuple[tuple[str, ...], Headline | None]:
+        """The plan with the faults, and its headline."""
+        steps = apply_edits(self.task.gold, [fault.edit for fault in faults])
         return steps, self.checker.check(plan_source(steps)).headline
 
-    def find(self, kind: str, position: int, rng: random.Random, hazard: bool) -> Fault | None:
-        """A fault that breaks the plan by itself; with ``hazard`` one that makes it UNSAFE, not INVALID."""
-        wanted = (Headline.UNSAFE,) if hazard else (Headline.UNSAFE, Headline.INVALID)
+    def find_fault(self, kind: str, position: int, rng: random.Random, hazard: bool) -> Fault | None:
+        """A fault that makes the plan UNSAFE or INVALID by itself; with ``hazard`` only UNSAFE."""
+        headlines = (Headline.UNSAFE,) if hazard else (Headline.UNSAFE, Headline.INVALID)
         for fault in self.faults(kind, position, rng):
-            if self.verdict([fault])[1] in wanted:
+            if self.check_faults([fault])[1] in headlines:
                 return fault
         return None
 
     # -- the kinds ----------------------------------------------------------------------------------------------------
 
-    def _missing(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _missing_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         del rng
         text = self.task.gold[position - 1]
         yield Fault("missing", position, f"{text} left out", PlanEdit(step=position))
 
-    def _order(self, position: int, rng: random.Random) -> Iterator[Fault]:
-        """One step moved: half of the time to beside its neighbours, else anywhere."""
+    def _order_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
+        """Move one step: in half of the cases over a neighbouring step, else anywhere."""
         gold = self.task.gold
         targets = [t for t in range(1, len(gold) + 2) if t not in (position, position + 1)]
         rng.shuffle(targets)
         if rng.random() < 0.5:
             targets.sort(key=lambda t: t not in (position - 1, position + 2))
         for target in targets:
-            change = PlanEdit(step=position, before=target)
-            if apply(gold, [change]) != gold:
+            edit = PlanEdit(step=position, before=target)
+            if apply_edits(gold, [edit]) != gold:
                 place = f"before step {target}" if target <= len(gold) else "to the end"
-                yield Fault("order", position, f"{gold[position - 1]} moved {place}", change)
+                yield Fault("order", position, f"{gold[position - 1]} moved {place}", edit)
 
-    def _additional(self, position: int, rng: random.Random) -> Iterator[Fault]:
-        """A step put in beside the position: legal there, or one of the plan's, or any that may ever be taken."""
+    def _additional_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
+        """Insert a step next to the position: a legal step, a step of the plan, or any reachable step."""
         while True:
             before = position + rng.randrange(2)
-            pool = rng.choice((self.legal(before), self.legal(before), self.task.gold, self.steps))
-            if not pool:
+            step_pool = rng.choice(
+                (self.legal_steps(before), self.legal_steps(before), self.task.gold, self.reachable_steps)
+            )
+            if not step_pool:
                 continue
-            text = rng.choice(pool)
-            place = f"before step {before}" if before <= len(self.task.gold) else "at the end"
-            yield Fault("additional", position, f"{text} put in {place}", PlanEdit(text=text, before=before))
+            text = rng.choice(step_pool)
+            where = f"before step {before}" if before <= len(self.task.gold) else "at the end"
+            yield Fault("additional", position, f"{text} put in {where}", PlanEdit(text=text, before=before))
 
-    def _substitute(self, position: int, rng: random.Random) -> Iterator[Fault]:
-        """Another object or another action, well typed, on objects on which it might be taken some time."""
+    def _substitute_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
+        """Replace an argument or the action by another, so that the step is well typed and reachable."""
         text = self.task.gold[position - 1]
         tokens = text[1:-1].split()
-        options = [o for o in self._variants(tokens) if self._taken(o) is not None and self._possible(o)]
+        options = [o for o in self._step_variants(tokens) if self._ground_step(o) is not None and self._is_reachable(o)]
         rng.shuffle(options)
         for option in options:
-            new = f"({' '.join(option)})"
-            yield Fault("substitute", position, f"{text} replaced by {new}", PlanEdit(step=position, text=new))
+            new_text = f"({' '.join(option)})"
+            yield Fault(
+                "substitute", position, f"{text} replaced by {new_text}", PlanEdit(step=position, text=new_text)
+            )
 
-    def _affordance(self, position: int, rng: random.Random) -> Iterator[Fault]:
-        """An object of the wrong type, or one on which the action can never be taken."""
+    def _affordance_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
+        """Replace an argument by an object of the wrong type, or by one for which the action is unreachable."""
         text = self.task.gold[position - 1]
         tokens = text[1:-1].split()
-        options = [o for o in self._variants(tokens) if o[0] == tokens[0] and not self._possible(o)]
+        options = [o for o in self._step_variants(tokens) if o[0] == tokens[0] and not self._is_reachable(o)]
         rng.shuffle(options)
-        options.sort(key=lambda o: self._taken(o) is None if rng.random() < 0.5 else rng.random() < 0.5)
+        options.sort(key=lambda o: self._ground_step(o) is None if rng.random() < 0.5 else rng.random() < 0.5)
         for option in options:
-            new = f"({' '.join(option)})"
-            what = "impossible" if self._taken(option) is not None else "ill-typed"
-            description = f"{text} replaced by the {what} {new}"
-            yield Fault("affordance", position, description, PlanEdit(step=position, text=new))
+            new_text = f"({' '.join(option)})"
+            mistake = "impossible" if self._ground_step(option) is not None else "ill-typed"
+            description = f"{text} replaced by the {mistake} {new_text}"
+            yield Fault("affordance", position, description, PlanEdit(step=position, text=new_text))
 
-    def _grammar(self, position: int, rng: random.Random) -> Iterator[Fault]:
-        """A misspelt action or object, an object that is not there, or an argument too few or too many."""
+    def _grammar_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
+        """Write a misspelt action or object, an unknown object, one argument too few or too many."""
         text = self.task.gold[position - 1]
         while True:
             tokens = text[1:-1].split()
-            way = rng.choice(("action", "object", "stranger", "fewer", "more"))
-            place = rng.randrange(1, len(tokens)) if len(tokens) > 1 else 0
-            match way:
+            mistake = rng.choice(("action", "object", "stranger", "fewer", "more"))
+            argument = rng.randrange(1, len(tokens)) if len(tokens) > 1 else 0
+            match mistake:
                 case "action":
-                    tokens[0] = misspelt(tokens[0], rng)
-                case "object" if place:
-                    tokens[place] = misspelt(tokens[place], rng)
-                case "stranger" if place:
-                    tokens[place] = rng.choice(("cup-of-coffee", "door_17", "the-thing", "somewhere", "box-99"))
-                case "fewer" if place:
-                    del tokens[place]
+                    tokens[0] = misspell(tokens[0], rng)
+                case "object" if argument:
+                    tokens[argument] = misspell(tokens[argument], rng)
+                case "stranger" if argument:
+                    tokens[argument] = rng.choice(("cup-of-coffee", "door_17", "the-thing", "somewhere", "box-99"))
+                case "fewer" if argument:
+                    del tokens[argument]
                 case "more":
-                    tokens.insert(place + 1, rng.choice(self.engine.task.objects))
+                    tokens.insert(argument + 1, rng.choice(self.engine.task.objects))
             step = self.engine.resolver.tokens(tokens)
             if isinstance(step, IllFormed) and step.code in ("SC401", "SC402", "SC403"):
-                new = f"({' '.join(tokens)})"
-                yield Fault("grammar", position, f"{text} written {new}", PlanEdit(step=position, text=new))
+                new_text = f"({' '.join(tokens)})"
+                yield Fault("grammar", position, f"{text} written {new_text}", PlanEdit(step=position, text=new_text))
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def checker(self) -> Checker:
-        """The judge of faults; without the kernel, which confirms the first plan with findings alone."""
+        """The compiled task, without replay by the kernel, which would only confirm findings."""
         task = self.task
-        quick = task.options._replace(replay="never")
-        return Checker(task.domain, task.problem, task.specs, quick, resolve=shipped_specification)
+        options = task.options._replace(replay="never")
+        return Checker(task.domain, task.problem, task.specs, options, resolve=shipped_specification)
 
     @cached_property
     def engine(self) -> Engine:
-        """The compiled task."""
+        """The engine of the checker."""
         return self.checker.engine
 
     @cached_property
-    def reachable(self) -> Reachable:
-        """What may ever be taken."""
-        return Reachable(self.engine.task)
+    def reachability(self) -> RelaxedReachability:
+        """The reachable steps of the task."""
+        return RelaxedReachability(self.engine.task)
 
     @cached_property
-    def steps(self) -> list[str]:
-        """All steps that may ever be taken, sorted."""
-        return self.reachable.texts()
+    def reachable_steps(self) -> list[str]:
+        """All reachable steps, sorted."""
+        return self.reachability.step_texts()
 
-    def legal(self, before: int) -> list[str]:
-        """The steps that can be taken before a gold step, sorted."""
+    def legal_steps(self, before: int) -> list[str]:
+        """The legal steps in the state before a gold step, sorted."""
         if before not in self._legal:
             simulation = Execution(self.engine)
             for text in self.task.gold[: before - 1]:
-                step = self._taken(text[1:-1].split())
+                step = self._ground_step(text[1:-1].split())
                 assert step is not None
                 simulation.take(step)
             objects = self.engine.task.objects
             self._legal[before] = sorted([step_text(step, objects) for step in simulation.legal()])
         return self._legal[before]
 
-    def _variants(self, tokens: list[str]) -> list[list[str]]:
-        """Steps that differ in one argument, or in the action alone."""
+    def _step_variants(self, tokens: list[str]) -> list[list[str]]:
+        """The steps that differ in one argument, or only in the action."""
         task = self.engine.task
-        found = []
-        for place in range(1, len(tokens)):
-            found += [[*tokens[:place], o, *tokens[place + 1 :]] for o in task.objects if o != tokens[place]]
+        variants = []
+        for argument in range(1, len(tokens)):
+            variants += [
+                [*tokens[:argument], o, *tokens[argument + 1 :]] for o in task.objects if o != tokens[argument]
+            ]
         for name, action in task.actions.items():
             if name != tokens[0] and len(action.parameters) == len(tokens) - 1:
-                found.append([name, *tokens[1:]])
-        return found
+                variants.append([name, *tokens[1:]])
+        return variants
 
-    def _taken(self, tokens: list[str]) -> GroundAction | None:
-        """The step, if it is well-formed and, whatever the options say, well typed."""
+    def _ground_step(self, tokens: list[str]) -> GroundAction | None:
+        """The ground step if it is well-formed and well typed (with any options), else ``None``."""
         step = self.engine.resolver.tokens(tokens)
         return step if isinstance(step, GroundAction) else None
 
-    def _possible(self, tokens: list[str]) -> bool:
-        step = self._taken(tokens)
-        return step is not None and self.reachable.possible(step)
+    def _is_reachable(self, tokens: list[str]) -> bool:
+        step = self._ground_step(tokens)
+        return step is not None and self.reachability.is_reachable(step)
 
 
-def misspelt(name: str, rng: random.Random) -> str:
+def misspell(name: str, rng: random.Random) -> str:
     """The name with one letter dropped, doubled or swapped with the next."""
-    place = rng.randrange(len(name))
+    index = rng.randrange(len(name))
     match rng.randrange(3):
         case 0 if len(name) > 2:
-            return name[:place] + name[place + 1 :]
-        case 1 if place + 1 < len(name):
-            return name[:place] + name[place + 1] + name[place] + name[place + 2 :]
-    return name[:place] + name[place] + name[place:]
+            return name[:index] + name[index + 1 :]
+        case 1 if index + 1 < len(name):
+            return name[:index] + name[index + 1] + name[index] + name[index + 2 :]
+    return name[:index] + name[index] + name[index:]
 
 
 # -- the corpus -------------------------------------------------------------------------------------------------------
 
 
-def generate(
+def generate_corpus(
     seed: int = 0, singles: int = 360, doubles: int = 240, sources: dict[str, list[SeedTask]] | None = None
 ) -> list[Case]:
-    """The corpus: so many single faults, then so many double ones. About a second for eight cases.
+    """Generate cases with one fault, then cases with two faults. It takes about a second for eight cases.
 
-    ``sources`` are all there are unless given.
+    ``sources``: tasks by source (default: all sources).
     """
-    tasks = all_sources(seed) if sources is None else sources
-    seeders = {name: [Seeder(task) for task in found] for name, found in tasks.items()}
+    tasks = load_sources(seed) if sources is None else sources
+    seeders = {name: [Seeder(task) for task in source_cases] for name, source_cases in tasks.items()}
     cases: list[Case] = []
     for faults, count in ((1, singles), (2, doubles)):
-        for source, quota in quotas(count, list(seeders)).items():
+        for source, quota in source_quotas(count, list(seeders)).items():
             rng = random.Random(f"{seed} {faults} {source}")
-            found = draw(seeders[source], quota, faults, rng)
-            cases += [case._replace(name=f"{source}-{faults}-{n:03d}") for n, case in enumerate(found, 1)]
+            source_cases = draw_cases(seeders[source], quota, faults, rng)
+            cases += [
+                case._replace(name=f"{source}-{faults}-{number:03d}") for number, case in enumerate(source_cases, 1)
+            ]
     return cases
 
 
-def quotas(count: int, sources: list[str]) -> dict[str, int]:
-    """How many cases each source gives."""
+def source_quotas(count: int, sources: list[str]) -> dict[str, int]:
+    """The number of cases of each source."""
     total = sum([SHARES[source] for source in sources])
-    found = {source: int(count * SHARES[source] / total) for source in sources}
-    for source in sources[: count - sum(found.values())]:
-        found[source] += 1
-    return found
+    quota_by_source = {source: int(count * SHARES[source] / total) for source in sources}
+    for source in sources[: count - sum(quota_by_source.values())]:
+        quota_by_source[source] += 1
+    return quota_by_source
 
 
-def draw(seeders: list[Seeder], quota: int, faults: int, rng: random.Random) -> list[Case]:
-    """So many cases with so many faults each, from tasks of one source."""
+def draw_cases(seeders: list[Seeder], quota: int, faults: int, rng: random.Random) -> list[Case]:
+    """Draw ``quota`` cases with ``faults`` faults each from tasks of one source."""
     cases: list[Case] = []
-    used: Counter[str] = Counter()
-    seen: set[tuple[str, ...]] = set()
+    kind_counts: Counter[str] = Counter()
+    known_plans: set[tuple[str, ...]] = set()
     while len(cases) < quota:
         seeder = rng.choice(seeders)
         length = len(seeder.task.gold)
         if length < faults + 1:
             continue
-        hazards = bool(seeder.task.specs) and rng.random() < HAZARDS
-        case = seed_case(seeder, rng.sample(range(1, length + 1), faults), used, rng, hazards)
-        if case is None or case.steps in seen:
+        try_hazard = bool(seeder.task.specs) and rng.random() < HAZARD_SHARE
+        case = seed_case(seeder, rng.sample(range(1, length + 1), faults), kind_counts, rng, try_hazard)
+        if case is None or case.steps in known_plans:
             continue
-        seen.add(case.steps)
-        used.update([fault.kind for fault in case.faults])
+        known_plans.add(case.steps)
+        kind_counts.update([fault.kind for fault in case.faults])
         cases.append(case)
     return cases
 
 
 def seed_case(
-    seeder: Seeder, positions: Sequence[int], used: Counter[str], rng: random.Random, hazard: bool
+    seeder: Seeder, positions: Sequence[int], kind_counts: Counter[str], rng: random.Random, hazard: bool
 ) -> Case | None:
-    """A fault at each position, each a fault by itself; ``None`` if together they are none, or stand in one place.
+    """A case with a fault at each position; ``None`` if the plan is good, or two insertions have the same position.
 
-    Grammar faults are possible everywhere, so some fault always is.
+    Each fault is a fault by itself. Grammar faults are possible everywhere, so there is always a fault.
     """
     faults = []
     for position in positions:
-        fault = seed_fault(seeder, position, EDITS, used, rng, True) if hazard else None
-        if fault is None or used[fault.kind] > min([used[kind] for kind in KINDS]) + AHEAD:
-            fault = seed_fault(seeder, position, KINDS, used, rng, False)
+        fault = seed_fault(seeder, position, EDIT_KINDS, kind_counts, rng, True) if hazard else None
+        if fault is None or kind_counts[fault.kind] > min([kind_counts[kind] for kind in KINDS]) + MAX_LEAD:
+            fault = seed_fault(seeder, position, KINDS, kind_counts, rng, False)
         assert fault is not None
         faults.append(fault)
-    places = [fault.change.before for fault in faults if fault.change.before]
-    if len(set(places)) < len(places):
+    insert_positions = [fault.edit.before for fault in faults if fault.edit.before]
+    if len(set(insert_positions)) < len(insert_positions):
         return None
-    steps, headline = seeder.verdict(faults)
+    steps, headline = seeder.check_faults(faults)
     if headline is None or headline in GOOD or headline is Headline.UNKNOWN:
         return None
     return Case("", seeder.task, steps, tuple(faults), headline is Headline.UNSAFE)
 
 
 def seed_fault(
-    seeder: Seeder, position: int, kinds: Sequence[str], used: Counter[str], rng: random.Random, hazard: bool
+    seeder: Seeder, position: int, kinds: Sequence[str], kind_counts: Counter[str], rng: random.Random, hazard: bool
 ) -> Fault | None:
-    """A fault of the kind that is rarest so far among those possible here."""
-    for kind in sorted(kinds, key=lambda kind: (used[kind], rng.random())):
-        fault = seeder.find(kind, position, rng, hazard)
+    """A fault of the rarest kind in the corpus that is possible at this position."""
+    for kind in sorted(kinds, key=lambda kind: (kind_counts[kind], rng.random())):
+        fault = seeder.find_fault(kind, position, rng, hazard)
         if fault is not None:
             return fault
     return None
 
 
-def statistics(cases: Sequence[Case]) -> dict[str, object]:
+def corpus_statistics(cases: Sequence[Case]) -> dict[str, object]:
     """Counts by number of faults, source, kind, hazard and fifth of the plan."""
-    out: dict[str, object] = {"cases": len(cases)}
+    result: dict[str, object] = {"cases": len(cases)}
     for number in (1, 2):
-        chosen = [case for case in cases if len(case.faults) == number]
-        faults = [(case, fault) for case in chosen for fault in case.faults]
-        table: dict[str, Counter[str]] = {}
+        number_cases = [case for case in cases if len(case.faults) == number]
+        faults = [(case, fault) for case in number_cases for fault in case.faults]
+        kinds_by_source: dict[str, Counter[str]] = {}
         for case, fault in faults:
-            table.setdefault(case.task.source, Counter())[fault.kind] += 1
-        fifths = Counter([fifth(fault.position, len(case.task.gold)) for case, fault in faults])
+            kinds_by_source.setdefault(case.task.source, Counter())[fault.kind] += 1
+        fifths = Counter([plan_fifth(fault.position, len(case.task.gold)) for case, fault in faults])
         expected = dict.fromkeys(range(1, 6), 0.0)
         for case, _ in faults:
             length = len(case.task.gold)
             for position in range(1, length + 1):
-                expected[fifth(position, length)] += 1 / length
-        out["single" if number == 1 else "double"] = {
-            "cases": len(chosen),
-            "from published gold plans": sum([case.task.source in ("behavior", "virtualhome") for case in chosen]),
-            "hazards": sum([case.hazard for case in chosen]),
-            "plans": len({case.task.name for case in chosen}),
+                expected[plan_fifth(position, length)] += 1 / length
+        result["single" if number == 1 else "double"] = {
+            "cases": len(number_cases),
+            "from published gold plans": sum(
+                [case.task.source in ("behavior", "virtualhome") for case in number_cases]
+            ),
+            "hazards": sum([case.hazard for case in number_cases]),
+            "plans": len({case.task.name for case in number_cases}),
             "by kind": dict(sorted(Counter([fault.kind for _, fault in faults]).items())),
-            "by source and kind": {source: dict(sorted(found.items())) for source, found in sorted(table.items())},
+            "by source and kind": {
+                source: dict(sorted(kinds.items())) for source, kinds in sorted(kinds_by_source.items())
+            },
             "by fifth of the plan": dict(sorted(fifths.items())),
             "expected by fifth": {number: round(share, 1) for number, share in expected.items()},
         }
-    return out
+    return result
 
 
-def fifth(position: int, length: int) -> int:
-    """In which fifth of a plan a step stands."""
+def plan_fifth(position: int, length: int) -> int:
+    """The fifth of a plan (1 to 5) that contains a step."""
     return int(5 * (position - 0.5) / length) + 1
 
 
 def as_json(case: Case) -> dict[str, object]:
-    """A case as data, without the texts of the task."""
+    """A case as JSON, without the texts of the task."""
     return {
         "name": case.name,
         "task": case.task.name,
         "source": case.task.source,
         "hazard": case.hazard,
-        "faults": [{"kind": f.kind, "position": f.position, "description": f.description} for f in case.faults],
+        "faults": [
+            {"kind": fault.kind, "position": fault.position, "description": fault.description} for fault in case.faults
+        ],
         "gold": list(case.task.gold),
         "steps": list(case.steps),
     }
@@ -418,12 +432,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--singles", type=int, default=360)
     parser.add_argument("--doubles", type=int, default=240)
-    parser.add_argument("--only", nargs="+", choices=SHARES, metavar="SOURCE", help=", ".join(SHARES))
-    parser.add_argument("--output", type=Path, help="write the cases here, as JSON")
+    parser.add_argument(
+        "--only", nargs="+", choices=SHARES, metavar="SOURCE", help=f"Use only these sources: {', '.join(SHARES)}."
+    )
+    parser.add_argument("--output", type=Path, help="Write the cases to this file, as JSON.")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    cases = generate(arguments.seed, arguments.singles, arguments.doubles, all_sources(arguments.seed, arguments.only))
-    print(json.dumps(statistics(cases), indent=2))
+    cases = generate_corpus(
+        arguments.seed, arguments.singles, arguments.doubles, load_sources(arguments.seed, arguments.only)
+    )
+    print(json.dumps(corpus_statistics(cases), indent=2))
     print(f"{time.perf_counter() - start:.1f} s")
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)

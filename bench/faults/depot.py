@@ -1,11 +1,11 @@
-"""Parcels, trucks and planes with rules: logistics-like tasks of any length, with SAFE plans."""
+"""Generate logistics tasks with rules (parcels, trucks, a plane) and SAFE plans of any length."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 
-from bench.faults.compose import Composer, compose
+from bench.faults.compose import Composer, compose_plan
 from bench.faults.task import SeedTask
 
 from plansafe.grammar.source import Source
@@ -89,132 +89,134 @@ SHOPS = ("shop", "market")
 
 
 class Depots(Composer):
-    """Cities with a depot, an airport and shops, a truck each, and one plane for all."""
+    """Cities, each with a depot, an airport, shops and a truck; one plane for all."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
         self.plane_at = self.plane_start = rng.choice(CITIES)
-        self.dirty: set[str] = set()
+        self.contaminated: set[str] = set()
 
     # -- parts of chores ----------------------------------------------------------------------------------------------
 
-    def move(self, city: str, parcels: Sequence[str], origin: str, target: str, hazardous: bool, food: bool) -> None:
-        """The truck comes from the depot, carries the parcels, and returns."""
+    def carry_by_truck(
+        self, city: str, parcels: Sequence[str], origin: str, target: str, hazardous: bool, food: bool
+    ) -> None:
+        """Drive the truck from the depot, carry the parcels from origin to target, and return."""
         truck = f"{city}-truck"
         if origin != "depot":
-            self.do(f"drive {truck} {city}-depot {city}-{origin}")
-        self.do(f"open-door {truck} {city}-{origin}")
-        if food and truck in self.dirty:
-            self.do(f"wash-out {truck} {city}-{origin}")
-            self.dirty.discard(truck)
+            self.add_step(f"drive {truck} {city}-depot {city}-{origin}")
+        self.add_step(f"open-door {truck} {city}-{origin}")
+        if food and truck in self.contaminated:
+            self.add_step(f"wash-out {truck} {city}-{origin}")
+            self.contaminated.discard(truck)
         for parcel in parcels:
-            self.do(f"load {parcel} {truck} {city}-{origin}")
-        self.do(f"close-door {truck} {city}-{origin}")
+            self.add_step(f"load {parcel} {truck} {city}-{origin}")
+        self.add_step(f"close-door {truck} {city}-{origin}")
         if origin != "depot":
-            self.do(f"drive {truck} {city}-{origin} {city}-depot")
+            self.add_step(f"drive {truck} {city}-{origin} {city}-depot")
         if target != "depot":
-            self.do(f"drive {truck} {city}-depot {city}-{target}")
-        self.do(f"open-door {truck} {city}-{target}")
+            self.add_step(f"drive {truck} {city}-depot {city}-{target}")
+        self.add_step(f"open-door {truck} {city}-{target}")
         for parcel in parcels:
-            self.do(f"unload {parcel} {truck} {city}-{target}")
+            self.add_step(f"unload {parcel} {truck} {city}-{target}")
         if hazardous:
-            self.dirty.add(truck)
-        self.do(f"close-door {truck} {city}-{target}")
+            self.contaminated.add(truck)
+        self.add_step(f"close-door {truck} {city}-{target}")
         if target != "depot":
-            self.do(f"drive {truck} {city}-{target} {city}-depot")
+            self.add_step(f"drive {truck} {city}-{target} {city}-depot")
 
-    def parcels(self, count: int, site: str, food: bool, hazardous: bool, chilled: bool) -> list[str]:
-        """New parcels at a site."""
-        made = []
+    def new_parcels(self, count: int, site: str, food: bool, hazardous: bool, chilled: bool) -> list[str]:
+        """Declare new parcels at a site; returns their names."""
+        names = []
         for _ in range(count):
-            parcel = self.new("crate" if food else "drum" if hazardous else "box", "parcel")
-            self.fact(f"(stored {parcel} {site})")
+            parcel = self.new_object("crate" if food else "drum" if hazardous else "box", "parcel")
+            self.add_facts(f"(stored {parcel} {site})")
             kinds = {"food": food, "hazardous": hazardous, "chilled": chilled}
-            self.fact(*[f"({kind} {parcel})" for kind, holds in kinds.items() if holds])
-            made.append(parcel)
-        return made
+            self.add_facts(*[f"({kind} {parcel})" for kind, is_set in kinds.items() if is_set])
+            names.append(parcel)
+        return names
 
     # -- chores -------------------------------------------------------------------------------------------------------
 
-    def deliver(self) -> None:
-        """Parcels from one site of a city to another."""
-        city, nature = self.rng.choice(CITIES), self.rng.choice(("plain", "food", "hazardous", "chilled"))
+    def deliver_parcels(self) -> None:
+        """Deliver parcels from one site of a city to another."""
+        city, content = self.rng.choice(CITIES), self.rng.choice(("plain", "food", "hazardous", "chilled"))
         origin, target = self.rng.sample(("depot", "airport", *SHOPS), 2)
-        if nature == "chilled":
+        if content == "chilled":
             origin, target = "depot", self.rng.choice(SHOPS)
-            self.fact(f"(cold-store {city}-{target})")
-        food, hazardous = nature in ("food", "chilled"), nature == "hazardous"
-        parcels = self.parcels(self.rng.randint(1, 3), f"{city}-{origin}", food, hazardous, nature == "chilled")
-        self.move(city, parcels, origin, target, hazardous, food)
-        self.goal(*[f"(stored {parcel} {city}-{target})" for parcel in parcels])
+            self.add_facts(f"(cold-store {city}-{target})")
+        food, hazardous = content in ("food", "chilled"), content == "hazardous"
+        parcels = self.new_parcels(self.rng.randint(1, 3), f"{city}-{origin}", food, hazardous, content == "chilled")
+        self.carry_by_truck(city, parcels, origin, target, hazardous, food)
+        self.add_goals(*[f"(stored {parcel} {city}-{target})" for parcel in parcels])
 
-    def send(self) -> None:
-        """Parcels from the airport of one city to the depot of another."""
+    def send_parcels(self) -> None:
+        """Send parcels from the airport of one city to the depot of another."""
         origin, target = self.rng.sample(CITIES, 2)
-        nature = self.rng.choice(("plain", "food", "hazardous"))
-        food, hazardous = nature == "food", nature == "hazardous"
-        parcels = self.parcels(self.rng.randint(1, 2), f"{origin}-airport", food, hazardous, False)
-        self.fly(origin)
-        self.do(f"open-door plane {origin}-airport")
-        if food and "plane" in self.dirty:
-            self.do(f"wash-out plane {origin}-airport")
-            self.dirty.discard("plane")
+        content = self.rng.choice(("plain", "food", "hazardous"))
+        food, hazardous = content == "food", content == "hazardous"
+        parcels = self.new_parcels(self.rng.randint(1, 2), f"{origin}-airport", food, hazardous, False)
+        self.fly_plane_to(origin)
+        self.add_step(f"open-door plane {origin}-airport")
+        if food and "plane" in self.contaminated:
+            self.add_step(f"wash-out plane {origin}-airport")
+            self.contaminated.discard("plane")
         for parcel in parcels:
-            self.do(f"load {parcel} plane {origin}-airport")
-        self.do(f"close-door plane {origin}-airport")
-        self.fly(target)
-        self.do(f"open-door plane {target}-airport")
+            self.add_step(f"load {parcel} plane {origin}-airport")
+        self.add_step(f"close-door plane {origin}-airport")
+        self.fly_plane_to(target)
+        self.add_step(f"open-door plane {target}-airport")
         for parcel in parcels:
-            self.do(f"unload {parcel} plane {target}-airport")
+            self.add_step(f"unload {parcel} plane {target}-airport")
         if hazardous:
-            self.dirty.add("plane")
-        self.do(f"close-door plane {target}-airport")
-        self.move(target, parcels, "airport", "depot", hazardous, food)
-        self.goal(*[f"(stored {parcel} {target}-depot)" for parcel in parcels])
+            self.contaminated.add("plane")
+        self.add_step(f"close-door plane {target}-airport")
+        self.carry_by_truck(target, parcels, "airport", "depot", hazardous, food)
+        self.add_goals(*[f"(stored {parcel} {target}-depot)" for parcel in parcels])
 
-    def fly(self, city: str) -> None:
-        """The plane goes to a city, after an inspection."""
+    def fly_plane_to(self, city: str) -> None:
+        """Inspect the plane and fly it to a city."""
         if self.plane_at != city:
-            self.do(f"inspect plane {self.plane_at}-airport")
-            self.do(f"fly plane {self.plane_at}-airport {city}-airport")
+            self.add_step(f"inspect plane {self.plane_at}-airport")
+            self.add_step(f"fly plane {self.plane_at}-airport {city}-airport")
             self.plane_at = city
 
-    def chores(self) -> list[Callable[[], None]]:
-        """The chores that can be done next."""
-        return [self.deliver, self.deliver, self.send]
+    def possible_chores(self) -> list[Callable[[], None]]:
+        """The methods that add a chore which is possible next."""
+        return [self.deliver_parcels, self.deliver_parcels, self.send_parcels]
 
-    def problem(self, name: str) -> str:
+    def problem_text(self, name: str) -> str:
         """The problem text."""
         places = ("depot", "airport", *SHOPS)
         sites = " ".join([f"{city}-{place}" for city in CITIES for place in places])
         roads = [(f"{c}-depot", f"{c}-{place}") for c in CITIES for place in places[1:]]
-        airports = [(f"{a}-airport", f"{b}-airport") for a in CITIES for b in CITIES if a != b]
+        airports = [(f"{start}-airport", f"{end}-airport") for start in CITIES for end in CITIES if start != end]
         trucks = " ".join([f"(parked {c}-truck {c}-depot) (home {c}-truck {c}-depot)" for c in CITIES])
         return f"""(define (problem {name})
   (:domain depot)
   (:objects {sites} - site {" ".join([f"{c}-truck" for c in CITIES])} - truck plane - plane
-    {self.objects()})
+    {self.object_declarations()})
   (:init
-    {" ".join([f"(road {a} {b}) (road {b} {a})" for a, b in roads])}
-    {" ".join([f"(air {a} {b})" for a, b in airports])}
+    {" ".join([f"(road {start} {end}) (road {end} {start})" for start, end in roads])}
+    {" ".join([f"(air {start} {end})" for start, end in airports])}
     {" ".join([f"(cold-store {c}-depot)" for c in CITIES])}
     {trucks} (parked plane {self.plane_start}-airport)
-    {self.facts()})
-  (:goal (and {self.goals()})))
+    {self.fact_text()})
+  (:goal (and {self.goal_text()})))
 """
 
 
 def depot_task(seed: str, steps: int) -> SeedTask:
-    """Deliveries and a SAFE plan of so many steps. Raises ValueError if no plan of that length is met."""
+    """A task with a SAFE plan of ``steps`` steps. Raises ValueError if no plan of that length is found."""
     rng = random.Random(f"depot {seed}")
-    made = compose(lambda: Depots(rng), steps)
+    depots = compose_plan(lambda: Depots(rng), steps)
     name = f"depot-{seed}"
     return SeedTask(
         name,
         "depot",
         Source("depot.pddl", DOMAIN),
-        Source(f"{name}.pddl", made.problem(name)),
+        Source(f"{name}.pddl", depots.problem_text(name)),
         (Source("depot.safe", RULES),),
         Options(),
-        tuple(made.steps),
+        tuple(depots.steps),
     )

@@ -1,12 +1,11 @@
-"""Repairs of long plans: how long they take, what they cost, and whether they are safe.
+"""Measure repairs of long plans: their time, their cost, and whether they are safe.
 
 usage: python -m bench.faults.long_plans [--plans N] [--steps N] [--time-limit S] [--kernel S] [--output FILE]
 
-SAFE plans of exactly N steps (household with its rules, depot with its own, survey without any) get 1, 2 or 3 faults at
-uniformly drawn positions. Measured is one call of ``repair``, which replays what it returns; compiling the task is not.
-Seconds are those of the clock, CPU seconds beside them tell what a busy machine added.
-The first repair is then judged by the replay kernel, which shares no code with the engine, as far as that takes no
-longer than ``--kernel`` seconds. Exit code 0 if every target was met, else 1.
+Seeds 1, 2 or 3 faults into good plans of exactly N steps (household and depot with rules, survey without rules), at
+uniformly drawn positions. Measures one call of ``repair``, including its replay of the result, without the compilation
+of the task, in wall-clock and in CPU seconds. Then the replay kernel, which shares no code with the engine, checks the
+first repair, for at most ``--kernel`` seconds. Exit code 0 if every target is met, else 1.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from typing import Any, NamedTuple
 from bench.faults.corpus import Case, Seeder, seed_case
 from bench.faults.depot import depot_task
 from bench.faults.household import household_task
-from bench.faults.spread import spread
 from bench.faults.survey import survey_task
 from bench.faults.task import SeedTask, plan_source
+from bench.measure import spread
 
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects
@@ -42,16 +41,16 @@ MAKERS: dict[str, Callable[[str, int], SeedTask]] = {
     "depot": depot_task,
     "survey": survey_task,
 }
-FAST = 5.0
-"""Seconds within which a repair is to be found .."""
-SHARE = 95.0
-""".. in this share of the cases, in percent."""
+TARGET_SECONDS = 5.0
+"""Target: seconds per repair .."""
+TARGET_SHARE = 95.0
+""".. in this share of the cases (percent)."""
 
-SHOWN = ("status", "cost", "bound", "ties", "seconds", "cpu", "kernel")
+PRINTED_FIELDS = ("status", "cost", "bound", "ties", "seconds", "cpu", "kernel")
 
 
 class Row(NamedTuple):
-    """One repair. ``kernel`` is the kernel's headline for the first repair; empty if it was not asked or gave up."""
+    """One repair. ``kernel`` is the kernel's headline for the first repair; empty if it did not run or gave up."""
 
     case: Case
     result: RepairResult | None
@@ -63,9 +62,9 @@ class Row(NamedTuple):
 
 
 def long_cases(count: int, steps: int, seed: int = 0) -> Iterator[Case]:
-    """Faulty plans, by source and number of faults in turn; made as they are asked for."""
+    """Generate faulty plans, alternating sources and numbers of faults."""
     rngs = {name: random.Random(f"long {seed} {name}") for name in MAKERS}
-    used: dict[str, Counter[str]] = {name: Counter() for name in MAKERS}
+    kind_counts: dict[str, Counter[str]] = {name: Counter() for name in MAKERS}
     for number in range(count):
         name = list(MAKERS)[number % len(MAKERS)]
         faults = 1 + number // len(MAKERS) % 3
@@ -74,13 +73,13 @@ def long_cases(count: int, steps: int, seed: int = 0) -> Iterator[Case]:
         while case is None:
             positions = rngs[name].sample(range(1, steps + 1), faults)
             hazard = bool(seeder.task.specs) and rngs[name].random() < 0.5
-            case = seed_case(seeder, positions, used[name], rngs[name], hazard)
-        used[name].update([fault.kind for fault in case.faults])
+            case = seed_case(seeder, positions, kind_counts[name], rngs[name], hazard)
+        kind_counts[name].update([fault.kind for fault in case.faults])
         yield case._replace(name=f"{name}-{steps}-{faults}-{number:03d}")
 
 
-def measure(case: Case, options: RepairOptions, kernel_s: float) -> Row:
-    """One repair, timed, and what engine and kernel say of it."""
+def measure_repair(case: Case, options: RepairOptions, kernel_s: float) -> Row:
+    """Repair one case; measure the time, and check the result with engine and kernel."""
     from plansafe.verifier.repair.api import repair
 
     checker = case.task.checker()
@@ -98,70 +97,70 @@ def measure(case: Case, options: RepairOptions, kernel_s: float) -> Row:
     return Row(case, result, seconds, cpu, headline.value if headline else "", kernel)
 
 
-class _Late(Exception):
+class _KernelTimeout(Exception):
     """The kernel took too long."""
 
 
 def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> str:
-    """What the replay kernel says of a plan; empty if it does not cover the task or takes longer."""
+    """The kernel's headline for a plan; empty if the kernel does not support the task or takes too long."""
     checker = task.checker()
     names = {rule.name for rule in checker.rules if rule.applicable}
     rules = [format_node(rule.node) for rule in checker.compiled.expanded.rules if rule.node[1] in names]
     safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
 
-    def late(_number: int, _frame: FrameType | None) -> None:
-        raise _Late
+    def raise_timeout(_number: int, _frame: FrameType | None) -> None:
+        raise _KernelTimeout
 
-    before = signal.signal(signal.SIGALRM, late)
+    previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         kernel = Kernel(task.domain.text, task.problem.text, safety, lenient=task.options.lenient_types)
         return kernel.audit(plan_source(steps).text).headline
-    except (_Late, KernelLimit, KernelRejects):
+    except (_KernelTimeout, KernelLimit, KernelRejects):
         return ""
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)
 
 
 # -- the table --------------------------------------------------------------------------------------------------------
 
 
-def line(rows: Sequence[Row]) -> dict[str, Any]:
-    """Shares in percent, and seconds, of some cases."""
-    found = [row for row in rows if row.result is not None and row.result.repairs]
-    costs = [float(row.result.repairs[0].cost) for row in found if row.result is not None]
-    cheap = [cost <= len(row.case.faults) for cost, row in zip(costs, found, strict=True)]
-    optimal = [row.result.optimal for row in found if row.result is not None]
+def figures(rows: Sequence[Row]) -> dict[str, Any]:
+    """Shares in percent, and seconds, for these cases."""
+    repaired = [row for row in rows if row.result is not None and row.result.repairs]
+    costs = [float(row.result.repairs[0].cost) for row in repaired if row.result is not None]
+    is_cheap = [cost <= len(row.case.faults) for cost, row in zip(costs, repaired, strict=True)]
+    is_optimal = [row.result.optimal for row in repaired if row.result is not None]
     return {
         "cases": len(rows),
-        "repaired": percent(len(found), len(rows)),
-        "within 5 s": percent(sum([row.seconds <= FAST for row in found]), len(rows)),
-        "within 5 CPU s": percent(sum([row.cpu <= FAST for row in found]), len(rows)),
-        "cost at most the faults": percent(sum(cheap), len(rows)),
-        "proved least": percent(sum(optimal), len(rows)),
-        "not safe by the engine": sum([row.headline not in ("SAFE", "VALID") for row in found]),
-        "judged by the kernel": sum([bool(row.kernel) for row in found]),
-        "not safe by the kernel": sum([row.kernel not in ("", "SAFE", "VALID") for row in found]),
+        "repaired": percent(len(repaired), len(rows)),
+        "within 5 s": percent(sum([row.seconds <= TARGET_SECONDS for row in repaired]), len(rows)),
+        "within 5 CPU s": percent(sum([row.cpu <= TARGET_SECONDS for row in repaired]), len(rows)),
+        "cost at most the faults": percent(sum(is_cheap), len(rows)),
+        "proved least": percent(sum(is_optimal), len(rows)),
+        "not safe by the engine": sum([row.headline not in ("SAFE", "VALID") for row in repaired]),
+        "judged by the kernel": sum([bool(row.kernel) for row in repaired]),
+        "not safe by the kernel": sum([row.kernel not in ("", "SAFE", "VALID") for row in repaired]),
         "raised": sum([bool(row.error) for row in rows]),
         "seconds": spread([row.seconds for row in rows]),
         "CPU seconds": spread([row.cpu for row in rows]),
     }
 
 
-def percent(part: int, whole: int) -> float:
+def percent(part: int, total: int) -> float:
     """A share in percent."""
-    return round(100 * part / whole, 1) if whole else 0.0
+    return round(100 * part / total, 1) if total else 0.0
 
 
-def table(rows: Sequence[Row]) -> dict[str, Any]:
-    """In all, by source, by number of faults."""
+def figure_table(rows: Sequence[Row]) -> dict[str, Any]:
+    """The figures of all cases, by source, and by number of faults."""
     parts = {"all": list(rows)}
     for source in MAKERS:
         parts[f"source: {source}"] = [row for row in rows if row.case.task.source == source]
     for number in (1, 2, 3):
         parts[f"faults: {number}"] = [row for row in rows if len(row.case.faults) == number]
-    return {name: line(found) for name, found in parts.items() if found}
+    return {name: figures(part_rows) for name, part_rows in parts.items() if part_rows}
 
 
 def as_json(row: Row) -> dict[str, Any]:
@@ -183,30 +182,32 @@ def as_json(row: Row) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Make the plans, repair them, print and write the table."""
+    """Generate the plans, repair them, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plans", type=int, default=108)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for one repair")
-    parser.add_argument("--kernel", type=float, default=20.0, help="seconds for the kernel on one repair; 0: not asked")
+    parser.add_argument("--time-limit", type=float, default=10.0, help="Time limit for one repair, in seconds.")
+    parser.add_argument(
+        "--kernel", type=float, default=20.0, help="Time limit for the kernel per repair, in seconds; 0: do not run it."
+    )
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)
     rows = []
     for case in long_cases(arguments.plans, arguments.steps, arguments.seed):
-        row = measure(case, options, arguments.kernel)
+        row = measure_repair(case, options, arguments.kernel)
         rows.append(row)
-        shown = as_json(row)
+        fields = as_json(row)
         print(
-            *[f"{shown[key]!s:>12}" for key in ("status", "cost", "bound", "ties", "seconds", "cpu", "kernel")],
+            *[f"{fields[key]!s:>12}" for key in PRINTED_FIELDS],
             case.name,
         )
         sys.stdout.flush()
-    result = table(rows)
+    result = figure_table(rows)
     print(json.dumps(result, indent=1))
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    written = {
+    report = {
         "steps": arguments.steps,
         "seed": arguments.seed,
         "time limit": arguments.time_limit,
@@ -215,10 +216,10 @@ def main() -> int:
         "table": result,
         "cases": [as_json(row) for row in rows],
     }
-    arguments.output.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    every = result["all"]
-    bad = every["not safe by the engine"] + every["not safe by the kernel"] + every["raised"]
-    return 0 if not bad and every["within 5 s"] >= SHARE else 1
+    arguments.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    all_figures = result["all"]
+    failures = all_figures["not safe by the engine"] + all_figures["not safe by the kernel"] + all_figures["raised"]
+    return 0 if not failures and all_figures["within 5 s"] >= TARGET_SHARE else 1
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Which ground actions could ever be taken, when deletes are ignored.
+"""The ground actions that are reachable in the delete relaxation.
 
-The delete relaxation, with false facts beside true ones: a fact may be false if it is so at first or some action that
-may be taken deletes it. Comparisons of numbers and derived facts may be either. So what is *not* reachable here can
-never be taken; a step on such objects is an affordance fault. Written apart from the diagnosis it serves to judge.
+The relaxation also tracks false facts: a fact can be false if it is false initially or a reachable action deletes it.
+Numeric comparisons and derived facts can have both values. So an action that is *not* reachable here can never be
+executed; a step with such an action is an affordance fault. This code is independent of the diagnosis that it tests.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Binding = dict[int, int]
 Fact = tuple[int, tuple[int, ...]]
 
 
-class Reachable:
-    """The relaxed fixpoint of a task; instantaneous actions alone.
+class RelaxedReachability:
+    """The relaxed fixpoint of a task, for instantaneous actions.
 
-    Cost: rounds x ground actions that agree with the static facts.
+    Cost: rounds x ground actions that satisfy the static preconditions.
     """
 
     def __init__(self, task: Task) -> None:
@@ -51,55 +51,57 @@ class Reachable:
         self.steps: set[tuple[str, tuple[int, ...]]] = set()
         self._saturate()
 
-    def possible(self, step: GroundAction) -> bool:
-        """Whether the step's precondition could ever hold; types are not looked at."""
-        binding = _bound(step.action, step.objects)
-        return self._may(And(step.action.start.condition), binding)
+    def is_reachable(self, step: GroundAction) -> bool:
+        """True if the step's precondition can hold in the relaxation; types are not checked."""
+        binding = _action_binding(step.action, step.objects)
+        return self._can_be(And(step.action.start.condition), binding)
 
-    def texts(self) -> list[str]:
-        """All well-typed steps that could ever be taken, sorted."""
+    def step_texts(self) -> list[str]:
+        """All reachable well-typed steps, sorted."""
         return sorted([" ".join([f"({name}", *self.task.names(objects)]) + ")" for name, objects in self.steps])
 
     def _saturate(self) -> None:
-        waiting = [
-            (action, _bound(action, objects), objects)
+        unreached = [
+            (action, _action_binding(action, objects), objects)
             for action in self.task.actions.values()
             if action.end is None
-            for objects in self._candidates(action)
+            for objects in self._candidate_bindings(action)
         ]
         conditional: list[tuple[Action, Binding]] = []
         changed = True
         while changed:
             changed = False
-            still = []
-            for action, binding, objects in waiting:
-                if not self._may(And(action.start.condition), binding):
-                    still.append((action, binding, objects))
+            still_unreached = []
+            for action, binding, objects in unreached:
+                if not self._can_be(And(action.start.condition), binding):
+                    still_unreached.append((action, binding, objects))
                     continue
                 self.steps.add((action.name, objects))
                 changed = True
                 if any([effect.condition is not TRUE for effect in action.start.effects]):
                     conditional.append((action, binding))
                 for effect in action.start.effects:
-                    self._happens(effect, binding)
-            waiting = still
+                    self._apply_effect(effect, binding)
+            unreached = still_unreached
             for action, binding in conditional:
                 for effect in action.start.effects:
-                    if effect.condition is not TRUE and self._happens(effect, binding):
+                    if effect.condition is not TRUE and self._apply_effect(effect, binding):
                         changed = True
 
-    def _candidates(self, action: Action) -> Iterator[tuple[int, ...]]:
-        """Bindings that agree with the static conjuncts, parameter by parameter."""
-        static = [part for part in _conjuncts(And(action.start.condition)) if self._static(part)]
-        bound: set[int] = set()
+    def _candidate_bindings(self, action: Action) -> Iterator[tuple[int, ...]]:
+        """Bindings that satisfy the static conjuncts, extended parameter by parameter."""
+        static = [part for part in _conjuncts(And(action.start.condition)) if self._is_static(part)]
+        bound_slots: set[int] = set()
         checks: list[list[Formula]] = []
         for parameter in action.parameters:
-            before = set(bound)
-            bound.add(parameter.slot)
-            checks.append([p for p in static if _slots(p) <= bound and not (before and _slots(p) <= before)])
-        yield from self._extend(action.parameters, checks, {}, ())
+            earlier_slots = set(bound_slots)
+            bound_slots.add(parameter.slot)
+            checks.append(
+                [p for p in static if _slots(p) <= bound_slots and not (earlier_slots and _slots(p) <= earlier_slots)]
+            )
+        yield from self._extend_binding(action.parameters, checks, {}, ())
 
-    def _extend(
+    def _extend_binding(
         self, parameters: tuple[Variable, ...], checks: list[list[Formula]], binding: Binding, objects: tuple[int, ...]
     ) -> Iterator[tuple[int, ...]]:
         depth = len(objects)
@@ -108,11 +110,11 @@ class Reachable:
             return
         for value in self.task.domains[parameters[depth].domain]:
             binding[parameters[depth].slot] = value
-            if all([self._may(check, binding) for check in checks[depth]]):
-                yield from self._extend(parameters, checks, binding, (*objects, value))
+            if all([self._can_be(check, binding) for check in checks[depth]]):
+                yield from self._extend_binding(parameters, checks, binding, (*objects, value))
         binding.pop(parameters[depth].slot, None)
 
-    def _static(self, part: Formula) -> bool:
+    def _is_static(self, part: Formula) -> bool:
         match part:
             case Atom(predicate, _):
                 return self.task.static[predicate]
@@ -122,58 +124,62 @@ class Reachable:
                 return True
         return False
 
-    def _happens(self, effect: Effect, binding: Binding) -> bool:
-        """Note what the effect may do; whether that is news."""
-        before = len(self.true) + len(self.false)
-        for values in product(*[self.task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **dict(zip([v.slot for v in effect.variables], values, strict=True))}
-            if effect.condition is TRUE or self._may(effect.condition, inner):
-                self.true.update([_fact(atom, inner) for atom in effect.adds])
-                self.false.update([_fact(atom, inner) for atom in effect.deletes])
-        return len(self.true) + len(self.false) > before
+    def _apply_effect(self, effect: Effect, binding: Binding) -> bool:
+        """Add the possible results of an effect; returns True if one of them is new."""
+        fact_count = len(self.true) + len(self.false)
+        for values in product(*[self.task.domains[variable.domain] for variable in effect.variables]):
+            inner_binding = {
+                **binding,
+                **dict(zip([variable.slot for variable in effect.variables], values, strict=True)),
+            }
+            if effect.condition is TRUE or self._can_be(effect.condition, inner_binding):
+                self.true.update([_ground_fact(atom, inner_binding) for atom in effect.adds])
+                self.false.update([_ground_fact(atom, inner_binding) for atom in effect.deletes])
+        return len(self.true) + len(self.false) > fact_count
 
-    def _may(self, formula: Formula, binding: Binding, wanted: bool = True) -> bool:
-        """Whether the formula may have the wanted value."""
+    def _can_be(self, formula: Formula, binding: Binding, expected: bool = True) -> bool:
+        """True if the formula can have the expected truth value."""
         match formula:
             case Truth(value):
-                return value == wanted
+                return value == expected
             case Atom(predicate, _):
                 if predicate in self.derived:
                     return True
-                fact = _fact(formula, binding)
-                return fact in self.true if wanted else fact not in self.initial or fact in self.false
+                fact = _ground_fact(formula, binding)
+                return fact in self.true if expected else fact not in self.initial or fact in self.false
             case Equal(left, right):
-                return (_object(left, binding) == _object(right, binding)) == wanted
+                return (_ground_object(left, binding) == _ground_object(right, binding)) == expected
             case Compare():
                 return True
             case Not(body):
-                return self._may(body, binding, not wanted)
+                return self._can_be(body, binding, not expected)
             case And(parts):
-                each = (self._may(part, binding, wanted) for part in parts)
-                return all(each) if wanted else any(each)
+                possible_parts = (self._can_be(part, binding, expected) for part in parts)
+                return all(possible_parts) if expected else any(possible_parts)
             case Or(parts):
-                each = (self._may(part, binding, wanted) for part in parts)
-                return any(each) if wanted else all(each)
+                possible_parts = (self._can_be(part, binding, expected) for part in parts)
+                return any(possible_parts) if expected else all(possible_parts)
             case Quantified(universal, variables, body):
-                slots = [v.slot for v in variables]
-                over = product(*[self.task.domains[v.domain] for v in variables])
-                inner = (
-                    self._may(body, {**binding, **dict(zip(slots, values, strict=True))}, wanted) for values in over
+                slots = [variable.slot for variable in variables]
+                bindings = product(*[self.task.domains[variable.domain] for variable in variables])
+                possible_instances = (
+                    self._can_be(body, {**binding, **dict(zip(slots, values, strict=True))}, expected)
+                    for values in bindings
                 )
-                return all(inner) if universal == wanted else any(inner)
+                return all(possible_instances) if universal == expected else any(possible_instances)
         raise ValueError(f"not a state formula: {formula}")
 
 
-def _object(argument: int, binding: Binding) -> int:
+def _ground_object(argument: int, binding: Binding) -> int:
     return argument if argument >= 0 else binding[-1 - argument]
 
 
-def _fact(atom: Atom, binding: Binding) -> Fact:
-    return atom.predicate, tuple([_object(argument, binding) for argument in atom.arguments])
+def _ground_fact(atom: Atom, binding: Binding) -> Fact:
+    return atom.predicate, tuple([_ground_object(argument, binding) for argument in atom.arguments])
 
 
-def _bound(action: Action, objects: tuple[int, ...]) -> Binding:
-    return dict(zip([v.slot for v in action.parameters], objects, strict=True))
+def _action_binding(action: Action, objects: tuple[int, ...]) -> Binding:
+    return dict(zip([parameter.slot for parameter in action.parameters], objects, strict=True))
 
 
 def _conjuncts(formula: Formula) -> Iterator[Formula]:

@@ -1,9 +1,9 @@
-"""Repairs drawn at random, written so that a person can judge them.
+"""Print randomly chosen repairs for review by a person.
 
 usage: python -m bench.faults.sample [--count 40] [--seed N] [--faults 1 | 2] [--time-limit S]
 
-Shows the goal, the plan with what was done to it, and the best repair: ``-`` a step that goes, ``+`` one that comes,
-``~`` one that is replaced, ``>`` one that is moved, ``!`` a seeded fault.
+Shows the goal, the seeded faults (``!``), and the best repair: ``-`` a deleted step, ``+`` an inserted step, ``~`` a
+replaced step, ``>`` a moved step.
 """
 
 from __future__ import annotations
@@ -13,49 +13,53 @@ import random
 import sys
 from collections.abc import Iterator
 
-from bench.faults.corpus import SHARES, Case, generate
-from bench.faults.sources import all_sources
+from bench.faults.corpus import SHARES, Case, generate_corpus
+from bench.faults.sources import load_sources
 
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult
 
 MARKS = {EditKind.INSERT: "+", EditKind.MOVE: ">", EditKind.SUBSTITUTE: "~", EditKind.DELETE: "-"}
-AROUND = 2
-"""So many unchanged steps are shown before and after each edit."""
+CONTEXT_STEPS = 2
+"""Number of unchanged steps that are shown before and after each edit."""
 
 
-def shown(case: Case, result: RepairResult) -> str:
+def format_case(case: Case, result: RepairResult) -> str:
     """One case and its best repair."""
     report = case.task.checker().check(case.plan)
     headline = report.headline.value if report.headline else "unreadable"
-    out = [f"{case.name}  ({case.task.source}: {case.task.name}, {len(case.steps)} steps)"]
+    lines = [f"{case.name}  ({case.task.source}: {case.task.name}, {len(case.steps)} steps)"]
     goals = dict.fromkeys([format_node(node) for node in case.task.checker().compiled.task.goal_nodes])  # type: ignore[arg-type]
-    out.append("goal: " + " ".join(goals))
-    out += [f"! {fault.kind}, gold step {fault.position}: {fault.description}" for fault in case.faults]
-    out.append(f"verdict: {headline}")
-    out += [f"  {finding.message}" for finding in report.findings if "halt" in finding.readings][:3]
+    lines.append("goal: " + " ".join(goals))
+    lines += [f"! {fault.kind}, gold step {fault.position}: {fault.description}" for fault in case.faults]
+    lines.append(f"verdict: {headline}")
+    lines += [f"  {finding.message}" for finding in report.findings if "halt" in finding.readings][:3]
     if not result.repairs:
-        return "\n".join([*out, f"repair: {result.status.value}; {result.detail}"])
+        return "\n".join([*lines, f"repair: {result.status.value}; {result.detail}"])
     repair = result.repairs[0]
-    proved = "least" if result.optimal else f"at least {result.bound}"
-    out.append(f"repair: cost {repair.cost} ({proved}), the first of {len(result.repairs)}")
-    same = repair.steps == case.task.gold
-    out += difference(repair)
-    out.append("the repair is the gold plan" if same else "the repair is not the gold plan")
-    return "\n".join(out)
+    optimality = "least" if result.optimal else f"at least {result.bound}"
+    lines.append(f"repair: cost {repair.cost} ({optimality}), the first of {len(result.repairs)}")
+    is_gold = repair.steps == case.task.gold
+    lines += diff_lines(repair)
+    lines.append("the repair is the gold plan" if is_gold else "the repair is not the gold plan")
+    return "\n".join(lines)
 
 
-def difference(repair: Repair) -> Iterator[str]:
-    """The repaired plan around its edits, deleted steps where they stood."""
+def diff_lines(repair: Repair) -> Iterator[str]:
+    """The lines of the repaired plan around its edits, with deleted steps at their old positions."""
     edits: dict[int, Edit] = {edit.position: edit for edit in repair.edits if edit.position}
     deleted = [edit for edit in repair.edits if edit.kind is EditKind.DELETE]
     lines: list[tuple[bool, str]] = []
-    last = 0
-    for place, (step, origin) in enumerate(zip(repair.steps, repair.origin, strict=True), 1):
-        edit = edits.get(place)
+    last_origin = 0
+    for position, (step, origin) in enumerate(zip(repair.steps, repair.origin, strict=True), 1):
+        edit = edits.get(position)
         if origin and (edit is None or edit.kind is not EditKind.MOVE):
-            lines += [(True, f"  - {e.step:3}  {e.before}") for e in deleted if last < e.step < origin]
-            last = origin
+            lines += [
+                (True, f"  - {deletion.step:3}  {deletion.before}")
+                for deletion in deleted
+                if last_origin < deletion.step < origin
+            ]
+            last_origin = origin
         if edit is None:
             lines.append((False, f"    {origin:3}  {step}"))
         elif edit.kind is EditKind.INSERT:
@@ -64,38 +68,45 @@ def difference(repair: Repair) -> Iterator[str]:
         else:
             note = f"   ; was {edit.before}" if edit.kind is EditKind.SUBSTITUTE else f"   ; was step {origin}"
             lines.append((True, f"  {MARKS[edit.kind]} {origin:3}  {step}{note}"))
-    lines += [(True, f"  - {e.step:3}  {e.before}") for e in deleted if last < e.step]
-    near = {
-        index + offset for index, (edited, _) in enumerate(lines) if edited for offset in range(-AROUND, AROUND + 1)
+    lines += [
+        (True, f"  - {deletion.step:3}  {deletion.before}") for deletion in deleted if last_origin < deletion.step
+    ]
+    shown_indices = {
+        index + offset
+        for index, (edited, _) in enumerate(lines)
+        if edited
+        for offset in range(-CONTEXT_STEPS, CONTEXT_STEPS + 1)
     }
-    gap = False
+    in_gap = False
     for index, (_, text) in enumerate(lines):
-        if index in near:
+        if index in shown_indices:
             yield text
-        elif not gap:
+        elif not in_gap:
             yield "    .."
-        gap = index not in near
+        in_gap = index not in shown_indices
 
 
 def main() -> int:
-    """Draw, repair, print."""
+    """Choose cases, repair and print them."""
     from plansafe.verifier.repair.api import repair
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0, help="of the corpus and of the draw")
-    parser.add_argument("--faults", type=int, choices=(1, 2), help="only cases with so many faults")
-    parser.add_argument("--singles", type=int, default=360, help="of the corpus")
-    parser.add_argument("--doubles", type=int, default=240, help="of the corpus")
-    parser.add_argument("--only", nargs="+", choices=SHARES, metavar="SOURCE", help=", ".join(SHARES))
-    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for one repair")
+    parser.add_argument("--seed", type=int, default=0, help="Seed of the corpus and of the choice.")
+    parser.add_argument("--faults", type=int, choices=(1, 2), help="Use only cases with this number of faults.")
+    parser.add_argument("--singles", type=int, default=360, help="Number of cases with one fault in the corpus.")
+    parser.add_argument("--doubles", type=int, default=240, help="Number of cases with two faults in the corpus.")
+    parser.add_argument(
+        "--only", nargs="+", choices=SHARES, metavar="SOURCE", help=f"Use only these sources: {', '.join(SHARES)}."
+    )
+    parser.add_argument("--time-limit", type=float, default=10.0, help="Time limit for one repair, in seconds.")
     arguments = parser.parse_args()
-    sources = all_sources(arguments.seed, arguments.only)
-    cases = generate(arguments.seed, arguments.singles, arguments.doubles, sources)
+    sources = load_sources(arguments.seed, arguments.only)
+    cases = generate_corpus(arguments.seed, arguments.singles, arguments.doubles, sources)
     cases = [case for case in cases if arguments.faults in (None, len(case.faults))]
     options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)
     for case in random.Random(f"sample {arguments.seed}").sample(cases, arguments.count):
-        print(shown(case, repair(case.task.checker(), case.plan, options)), end="\n\n")
+        print(format_case(case, repair(case.task.checker(), case.plan, options)), end="\n\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Where the good plans come from: published gold plans, the shipped examples and rule cases, and made tasks."""
+"""The sources of good plans: published gold plans, shipped examples and rule cases, and generated tasks."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from plansafe.specs import spec_path
 from plansafe.verifier.api import Options
 
 ROOT = Path(__file__).resolve().parents[2]
-SHORTEST = 3
-"""Plans with fewer steps leave nothing to choose from."""
-MADE = {"household": 24, "depot": 24, "survey": 16}
-"""How many tasks are made for a corpus, of 8 to 40 steps each."""
-SHIPPED_SHORTEST = 6
-"""Cases of rules are short; those below this length say little."""
+MIN_STEPS = 3
+"""Shorter plans are excluded: they leave too little choice of faults."""
+GENERATED_COUNTS = {"household": 24, "depot": 24, "survey": 16}
+"""Number of generated tasks in a corpus, with 8 to 40 steps each."""
+MIN_SHIPPED_STEPS = 6
+"""Minimum length of the plans of examples and rule cases."""
 
 
 def data_folder() -> Path:
-    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    """The folder of public data sets: ``$PLANSAFE_DATA``, or else next to the repository."""
     return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 
 
-def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
-    """Good plans by source, of these sources or of all; published ones are left out where their data are not there.
+def load_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
+    """Tasks with good plans by source (default: all sources), without published sources whose data are missing.
 
-    The published and the shipped ones do not depend on the seed.
+    Published and shipped tasks do not depend on the seed.
     """
     makers: dict[str, Callable[[], list[SeedTask]]] = {
-        "behavior": lambda: published("eai-behavior", "behavior.pddl", lenient=False),
-        "virtualhome": lambda: published("eai-virtualhome", "virtualhome.pddl", lenient=True),
-        "household": lambda: [*shipped_household(), *made("household", seed)],
-        "depot": lambda: made("depot", seed),
-        "survey": lambda: made("survey", seed),
+        "behavior": lambda: published_tasks("eai-behavior", "behavior.pddl", lenient=False),
+        "virtualhome": lambda: published_tasks("eai-virtualhome", "virtualhome.pddl", lenient=True),
+        "household": lambda: [*shipped_household_tasks(), *generated_tasks("household", seed)],
+        "depot": lambda: generated_tasks("depot", seed),
+        "survey": lambda: generated_tasks("survey", seed),
     }
-    found = {name: make() for name, make in makers.items() if only is None or name in only}
-    return {name: tasks for name, tasks in found.items() if tasks}
+    tasks_by_source = {name: make_tasks() for name, make_tasks in makers.items() if only is None or name in only}
+    return {name: tasks for name, tasks in tasks_by_source.items() if tasks}
 
 
-def published(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
-    """Gold plans of the Embodied Agent Interface that are good, each plan once, by name."""
+def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
+    """The SAFE or VALID gold plans of the Embodied Agent Interface, by name, without duplicates."""
     root = data_folder() / folder
     gold = root / "gold_pddl_plan.json"
     if not gold.is_file():
@@ -60,12 +60,12 @@ def published(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
     files = {path.stem: path for path in sorted((root / "problem_pddl").rglob("*.pddl"))}
     options = Options(lenient_types=lenient)
     tasks = []
-    seen: set[tuple[str, ...]] = set()
+    known_plans: set[tuple[str, ...]] = set()
     for name in sorted(plans):
         steps = tuple([f"({step})" for step in plans[name]])
-        if name not in files or len(steps) < SHORTEST or steps in seen:
+        if name not in files or len(steps) < MIN_STEPS or steps in known_plans:
             continue
-        seen.add(steps)
+        known_plans.add(steps)
         problem = Source(f"{name}.pddl", files[name].read_text(encoding="utf-8"))
         task = SeedTask(name, folder.removeprefix("eai-"), text, problem, (), options, steps)
         if is_good(task.checker(), steps):
@@ -73,11 +73,11 @@ def published(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
     return tasks
 
 
-def shipped_household() -> list[SeedTask]:
-    """The SAFE examples and the longer plans that keep a shipped rule; examples in other domains are left out."""
-    domain, rules = _file(Path(domain_path("household"))), (_file(Path(spec_path("household"))),)
+def shipped_household_tasks() -> list[SeedTask]:
+    """The SAFE household examples, and the longer test plans that satisfy a shipped rule."""
+    domain, rules = _read_source(Path(domain_path("household"))), (_read_source(Path(spec_path("household"))),)
     plans = [
-        (f"{path.parent.name}-{path.stem}", _file(path.parent / "problem.pddl"), _file(path))
+        (f"{path.parent.name}-{path.stem}", _read_source(path.parent / "problem.pddl"), _read_source(path))
         for path in sorted((ROOT / "examples").rglob("*.plan"))
     ]
     for path in sorted((ROOT / "tests" / "content" / "rules").glob("*.md"), key=lambda path: path.stem):
@@ -91,19 +91,19 @@ def shipped_household() -> list[SeedTask]:
         checker = task.checker()
         if not checker.ok:
             continue
-        read = checker.read(plan)
-        steps = tuple([f"({' '.join(step.tokens)})" for step in read.text.steps])
-        if len(steps) >= SHIPPED_SHORTEST and is_good(checker, steps):
+        parsed = checker.read(plan)
+        steps = tuple([f"({' '.join(step.tokens)})" for step in parsed.text.steps])
+        if len(steps) >= MIN_SHIPPED_STEPS and is_good(checker, steps):
             tasks.append(task._replace(gold=steps))
     return tasks
 
 
-def made(kind: str, seed: int) -> list[SeedTask]:
-    """Made tasks of 8 to 40 steps; a length that the domain cannot meet is drawn again."""
+def generated_tasks(kind: str, seed: int) -> list[SeedTask]:
+    """Generate tasks with 8 to 40 steps; a length that is impossible in the domain is drawn again."""
     maker = {"household": household_task, "depot": depot_task, "survey": survey_task}[kind]
     rng = random.Random(f"lengths {kind} {seed}")
     tasks: list[SeedTask] = []
-    while len(tasks) < MADE[kind]:
+    while len(tasks) < GENERATED_COUNTS[kind]:
         length = rng.randint(8, 40)
         try:
             tasks.append(maker(f"{seed}-{len(tasks)}", length))
@@ -112,5 +112,5 @@ def made(kind: str, seed: int) -> list[SeedTask]:
     return tasks
 
 
-def _file(path: Path) -> Source:
+def _read_source(path: Path) -> Source:
     return Source(path.name, path.read_text(encoding="utf-8"))

@@ -1,11 +1,11 @@
-"""Rovers that survey a site: tasks of any length without rules, with VALID plans."""
+"""Generate rover tasks without rules, with VALID plans of any length."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 
-from bench.faults.compose import Composer, compose
+from bench.faults.compose import Composer, compose_plan
 from bench.faults.task import SeedTask
 
 from plansafe.grammar.source import Source
@@ -45,92 +45,95 @@ PLACES = 9
 
 
 class Site(Composer):
-    """A ring of places with two stations, and where the rovers are."""
+    """A ring of places with two stations, and the locations of the rovers."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng)
-        self.where = {rover: rng.randrange(PLACES) for rover in ROVERS}
-        self.start = dict(self.where)
+        self.locations = {rover: rng.randrange(PLACES) for rover in ROVERS}
+        self.start_locations = dict(self.locations)
         self.stations = (0, 4)
         self.boards = (2, 6)
-        self.full: set[str] = set()
+        self.full_rovers: set[str] = set()
 
-    def move(self, rover: str, place: int) -> None:
-        """Go round the ring, the short way."""
-        while (here := self.where[rover]) != place:
-            step = 1 if (place - here) % PLACES <= PLACES // 2 else -1
-            self.where[rover] = (here + step) % PLACES
-            self.do(f"move {rover} p{here} p{self.where[rover]}")
+    def move_rover(self, rover: str, place: int) -> None:
+        """Move around the ring in the shorter direction."""
+        while (location := self.locations[rover]) != place:
+            direction = 1 if (place - location) % PLACES <= PLACES // 2 else -1
+            self.locations[rover] = (location + direction) % PLACES
+            self.add_step(f"move {rover} p{location} p{self.locations[rover]}")
 
-    def nearest(self, rover: str, places: tuple[int, ...]) -> int:
-        """The nearest of some places."""
-        here = self.where[rover]
-        return min(places, key=lambda p: (min((p - here) % PLACES, (here - p) % PLACES), p))
+    def nearest_place(self, rover: str, places: tuple[int, ...]) -> int:
+        """The place that is nearest to the rover."""
+        location = self.locations[rover]
+        return min(places, key=lambda place: (min((place - location) % PLACES, (location - place) % PLACES), place))
 
     def take_picture(self) -> None:
-        """Calibrate, take a picture, send it."""
+        """Calibrate the camera, take a picture and send it."""
         rover, place = self.rng.choice(ROVERS), self.rng.randrange(PLACES)
-        target = self.new("crag", "target")
-        self.fact(f"(visible {target} p{place})")
-        board = self.nearest(rover, self.boards)
-        self.move(rover, board)
-        self.do(f"calibrate {rover} {rover}-camera board{board} p{board}")
-        self.move(rover, place)
-        self.do(f"picture {rover} {rover}-camera {target} p{place}")
-        station = self.nearest(rover, self.stations)
-        self.move(rover, station)
-        self.do(f"send-picture {rover} {target} p{station}")
-        self.goal(f"(sent-picture {target})")
+        target = self.new_object("crag", "target")
+        self.add_facts(f"(visible {target} p{place})")
+        board = self.nearest_place(rover, self.boards)
+        self.move_rover(rover, board)
+        self.add_step(f"calibrate {rover} {rover}-camera board{board} p{board}")
+        self.move_rover(rover, place)
+        self.add_step(f"picture {rover} {rover}-camera {target} p{place}")
+        station = self.nearest_place(rover, self.stations)
+        self.move_rover(rover, station)
+        self.add_step(f"send-picture {rover} {target} p{station}")
+        self.add_goals(f"(sent-picture {target})")
 
     def take_sample(self) -> None:
         """Take a sample and send its analysis."""
         rover, place = self.rng.choice(ROVERS), self.rng.randrange(PLACES)
-        rock = self.new("rock", "rock")
-        self.fact(f"(lies {rock} p{place})")
-        self.move(rover, place)
-        if rover in self.full:
-            self.do(f"dump {rover}")
-        self.do(f"sample {rover} {rock} p{place}")
-        self.full.add(rover)
-        station = self.nearest(rover, self.stations)
-        self.move(rover, station)
-        self.do(f"send-analysis {rover} {rock} p{station}")
-        self.goal(f"(sent-analysis {rock})")
+        rock = self.new_object("rock", "rock")
+        self.add_facts(f"(lies {rock} p{place})")
+        self.move_rover(rover, place)
+        if rover in self.full_rovers:
+            self.add_step(f"dump {rover}")
+        self.add_step(f"sample {rover} {rock} p{place}")
+        self.full_rovers.add(rover)
+        station = self.nearest_place(rover, self.stations)
+        self.move_rover(rover, station)
+        self.add_step(f"send-analysis {rover} {rock} p{station}")
+        self.add_goals(f"(sent-analysis {rock})")
 
-    def chores(self) -> list[Callable[[], None]]:
-        """The chores that can be done next."""
+    def possible_chores(self) -> list[Callable[[], None]]:
+        """The methods that add a chore which is possible next."""
         return [self.take_picture, self.take_sample]
 
-    def problem(self, name: str) -> str:
+    def problem_text(self, name: str) -> str:
         """The problem text."""
         ring = [(i, (i + 1) % PLACES) for i in range(PLACES)]
-        rovers = [f"(in {r} p{a}) (empty {r}) (mounted {r}-camera {r})" for r, a in self.start.items()]
-        boards = [f"(board board{p}) (visible board{p} p{p})" for p in self.boards]
+        rovers = [
+            f"(in {rover} p{start}) (empty {rover}) (mounted {rover}-camera {rover})"
+            for rover, start in self.start_locations.items()
+        ]
+        boards = [f"(board board{place}) (visible board{place} p{place})" for place in self.boards]
         return f"""(define (problem {name})
   (:domain survey)
   (:objects {" ".join([f"p{i}" for i in range(PLACES)])} - place {" ".join(ROVERS)} - rover
     {" ".join([f"{r}-camera" for r in ROVERS])} - camera {" ".join([f"board{p}" for p in self.boards])} - target
-    {self.objects()})
+    {self.object_declarations()})
   (:init
-    {" ".join([f"(way p{a} p{b}) (way p{b} p{a})" for a, b in ring])}
-    {" ".join([f"(station p{p})" for p in self.stations])} {" ".join(boards)}
+    {" ".join([f"(way p{start} p{end}) (way p{end} p{start})" for start, end in ring])}
+    {" ".join([f"(station p{place})" for place in self.stations])} {" ".join(boards)}
     {" ".join(rovers)}
-    {self.facts()})
-  (:goal (and {self.goals()})))
+    {self.fact_text()})
+  (:goal (and {self.goal_text()})))
 """
 
 
 def survey_task(seed: str, steps: int) -> SeedTask:
-    """A site and a VALID plan of so many steps. Raises ValueError if no plan of that length is met."""
+    """A task with a VALID plan of ``steps`` steps. Raises ValueError if no plan of that length is found."""
     rng = random.Random(f"survey {seed}")
-    made = compose(lambda: Site(rng), steps)
+    site = compose_plan(lambda: Site(rng), steps)
     name = f"survey-{seed}"
     return SeedTask(
         name,
         "survey",
         Source("survey.pddl", DOMAIN),
-        Source(f"{name}.pddl", made.problem(name)),
+        Source(f"{name}.pddl", site.problem_text(name)),
         (),
         Options(),
-        tuple(made.steps),
+        tuple(site.steps),
     )

@@ -1,4 +1,4 @@
-"""A task with a plan that is known to be good: what faults are seeded into."""
+"""A task with a good plan, into which faults are seeded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GOOD = (Headline.SAFE, Headline.VALID)
 
 
 class SeedTask(NamedTuple):
-    """A task and a plan for it. ``source`` is the family it comes from; ``gold`` the steps as PDDL text."""
+    """A task and its good plan. ``source``: the family of the task; ``gold``: the steps as PDDL text."""
 
     name: str
     source: str
@@ -26,17 +26,17 @@ class SeedTask(NamedTuple):
     gold: tuple[str, ...]
 
     def checker(self) -> Checker:
-        """The compiled task; the latest few are remembered."""
+        """The compiled task; the most recent ones are cached."""
         return _checker(self.domain, self.problem, self.specs, self.options)
 
 
 def plan_source(steps: tuple[str, ...] | list[str], name: str = "faulty.plan") -> Source:
-    """Steps as a plan, one in a line."""
+    """The steps as a plan, one per line."""
     return Source(name, "".join([step + "\n" for step in steps]))
 
 
 def is_good(checker: Checker, steps: tuple[str, ...] | list[str]) -> bool:
-    """Whether the plan is SAFE or VALID, in the one world that there is: faults are about what is known."""
+    """True if the plan is SAFE or VALID and the task has no unknown facts (only one possible world)."""
     if not checker.ok:
         return False
     report = checker.check(plan_source(steps))
@@ -48,9 +48,9 @@ def _checker(domain: Source, problem: Source, specs: tuple[Source, ...], options
     return Checker(domain, problem, specs, options, resolve=shipped_specification)
 
 
-def shipped_specification(name: str, beside: Source) -> Source | None:
-    """The specification that another one extends, if it is shipped."""
-    del beside  # shipped specifications are found by name alone
+def shipped_specification(name: str, extending_source: Source) -> Source | None:
+    """The shipped specification of this name, which another one extends, or ``None``."""
+    del extending_source  # shipped specifications are found by name only
     try:
         path = Path(spec_path(name))
     except KeyError:

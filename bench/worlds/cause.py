@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bench.faults.spread import spread
+from bench.measure import spread
 from bench.worlds.kitchen import kitchen_task
 from bench.worlds.outcomes import pouring_task
 from bench.worlds.shelves import counted_task, floor_task, pairwise_task

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from bench.faults import sources
-from bench.faults.corpus import KINDS, Case, PlanEdit, apply, fifth, generate, quotas
+from bench.faults.corpus import KINDS, Case, PlanEdit, apply_edits, generate_corpus, plan_fifth, source_quotas
 from bench.faults.depot import depot_task
 from bench.faults.household import household_task
-from bench.faults.reachable import Reachable
+from bench.faults.reachable import RelaxedReachability
 from bench.faults.survey import survey_task
 from bench.faults.task import GOOD, SeedTask, is_good, plan_source
 
@@ -30,7 +30,7 @@ def small() -> dict[str, list[SeedTask]]:
 
 @cache
 def cases() -> list[Case]:
-    return generate(7, singles=42, doubles=15, sources=small())
+    return generate_corpus(7, singles=42, doubles=15, sources=small())
 
 
 @pytest.mark.parametrize("length", [8, 23, 40])
@@ -51,7 +51,7 @@ def test_made_plans_are_good_and_of_their_length(maker, length: int) -> None:
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_corpus() -> None:
     quick = {name: tasks for name, tasks in small().items() if name != "household"}
-    once, again, other = [generate(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
+    once, again, other = [generate_corpus(seed, singles=12, doubles=4, sources=quick) for seed in (7, 7, 8)]
     assert [(c.name, c.steps, c.faults) for c in once] == [(c.name, c.steps, c.faults) for c in again]
     assert [c.steps for c in once] != [c.steps for c in other]
 
@@ -67,7 +67,7 @@ def test_every_fault_breaks_the_plan_alone_and_with_the_other() -> None:
         assert len({fault.position for fault in case.faults}) == len(case.faults)
         for fault in case.faults:
             assert 1 <= fault.position <= len(case.task.gold)
-            alone = apply(case.task.gold, [fault.change])
+            alone = apply_edits(case.task.gold, [fault.edit])
             assert checker.check(plan_source(alone)).headline not in GOOD
 
 
@@ -97,8 +97,8 @@ def test_faults_are_what_they_say() -> None:
             case "substitute":
                 assert len(case.steps) == len(case.task.gold)
                 assert all(isinstance(step, GroundAction) for step in new)
-                reachable = Reachable(engine.task)
-                assert all(reachable.possible(step) for step in new)
+                reachable = RelaxedReachability(engine.task)
+                assert all(reachable.is_reachable(step) for step in new)
             case "grammar":
                 assert next(step.code for step in new if isinstance(step, IllFormed)) in ("SC401", "SC402", "SC403")
             case "affordance":
@@ -106,52 +106,52 @@ def test_faults_are_what_they_say() -> None:
                 if isinstance(step, IllFormed):
                     assert step.code == "SC404"
                 else:
-                    assert not Reachable(engine.task).possible(step)
+                    assert not RelaxedReachability(engine.task).is_reachable(step)
 
 
 def test_edits_are_told_by_gold_positions() -> None:
     gold = ("a", "b", "c", "d")
-    assert apply(gold, [PlanEdit(step=2)]) == ("a", "c", "d")
-    assert apply(gold, [PlanEdit(step=2, text="x")]) == ("a", "x", "c", "d")
-    assert apply(gold, [PlanEdit(text="x", before=5)]) == ("a", "b", "c", "d", "x")
-    assert apply(gold, [PlanEdit(step=4, before=1)]) == ("d", "a", "b", "c")
-    assert apply(gold, [PlanEdit(step=1, before=5)]) == ("b", "c", "d", "a")
+    assert apply_edits(gold, [PlanEdit(step=2)]) == ("a", "c", "d")
+    assert apply_edits(gold, [PlanEdit(step=2, text="x")]) == ("a", "x", "c", "d")
+    assert apply_edits(gold, [PlanEdit(text="x", before=5)]) == ("a", "b", "c", "d", "x")
+    assert apply_edits(gold, [PlanEdit(step=4, before=1)]) == ("d", "a", "b", "c")
+    assert apply_edits(gold, [PlanEdit(step=1, before=5)]) == ("b", "c", "d", "a")
     # beside a step that goes or is moved itself
-    assert apply(gold, [PlanEdit(step=3), PlanEdit(text="x", before=3)]) == ("a", "b", "x", "d")
-    assert apply(gold, [PlanEdit(step=1, before=3), PlanEdit(step=3)]) == ("b", "a", "d")
-    assert apply(gold, [PlanEdit(step=3, before=1), PlanEdit(step=4, before=3)]) in (
+    assert apply_edits(gold, [PlanEdit(step=3), PlanEdit(text="x", before=3)]) == ("a", "b", "x", "d")
+    assert apply_edits(gold, [PlanEdit(step=1, before=3), PlanEdit(step=3)]) == ("b", "a", "d")
+    assert apply_edits(gold, [PlanEdit(step=3, before=1), PlanEdit(step=4, before=3)]) in (
         ("c", "a", "b", "d"),
         ("d", "c", "a", "b"),
     )
 
 
 def test_quotas_add_up() -> None:
-    assert sum(quotas(360, ["behavior", "virtualhome", "household", "depot", "survey"]).values()) == 360
-    assert sum(quotas(7, ["household", "depot", "survey"]).values()) == 7
-    assert [fifth(position, 5) for position in range(1, 6)] == [1, 2, 3, 4, 5]
+    assert sum(source_quotas(360, ["behavior", "virtualhome", "household", "depot", "survey"]).values()) == 360
+    assert sum(source_quotas(7, ["household", "depot", "survey"]).values()) == 7
+    assert [plan_fifth(position, 5) for position in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("task", [depot_task("reach", 24), survey_task("reach", 24)], ids=["depot", "survey"])
 def test_what_can_be_taken_is_reachable(task: SeedTask) -> None:
     engine = task.checker().engine
-    reachable = set(Reachable(engine.task).texts())
+    reachable = set(RelaxedReachability(engine.task).step_texts())
     assert set(task.gold) <= reachable
 
 
 def test_an_unreachable_step() -> None:
     task = survey_task("reach", 24)
     engine = task.checker().engine
-    reachable = Reachable(engine.task)
-    assert not reachable.possible(engine.resolver.tokens(("move", "ada", "p0", "p5")))
-    assert not reachable.possible(engine.resolver.tokens(("picture", "ada", "bea-camera", "board2", "p2")))
-    assert reachable.possible(engine.resolver.tokens(("picture", "ada", "ada-camera", "board2", "p2")))
+    reachable = RelaxedReachability(engine.task)
+    assert not reachable.is_reachable(engine.resolver.tokens(("move", "ada", "p0", "p5")))
+    assert not reachable.is_reachable(engine.resolver.tokens(("picture", "ada", "bea-camera", "board2", "p2")))
+    assert reachable.is_reachable(engine.resolver.tokens(("picture", "ada", "ada-camera", "board2", "p2")))
 
 
 @pytest.mark.slow
 def test_published_gold_plans(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANSAFE_DATA", str(data))
-    behavior = sources.published("eai-behavior", "behavior.pddl", lenient=False)
+    behavior = sources.published_tasks("eai-behavior", "behavior.pddl", lenient=False)
     assert len(behavior) >= 60
-    found = generate(1, singles=12, doubles=4, sources={"behavior": behavior})
+    found = generate_corpus(1, singles=12, doubles=4, sources={"behavior": behavior})
     assert len(found) == 16
     assert all(case.task.checker().check(case.plan).headline not in GOOD for case in found)

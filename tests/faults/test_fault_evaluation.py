@@ -5,11 +5,20 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from bench.faults.corpus import Case, Fault, PlanEdit, apply
+from bench.faults.corpus import Case, Fault, PlanEdit, apply_edits
 from bench.faults.depot import depot_task
-from bench.faults.evaluate import LABELS, SCHEMES, Row, diagnosis_line, label_line, missed, named_kinds, table
+from bench.faults.evaluate import (
+    KINDS_OF_LABEL,
+    SCHEMES,
+    Row,
+    diagnosis_figures,
+    figure_table,
+    label_figures,
+    missed_cases,
+    named_kinds,
+)
 from bench.faults.long_plans import MAKERS, kernel_headline, long_cases
-from bench.faults.sample import difference
+from bench.faults.sample import diff_lines
 from bench.faults.task import GOOD, plan_source
 
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS
@@ -48,26 +57,26 @@ def test_shares_by_hand() -> None:
         row(("substitute",), ("additional",), {"additional"}, "affordance"),
         row(("additional",), ("irreparable",), set(), "success"),
     ]
-    line = diagnosis_line(rows)
+    line = diagnosis_figures(rows)
     assert (line["cases"], line["all kinds named"], line["mean size"]) == (4, 50.0, 1.25)
     assert (line["singletons"], line["right singletons"], line["irreparable"]) == (75.0, 25.0, 25.0)
     assert line["seconds"] == {"median": 0.5, "95 %": 0.5, "max": 0.5}
-    safel = label_line(rows, "SAFEL")
+    safel = label_figures(rows, "SAFEL")
     assert (safel["right"], safel["or goal"], safel["success"]) == (50.0, 75.0, 25.0)
-    assert [found["kinds"] for found in missed(rows)] == [["substitute"], ["additional"]]
+    assert [found["kinds"] for found in missed_cases(rows)] == [["substitute"], ["additional"]]
 
 
 def test_a_label_is_right_if_it_names_either_fault() -> None:
     rows = [row(("missing", "grammar"), ("grammar", "missing"), {"missing", "grammar"}, "grammar")]
-    line = label_line(rows, "EAI, BEHAVIOR")
+    line = label_figures(rows, "EAI, BEHAVIOR")
     assert (line["right"], line["all kinds named"]) == (100.0, 0.0)
-    (only,) = table(rows).values()
+    (only,) = figure_table(rows).values()
     assert set(only) == {"all", "source: depot"}
 
 
 def test_every_label_is_accounted_for() -> None:
     without_kind = {"unmet goal", "unsatisfied goal", "success"}
-    assert set(SAFEL_LABELS) | set(EAI_LABELS) == set(LABELS) | without_kind
+    assert set(SAFEL_LABELS) | set(EAI_LABELS) == set(KINDS_OF_LABEL) | without_kind
 
 
 @pytest.mark.slow
@@ -76,7 +85,7 @@ def test_long_plans_have_their_length_and_their_faults() -> None:
     assert [(c.task.source, len(c.faults)) for c in made] == [(s, n) for n in (1, 2, 3) for s in MAKERS]
     for found in made:
         assert len(found.task.gold) == 30
-        assert apply(found.task.gold, [fault.change for fault in found.faults]) == found.steps
+        assert apply_edits(found.task.gold, [fault.edit for fault in found.faults]) == found.steps
         assert found.task.checker().check(found.plan).headline not in GOOD
 
 
@@ -96,7 +105,7 @@ def test_the_difference_shows_every_edit() -> None:
     )
     steps, origin = ("(a)", "(b)", "(c)", "(e)", "(f)", "(g)", "(h)"), (1, 0, 2, 5, 4, 6, 7)
     repair = Repair(steps, origin, edits, Fraction(4), REPORT)
-    assert list(difference(repair)) == [
+    assert list(diff_lines(repair)) == [
         "      1  (a)",
         "  +      (b)   ; gives (x) to step 2",
         "  ~   2  (c)   ; was (z)",

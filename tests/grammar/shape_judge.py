@@ -12,8 +12,8 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.task import elaborate_task
-from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expand import SpecExpander
+from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 
 SHAPE_CODES = frozenset(("SC002", "SC003", "SC004", "SC005", "SC105", "SC112", "SC113"))
 

@@ -208,8 +208,8 @@ class Automaton:
         """The state after these letters."""
         state = self.program.start
         for i, letter in enumerate(letters):
-            moment = LetterTime(i, model.normal_number(times[i]), self.timed)
-            state = self.program.step(state, self.bits[letter], self.program.time_bits(moment), moment)
+            letter_time = LetterTime(i, model.normal_number(times[i]), self.timed)
+            state = self.program.step(state, self.bits[letter], self.program.time_bits(letter_time), letter_time)
         return state
 
 

@@ -160,7 +160,7 @@ def test_a_repair_by_insertions_alone_keeps_every_step() -> None:
     assert spare is not None
     assert spare.source == "a search for insertions alone"
     assert set(spare.alignment.kinds) == {"insert"}
-    assert repairer.is_safe(spare.alignment.steps)
+    assert repairer.verifier.is_safe(spare.alignment.steps)
 
 
 def ground_steps(kitchen_checker: Checker, *steps: str) -> tuple[GroundAction, ...]:
@@ -183,9 +183,11 @@ def test_needless_new_steps_are_removed() -> None:
         kitchen_checker, plan(*SAFE_STEPS), kitchen_checker.read(plan(*SAFE_STEPS)).steps, RepairOptions()
     )
     detour = ground_steps(kitchen_checker, "go hall kitchen", "take pear kitchen", "put pear kitchen", *SAFE_STEPS[1:])
-    assert len(remove_needless_steps(detour, kitchen_checker.read(plan(*SAFE_STEPS)).steps, repairer.is_safe)) in (6, 8)
+    assert len(
+        remove_needless_steps(detour, kitchen_checker.read(plan(*SAFE_STEPS)).steps, repairer.verifier.is_safe)
+    ) in (6, 8)
     idle = ground_steps(kitchen_checker, *SAFE_STEPS[:3], "wash apple", *SAFE_STEPS[3:])
-    assert len(remove_needless_steps(idle, [], repairer.is_safe)) == 6
+    assert len(remove_needless_steps(idle, [], repairer.verifier.is_safe)) == 6
 
 
 @pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])

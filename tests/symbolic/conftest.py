@@ -1,4 +1,4 @@
-"""Makes this folder's helpers, and the random cases of ``tests/property``, importable by its tests."""
+"""Make the modules of this folder and of ``tests/property`` importable by the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One random decision: cause and question against their definitions."""
+"""Compare the cause and the question of a random decision with their definitions."""
 
 from __future__ import annotations
 
@@ -58,53 +58,58 @@ def ask_question(
 
 
 def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionComparison:
-    """Compare one case. Some share solvers, some give the world of the cause."""
+    """Compare one case. In some cases the two searches share a solver, in some the cause starts from a given world."""
     rng = random.Random(f"comparison {seed} {number}")
     case = random_case(seed, number)
     circuit = case.decision.circuit
     all_completions = enumerate_completions(case)
-    bad = [values for values, good in all_completions if not good]
-    start = rng.choice(bad) if bad and rng.random() < 0.4 else None
-    shared = CompletionSearch(*case.decision[:3], engine) if rng.random() < 0.5 else None
-    begun = time.monotonic()
-    cause = find_cause(case.decision, engine, shared, world=start and to_completion(circuit, start))
-    between = time.monotonic()
-    question = ask_question(case.decision, engine, shared)
-    seconds = between - begun, time.monotonic() - between
-    if shared:
-        shared.close()
+    bad_completions = [values for values, good in all_completions if not good]
+    bad_values = rng.choice(bad_completions) if bad_completions and rng.random() < 0.4 else None
+    shared_search = CompletionSearch(*case.decision[:3], engine) if rng.random() < 0.5 else None
+    started = time.monotonic()
+    cause = find_cause(case.decision, engine, shared_search, world=bad_values and to_completion(circuit, bad_values))
+    cause_found_at = time.monotonic()
+    question = ask_question(case.decision, engine, shared_search)
+    seconds = cause_found_at - started, time.monotonic() - cause_found_at
+    if shared_search:
+        shared_search.close()
     problems = list_question_errors(case, question)
     if cause.values is None:
-        if bad or cause.note != "no completion is bad":
+        if bad_completions or cause.note != "no completion is bad":
             problems.append(f"no cause: {cause.note}")
         return DecisionComparison(problems, ["all good"], [], seconds)
     values = cause.values
-    refined = enumerate_completions(case, {item: [value] for item, value in values.items() if isinstance(item, tuple)})
-    if not is_cause(refined, values):
-        problems.append(f"not {'minimal' if implies_bad(refined, values) else 'a cause'}: {values}")
-    if start and any([start[item] != value for item, value in values.items()]):
-        problems.append(f"the cause {values} is not from the world {start}")
+    refined_completions = enumerate_completions(
+        case, {variable: [value] for variable, value in values.items() if isinstance(variable, tuple)}
+    )
+    if not is_cause(refined_completions, values):
+        problems.append(f"not {'minimal' if implies_bad(refined_completions, values) else 'a cause'}: {values}")
+    if bad_values and any([bad_values[variable] != value for variable, value in values.items()]):
+        problems.append(f"the cause {values} is not from the world {bad_values}")
     sizes = [f"cause of {len(values)}"]
     if question.variables:
         sizes.append(f"question of {len(question.variables)}")
-    return DecisionComparison(problems, ["all bad" if len(bad) == len(all_completions) else "some bad"], sizes, seconds)
+    return DecisionComparison(
+        problems, ["all bad" if len(bad_completions) == len(all_completions) else "some bad"], sizes, seconds
+    )
 
 
 def to_completion(circuit: Circuit, values: dict) -> Completion:
-    """A world with these values of open variables."""
-    facts = [circuit.keys[item] for item, value in values.items() if value is True]
-    numbers = {item: value for item, value in values.items() if isinstance(item, tuple)}
+    """The completion with these values of open facts and numbers."""
+    facts = [circuit.keys[variable] for variable, value in values.items() if value is True]
+    numbers = {variable: value for variable, value in values.items() if isinstance(variable, tuple)}
     return Completion(frozenset([(fact.predicate, fact.code) for fact in facts]), numbers, {})
 
 
 def list_question_errors(case: DecisionCase, question: Question) -> list[str]:
     all_completions = enumerate_completions(case)
-    bad = [good for _, good in all_completions].count(False)
-    if bad in (0, len(all_completions)):
-        safe = any([any(outcomes) for outcomes in enumerate_worlds(case).outcomes])
+    bad_count = [good for _, good in all_completions].count(False)
+    if bad_count in (0, len(all_completions)):
+        has_safe_world = any([any(outcomes) for outcomes in enumerate_worlds(case).outcomes])
         notes = {0: "no completion is bad"}
         expected = (
-            notes.get(bad) or f"every completion is bad: {'outcomes alone decide' if safe else 'no world is safe'}"
+            notes.get(bad_count)
+            or f"every completion is bad: {'outcomes alone decide' if has_safe_world else 'no world is safe'}"
         )
         return (
             []
@@ -120,7 +125,7 @@ def list_question_errors(case: DecisionCase, question: Question) -> list[str]:
             f"not {'minimal' if determines_quality(all_completions, variables) else 'a question'}: {variables}"
         )
     all_worlds = enumerate_worlds(case)
-    in_bad = [outcomes for outcomes in all_worlds.outcomes if not all(outcomes)]
-    if question.safe_in_bad != any([any(outcomes) for outcomes in in_bad]):
+    outcomes_of_bad = [outcomes for outcomes in all_worlds.outcomes if not all(outcomes)]
+    if question.safe_in_bad != any([any(outcomes) for outcomes in outcomes_of_bad]):
         problems.append(f"safe worlds of bad completions: {question.safe_in_bad}")
     return problems

@@ -1,4 +1,4 @@
-"""Random small decisions, and all their worlds.
+"""Generate small decisions at random, and enumerate all their worlds.
 
 Numbers come from small sets or from intervals. A comparison reads at most one number from an interval, and integers,
 so nothing changes between integers: a grid of halves is exact.
@@ -56,7 +56,7 @@ class DecisionCase(NamedTuple):
 
 
 def random_case(seed: int, number: int) -> DecisionCase:
-    """Case ``number`` of a run; most have good and bad completions."""
+    """The case with this number; most cases have good and bad completions."""
     rng = random.Random(f"decision {seed} {number}")
     for _ in range(1 if number % 6 == 0 else 8):
         case = _generate_case(rng, number)
@@ -78,8 +78,10 @@ def _generate_case(rng: random.Random, number: int) -> DecisionCase:
     numbers: list[OpenNumber] = []
     if with_numbers:
         numbers = [(0, i) for i in range(rng.randint(1, 2))]
-        domains = {item: _random_domain(rng) for item in numbers}
-    bounds = {item: _encode_domain(circuit, item, domain) for item, domain in domains.items()}
+        domains = {open_number: _random_domain(rng) for open_number in numbers}
+    domain_literals = {
+        open_number: _encode_domain(circuit, open_number, domain) for open_number, domain in domains.items()
+    }
     comparisons = [_random_comparison(rng, circuit, domains, [*facts, *choices]) for _ in range(3 * bool(domains))]
     literals = [*facts, *choices, *comparisons]
     good = (
@@ -92,10 +94,12 @@ def _generate_case(rng: random.Random, number: int) -> DecisionCase:
     ]
     clauses = [_random_clause(rng, circuit, [*facts, *number_comparisons]) for _ in range(rng.choice((0, 0, 1, 2, 3)))]
     clauses += [circuit.exactly_one(facts[:3])] * (rng.random() < 0.2)
-    possible = [_random_clause(rng, circuit, [*choices, *facts]) for _ in range(with_outcomes and rng.random() < 0.4)]
-    bounded = circuit.conjunction([bounds[item] for item in numbers])
+    outcome_clauses = [
+        _random_clause(rng, circuit, [*choices, *facts]) for _ in range(with_outcomes and rng.random() < 0.4)
+    ]
+    bounded = circuit.conjunction([domain_literals[open_number] for open_number in numbers])
     allowed = circuit.conjunction([bounded, *clauses])
-    good = circuit.either(circuit.conjunction(possible) ^ 1, good)
+    good = circuit.either(circuit.conjunction(outcome_clauses) ^ 1, good)
     decision = Decision(circuit, allowed, good, tuple([f >> 1 for f in facts]), tuple(numbers))
     case = DecisionCase(decision, domains)
     return case if enumerate_completions(case) else DecisionCase(decision._replace(allowed=bounded), domains)
@@ -108,31 +112,31 @@ def _random_domain(rng: random.Random) -> Domain:
     return Domain((low, rng.randint(low + 1, 3)), True, rng.random() < 0.3)
 
 
-def _encode_domain(circuit: Circuit, item: OpenNumber, domain: Domain) -> Literal:
-    x = terms.variable(*item)
+def _encode_domain(circuit: Circuit, open_number: OpenNumber, domain: Domain) -> Literal:
+    number = terms.variable(*open_number)
     values = [terms.constant(value) for value in domain.values]
     if not domain.interval:
-        return circuit.disjunction([terms.compare(circuit, "=", x, value) for value in values])
-    above = terms.compare(circuit, ">" if domain.strict else ">=", x, values[0])
-    return circuit.both(above, terms.compare(circuit, "<=", x, values[1]))
+        return circuit.disjunction([terms.compare(circuit, "=", number, value) for value in values])
+    above_low = terms.compare(circuit, ">" if domain.strict else ">=", number, values[0])
+    return circuit.both(above_low, terms.compare(circuit, "<=", number, values[1]))
 
 
 def _random_comparison(
     rng: random.Random, circuit: Circuit, domains: Mapping[OpenNumber, Domain], literals: Sequence[Literal]
 ) -> Literal:
-    intervals = [item for item, domain in domains.items() if domain.interval]
+    intervals = [open_number for open_number, domain in domains.items() if domain.interval]
     total = terms.constant(rng.randint(-3, 3))
     if intervals and rng.random() < 0.8:
         first, second = [terms.variable(*rng.choice(intervals)) for _ in range(2)]
         if rng.random() < 0.3:
             first = terms.select(_random_literal(rng, literals), first, terms.add(second, terms.constant(1)))
         total = terms.add(total, first, rng.choice((-1, 1)))
-    for item, domain in domains.items():
+    for open_number, domain in domains.items():
         if not domain.interval and rng.random() < 0.6:
-            total = terms.add(total, terms.variable(*item), rng.choice((-2, -1, 1, 2)))
+            total = terms.add(total, terms.variable(*open_number), rng.choice((-2, -1, 1, 2)))
     for _ in range(rng.choice((0, 0, 1, 2))):
-        inner = terms.select(_random_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
-        total = terms.add(total, inner, rng.choice((-1, 1)))
+        summand = terms.select(_random_literal(rng, literals), terms.constant(rng.randint(0, 2)), terms.constant(0))
+        total = terms.add(total, summand, rng.choice((-1, 1)))
     operator = rng.choice(("=", "<", "<=", ">", ">="))
     return terms.compare(circuit, operator, total, terms.constant(0))
 
@@ -180,25 +184,27 @@ def enumerate_worlds(
     roots = [decision.allowed, decision.good]
     inputs = [n for n in find_dependencies(circuit, roots).nodes if circuit.gates[n] is None]
     choices = [n for n in inputs if n not in decision.facts and not isinstance(circuit.keys[n], Comparison)]
-    grids = {item: domain.grid((extra or {}).get(item, ())) for item, domain in case.domains.items()}
-    open_items = [*decision.facts, *decision.numbers]
-    ranges = [grids[i] if isinstance(i, tuple) else [False, True] for i in [*open_items, *choices]]
+    grids = {
+        open_number: domain.grid((extra or {}).get(open_number, ())) for open_number, domain in case.domains.items()
+    }
+    open_variables = [*decision.facts, *decision.numbers]
+    ranges = [grids[i] if isinstance(i, tuple) else [False, True] for i in [*open_variables, *choices]]
     rows = list(product(*ranges))
-    columns = dict(zip([*open_items, *choices], zip(*rows, strict=True), strict=True)) if rows else {}
+    columns = dict(zip([*open_variables, *choices], zip(*rows, strict=True), strict=True)) if rows else {}
     allowed, good = evaluate_in_worlds(circuit, roots, columns, len(rows))
     enumeration = EnumeratedWorlds([], [])
     outcome_count = len(rows)
-    for values in ranges[: len(open_items)]:
+    for values in ranges[: len(open_variables)]:
         outcome_count //= len(values)
     for start in range(0, len(rows), outcome_count):
         if allowed[start]:
-            enumeration.values.append(dict(zip(open_items, rows[start], strict=False)))
+            enumeration.values.append(dict(zip(open_variables, rows[start], strict=False)))
             enumeration.outcomes.append(good[start : start + outcome_count])
     return enumeration
 
 
 def enumerate_completions(case: DecisionCase, extra: Mapping[OpenNumber, Sequence[Number]] | None = None) -> list:
-    """Every completion, and whether it is good."""
+    """All completions, each with True if it is good."""
     enumeration = enumerate_worlds(case, extra)
     return [(values, all(outcomes)) for values, outcomes in zip(*enumeration, strict=True)]
 
@@ -209,7 +215,7 @@ def evaluate_in_worlds(
     columns: Mapping[int | OpenNumber, Sequence[bool | Number]],
     count: int,
 ) -> list[list[bool]]:
-    """The values of literals in ``count`` worlds; columns give the values of inputs and numbers."""
+    """The values of the roots in ``count`` worlds; a column has the values of an input or number in these worlds."""
     values: dict[int, list[bool]] = {0: [False] * count}
     comparison_values: dict = {}
     for node in find_dependencies(circuit, roots).nodes:
@@ -224,22 +230,20 @@ def evaluate_in_worlds(
     return [[v != (root & 1) for v in values[root >> 1]] for root in roots]
 
 
-def comparison_holds(key: Comparison, values: Mapping, columns: Mapping, i: int, comparison_values: dict) -> bool:
+def comparison_holds(key: Comparison, values: Mapping, columns: Mapping, i: int, cache: dict) -> bool:
     """Whether a comparison holds in world ``i``; each combination of values that it reads is computed once."""
-    if key not in comparison_values:
+    if key not in cache:
         literals, numbers = collect_references(key.sum)
-        comparison_values[key] = [literal >> 1 for literal in literals], list(numbers)
-    read = (
+        cache[key] = [literal >> 1 for literal in literals], list(numbers)
+    key_and_values = (
         key,
-        *[values[node][i] for node in comparison_values[key][0]],
-        *[columns[item][i] for item in comparison_values[key][1]],
+        *[values[node][i] for node in cache[key][0]],
+        *[columns[open_number][i] for open_number in cache[key][1]],
     )
-    if read not in comparison_values:
+    if key_and_values not in cache:
         value = evaluate_sum(key.sum, values, columns, i)
-        comparison_values[read] = (
-            value == 0 if key.operator == "=" else value < 0 if key.operator == "<" else value <= 0
-        )
-    return comparison_values[read]
+        cache[key_and_values] = value == 0 if key.operator == "=" else value < 0 if key.operator == "<" else value <= 0
+    return cache[key_and_values]
 
 
 def evaluate_sum(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fraction:
@@ -254,10 +258,10 @@ def evaluate_sum(total: Sum, values: Mapping, columns: Mapping, i: int) -> Fract
             case ("choice", literal, then, otherwise):
                 chosen = then if values[literal >> 1][i] != (literal & 1) else otherwise
                 value = evaluate_sum(chosen, values, columns, i)
-            case ("product", a, b):
-                value = evaluate_sum(a, values, columns, i) * evaluate_sum(b, values, columns, i)
-            case ("quotient", a, b):
-                divisor = evaluate_sum(b, values, columns, i)
-                value = evaluate_sum(a, values, columns, i) / divisor if divisor else 0
+            case ("product", left, right):
+                value = evaluate_sum(left, values, columns, i) * evaluate_sum(right, values, columns, i)
+            case ("quotient", left, right):
+                divisor = evaluate_sum(right, values, columns, i)
+                value = evaluate_sum(left, values, columns, i) / divisor if divisor else 0
         sum_value += coefficient * value
     return sum_value

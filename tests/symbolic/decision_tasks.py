@@ -1,4 +1,4 @@
-"""Causes and questions about random tasks, against every world replayed by the kernel."""
+"""Compare causes and questions of random tasks with the replay of every world by the kernel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
         return TaskComparison(problems, "all good")
     if cause.values is None or not is_cause(
         case,
-        {to_kernel_fact(task, encoding.circuit, item): to_kernel_value(value) for item, value in cause.values.items()},
+        {
+            to_kernel_fact(task, encoding.circuit, variable): to_kernel_value(value)
+            for variable, value in cause.values.items()
+        },
     ):
         problems.append(f"no cause: {cause}")
     some_good = any([completion.some_good for completion in verdict.completions if not completion.good])
@@ -65,7 +68,7 @@ def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
             problems if question.variables is None else [*problems, f"all bad, but {question}"], "all bad"
         )
     if question.variables is None or not is_question(
-        case, frozenset([to_kernel_fact(task, encoding.circuit, item) for item in question.variables])
+        case, frozenset([to_kernel_fact(task, encoding.circuit, variable) for variable in question.variables])
     ):
         problems.append(f"no question: {question}")
     return TaskComparison(problems, "some bad")

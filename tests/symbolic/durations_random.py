@@ -1,4 +1,4 @@
-"""Random timed plans with open durations, and their verdicts in a grid of worlds by the explicit engine."""
+"""Generate timed plans with open durations, and compare their verdicts with the explicit engine in a grid of worlds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OpenPlan(NamedTuple):
 
 
 class OpenCase(NamedTuple):
-    """A task with plans, which are written with the middle durations."""
+    """A task with plans. The text of a plan has the middle of each interval as duration."""
 
     case: Case
     plans: tuple[OpenPlan, ...]
@@ -49,33 +49,40 @@ def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        candidate = (_random_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
+        candidate = (_random_task, _random_independent_task)[number % 2](random, f"{seed}-{number}")
         explicit = ExplicitEngine(candidate.case)
         if not explicit.checker.ok or not candidate.plans:
             continue
         verdicts = [
-            [explicit.values(explicit.steps(p), world) for world in _random_worlds(p, random, 6)]
+            [explicit.verdict_in(explicit.read_steps(p), world) for world in _random_worlds(p, random, 6)]
             for p in candidate.plans
         ]
         case = candidate.case
-        violated = [[{*verdict.violated} for verdict in of_plan] for of_plan in verdicts]
-        varying = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated])
-        chosen = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
-        chosen = chosen[: random.choice((1, 2, 3, 4))]
-        first = len(case.constraints)
+        violated_rules = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
+        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated_rules])
+        chosen_rules = sorted(
+            range(len(explicit.checker.rules)), key=lambda r: (r not in varying_rules, random.random())
+        )
+        chosen_rules = chosen_rules[: random.choice((1, 2, 3, 4))]
+        constraint_count = len(case.constraints)
         case = case._replace(
-            constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen),
-            rules=tuple(r for i, r in enumerate(case.rules, first) if i in chosen),
+            constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen_rules),
+            rules=tuple(r for i, r in enumerate(case.rules, constraint_count) if i in chosen_rules),
         )
-        stable = [
-            len({(v.executable, v.goal, *sorted(v.violated & {*chosen})) for v in of_plan}) == 1 for of_plan in verdicts
+        is_stable = [
+            len({(v.executable, v.goal, *sorted(v.violated & {*chosen_rules})) for v in plan_verdicts}) == 1
+            for plan_verdicts in verdicts
         ]
-        doomed = [not any(verdict.executable for verdict in of_plan) for of_plan in verdicts]
-        ranked = sorted(
+        is_never_executable = [not any(verdict.executable for verdict in plan_verdicts) for plan_verdicts in verdicts]
+        ranked_plans = sorted(
             range(len(verdicts)),
-            key=lambda p: (random.random() < 0.9 and doomed[p], random.random() < 0.8 and stable[p], random.random()),
+            key=lambda p: (
+                random.random() < 0.9 and is_never_executable[p],
+                random.random() < 0.8 and is_stable[p],
+                random.random(),
+            ),
         )
-        return OpenCase(case, tuple(candidate.plans[place] for place in ranked[:plans]))
+        return OpenCase(case, tuple(candidate.plans[place] for place in ranked_plans[:plans]))
 
 
 def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int, Fraction]]:
@@ -86,38 +93,42 @@ def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int,
 
 
 def _random_task(random: Random, name: str) -> OpenCase:
-    maker = generate._Generator("timed", random)
-    maker.in_domain.objects = {o: kind for o, kind in maker.objects.items() if o in maker.constants}  # in a fixed order
-    case = maker.case(name, 2, 0)
-    busy = random.sample(list(maker.objects), min(2, len(maker.objects)))  # few objects, so that steps meet
-    plans = tuple(plan for plan in [_random_plan(random, maker, busy) for _ in range(8)] if plan.intervals)
+    generator = generate._Generator("timed", random)
+    generator.in_domain.objects = {
+        o: kind for o, kind in generator.objects.items() if o in generator.constants
+    }  # in a fixed order
+    case = generator.case(name, 2, 0)
+    busy_objects = random.sample(
+        list(generator.objects), min(2, len(generator.objects))
+    )  # few objects, so that steps meet
+    plans = tuple(plan for plan in [_random_plan(random, generator, busy_objects) for _ in range(8)] if plan.intervals)
     steps = [step for plan in plans for step in plan.steps]
-    names = ["p", "p", "p", "r", "n", *(["g", "g"] if maker.style.numeric else [])]
-    about = _RuleGenerator(random, busy, names, steps, {*maker.formulas.durative})
-    rules = [about.rule(f"own-{i}") for i in range(6 if plans else 0)]
+    names = ["p", "p", "p", "r", "n", *(["g", "g"] if generator.style.numeric else [])]
+    rule_generator = _RuleGenerator(random, busy_objects, names, steps, {*generator.formulas.durative})
+    rules = [rule_generator.rule(f"own-{i}") for i in range(6 if plans else 0)]
     case = case._replace(
-        structures=tuple(_add_duration_effects(random, s, about) for s in case.structures),
+        structures=tuple(_add_duration_effects(random, s, rule_generator) for s in case.structures),
         init=tuple(dict.fromkeys(case.init)),
-        goal=case.goal if random.random() < 0.4 else about.literal(),
+        goal=case.goal if random.random() < 0.4 else rule_generator.literal(),
         laws=(),
-        constraints=tuple(about.constraint() for _ in range(6)),
+        constraints=tuple(rule_generator.constraint() for _ in range(6)),
         rules=(*case.rules, *rules),
     )
     return OpenCase(case, plans)
 
 
-def _random_plan(random: Random, maker: generate._Generator, busy: list[str]) -> OpenPlan:
-    free = [a for a in maker.formulas.actions if a not in maker.formulas.durative]
-    count = random.choice((1, 1, 1, 1, 2, 2, 3))
-    width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[count]
-    kinds = ["open"] * count + ["closed"] * random.choice((0, 0, 1)) + ["other"] * random.choice((0, 1, 2, 3, 4))
+def _random_plan(random: Random, generator: generate._Generator, busy_objects: list[str]) -> OpenPlan:
+    instantaneous_actions = [a for a in generator.formulas.actions if a not in generator.formulas.durative]
+    open_count = random.choice((1, 1, 1, 1, 2, 2, 3))
+    width = {1: (2, 4, 6), 2: (2, 4, 6), 3: (2, 4)}[open_count]
+    kinds = ["open"] * open_count + ["closed"] * random.choice((0, 0, 1)) + ["other"] * random.choice((0, 1, 2, 3, 4))
     steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
     for kind in kinds:
-        name = random.choice(free if kind == "other" else maker.formulas.durative)
+        name = random.choice(instantaneous_actions if kind == "other" else generator.formulas.durative)
         objects = []
-        for type_name in maker.formulas.actions[name]:
-            fitting = [o for o in busy if maker.objects[o] in SUBTYPES[type_name]]
-            objects.append(random.choice(fitting) if fitting else maker.formulas.term(type_name, {}))
+        for type_name in generator.formulas.actions[name]:
+            fitting = [o for o in busy_objects if generator.objects[o] in SUBTYPES[type_name]]
+            objects.append(random.choice(fitting) if fitting else generator.formulas.term(type_name, {}))
         if None in objects:
             continue
         time = Fraction(random.randint(0, 12), 4)
@@ -130,17 +141,17 @@ def _random_plan(random: Random, maker: generate._Generator, busy: list[str]) ->
     return OpenPlan(tuple(step for step, _ in steps), intervals)
 
 
-def _add_duration_effects(random: Random, structure: Sexp, about: _RuleGenerator) -> Sexp:
-    """A durative action with looser durations, conditions over all, and effects that depend on its duration."""
+def _add_duration_effects(random: Random, structure: Sexp, rule_generator: _RuleGenerator) -> Sexp:
+    """Loosen the durations of a durative action, and add conditions and effects that depend on its duration."""
     if structure[0] != ":durative-action":
         return structure
     parts = list(structure)
-    numeric = "g" in about.names
+    has_numbers = "g" in rule_generator.names
     bounds: list[Sexp] = [
         (">=", "?duration", random.choice(("0", "0.5", "0.75"))),
         ("<=", "?duration", random.choice(("2", "4", "4"))),
     ]
-    if numeric and random.random() < 0.25:
+    if has_numbers and random.random() < 0.25:
         bounds.append((random.choice(("<=", ">=")), "?duration", random.choice((("g",), ("+", ("g",), "1")))))
         if random.random() < 0.5:
             bounds[-1] = ("at", "end", bounds[-1])
@@ -148,13 +159,13 @@ def _add_duration_effects(random: Random, structure: Sexp, about: _RuleGenerator
     conditions: list[Sexp] = [*parts[parts.index(":condition") + 1][1:]]
     variable = "?x" if "?x" in parts[parts.index(":parameters") + 1] else None
     for _ in range(random.choice((1, 1, 2, 3))):
-        literal = about.literal_about(variable)
+        literal = rule_generator.literal_about(variable)
         if random.random() < 0.65 and literal[0] not in COMPARISONS:
             effects.append(("at", random.choice(("start", "end", "end")), literal))
         else:
             phase = random.choice((("at", "start"), ("over", "all"), ("over", "all"), ("at", "end")))
             conditions.append((*phase, literal))
-    if numeric:
+    if has_numbers:
         for _ in range(random.choice((0, 1, 1, 2))):
             value = random.choice(
                 ("?duration", ("*", "2", "?duration"), ("-", "?duration", "1"), ("/", "?duration", "2"))
@@ -167,26 +178,30 @@ def _add_duration_effects(random: Random, structure: Sexp, about: _RuleGenerator
     return tuple(parts)
 
 
-def _independent_steps(random: Random, name: str) -> OpenCase:
-    """Steps about one object each, which do not interfere: their order matters only to rules."""
+def _random_independent_task(random: Random, name: str) -> OpenCase:
+    """A task whose steps each change one object, so that only rules depend on the order of steps."""
     objects = dict.fromkeys(("c1", "c2", "c3", "c4"), "cup")
-    numeric = random.random() < 0.5
+    has_numbers = random.random() < 0.5
     facts: list[Sexp] = [("p", "?x"), ("not", ("p", "?x")), ("q", "?x"), ("not", ("q", "?x")), ("r", "?x", "?x")]
-    if numeric:
+    if has_numbers:
         facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
     structures: list[Sexp] = []
-    tests: list[Sexp] = []
+    effect_conditions: list[Sexp] = []
     if random.random() < 0.5:  # effects that depend on the effects of other steps
-        tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if numeric else [])]
+        effect_conditions = [
+            ("n",),
+            ("not", ("n",)),
+            *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if has_numbers else []),
+        ]
         facts += [("n",), ("n",), ("not", ("n",))]
 
     def effect() -> Sexp:
         fact, phase = random.choice(facts), random.choice(("start", "end", "end"))
-        if tests and random.random() < 0.5:
-            test = random.choice(tests)
+        if effect_conditions and random.random() < 0.5:
+            effect_condition = random.choice(effect_conditions)
             if phase == "end" and random.random() < 0.4:
-                return ("when", ("at", "start", test), ("at", "end", fact))
-            return ("at", phase, ("when", test, fact))
+                return ("when", ("at", "start", effect_condition), ("at", "end", fact))
+            return ("at", phase, ("when", effect_condition, fact))
         return ("at", phase, fact)
 
     for verb in ("heat", "wait"):
@@ -196,8 +211,12 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         bounds: Sexp = ("and", (">=", "?duration", "0"), ("<=", "?duration", "6"))
         structures.append((*head, ":duration", bounds, ":condition", condition, ":effect", ("and", *effects)))
     for verb in ("set", "clear", "both"):
-        plain = random.choice([fact for fact in facts if "?duration" not in fact])
-        fact = ("when", random.choice(tests), plain) if tests and random.random() < 0.5 else plain
+        unconditional = random.choice([fact for fact in facts if "?duration" not in fact])
+        fact = (
+            ("when", random.choice(effect_conditions), unconditional)
+            if effect_conditions and random.random() < 0.5
+            else unconditional
+        )
         structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", fact))
     if random.random() < 0.2:
         structures.append((":derived", ("d", "?x", "-", "object"), ("or", ("p", "?x"), ("q", "?x"))))
@@ -208,18 +227,20 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         "q",
         "r",
         *(["d"] if len(structures) > 5 else []),
-        *(["f", "f", "g", "g", "g"] if numeric else []),
+        *(["f", "f", "g", "g", "g"] if has_numbers else []),
     ]
     plans = []
     for _ in range(6):
-        count = random.choice((1, 2, 2, 3))
-        width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[count]
+        open_count = random.choice((1, 2, 2, 3))
+        width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[open_count]
         steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
-        free = random.sample(list(objects), 4)
-        for place in range(count + random.choice((1, 2, 3))):
-            target = free[place] if place < 4 and random.random() < 0.9 else random.choice(free)
+        target_objects = random.sample(list(objects), 4)
+        for position in range(open_count + random.choice((1, 2, 3))):
+            target = (
+                target_objects[position] if position < 4 and random.random() < 0.9 else random.choice(target_objects)
+            )
             time = Fraction(random.randint(0, 14), 4)
-            if place < count:
+            if position < open_count:
                 low = Fraction(random.randint(2, 8), 4)
                 high = low + Fraction(random.choice(width), 4)
                 words = (random.choice(("heat", "wait")), target)
@@ -229,11 +250,11 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         steps.sort(key=lambda entry: entry[0].time or 0)
         intervals = {n: interval for n, (_, interval) in enumerate(steps, 1) if interval is not None}
         plans.append(OpenPlan(tuple(step for step, _ in steps), intervals))
-    about = _RuleGenerator(
+    rule_generator = _RuleGenerator(
         random, list(objects), names, [step for plan in plans for step in plan.steps], {"heat", "wait"}
     )
     initial: list[Sexp] = [("p", o) for o in objects if random.random() < 0.3]
-    if numeric:
+    if has_numbers:
         initial += [("=", ("g",), "1"), *[("=", ("f", o), "2") for o in objects]]
     if random.random() < 0.3:
         initial.append(("at", random.choice(("2", "3.5", "5")), random.choice((("p", "c1"), ("not", ("q", "c2"))))))
@@ -243,17 +264,17 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         frozenset(),
         tuple(structures),
         tuple(initial),
-        about.literal() if random.random() < 0.3 else ("and",),
+        rule_generator.literal() if random.random() < 0.3 else ("and",),
         (),
-        tuple(about.constraint() for _ in range(8)),
-        tuple(about.rule(f"own-{i}") for i in range(8)),
+        tuple(rule_generator.constraint() for _ in range(8)),
+        tuple(rule_generator.rule(f"own-{i}") for i in range(8)),
         (),
     )
     return OpenCase(case, tuple(plans))
 
 
 class _RuleGenerator:
-    """Rules about the facts that the steps of a plan change."""
+    """Generates rules about the facts that the steps of a plan change."""
 
     def __init__(
         self, random: Random, objects: list[str], names: list[str], steps: list[Step], durative: set[str]
@@ -322,7 +343,7 @@ class _RuleGenerator:
 
 
 class ExplicitEngine:
-    """The explicit engine on a task, one world at a time."""
+    """The explicit engine for a task; it audits one world at a time."""
 
     def __init__(self, case: Case) -> None:
         texts = (case.domain_text(), case.problem_text(), case.safety_text())
@@ -335,13 +356,13 @@ class ExplicitEngine:
             self._prototype = Runtime(engine.rule_set, engine.emitter)
             self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
-    def steps(self, plan: OpenPlan) -> list[TimedStep]:
+    def read_steps(self, plan: OpenPlan) -> list[TimedStep]:
         """The steps of a plan as the checker reads them."""
         read = self.checker.read(Source("random.plan", plan_text(plan.steps)))
         assert read.timed is not None
         return read.timed
 
-    def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
+    def verdict_in(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
         """The verdict in one world, as in a report."""
         engine = self.checker.engine
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
@@ -357,7 +378,7 @@ class ExplicitEngine:
 
 
 class _ReplayWithCopiedMonitors(FastTimedReplay):
-    """A plain timed run whose monitors are copied: compiling them takes most of the time."""
+    """A timed replay that copies compiled monitors, because compiling them takes most of the time."""
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
@@ -369,18 +390,18 @@ class _ReplayWithCopiedMonitors(FastTimedReplay):
         return self._prototype.fork()
 
 
-def duration_grid(plan: OpenPlan, random: Random, most: int) -> list[dict[int, Fraction]]:
+def duration_grid(plan: OpenPlan, random: Random, max_worlds: int) -> list[dict[int, Fraction]]:
     """Durations in steps of 1/16, all of them or a sample.
 
     All times and bounds are multiples of 1/8 (with the tolerance), so these durations include every coincidence and,
     for one open duration, every gap between two.
     """
     step = Fraction(1, 16)
-    axes = []
+    durations_by_step = []
     for low, high in plan.intervals.values():
-        axes.append([low + step * i for i in range(int((high - low) / step) + 1)])
-    points = [dict(zip(plan.intervals, point, strict=True)) for point in product(*axes)]
-    return points if len(points) <= most else random.sample(points, most)
+        durations_by_step.append([low + step * i for i in range(int((high - low) / step) + 1)])
+    points = [dict(zip(plan.intervals, point, strict=True)) for point in product(*durations_by_step)]
+    return points if len(points) <= max_worlds else random.sample(points, max_worlds)
 
 
 class PlanComparison(NamedTuple):
@@ -392,24 +413,24 @@ class PlanComparison(NamedTuple):
     values: tuple[Worlds, ...]
 
 
-def compare_plans(case: OpenCase, most: int = 120, kernel: int = 0) -> list[PlanComparison]:
+def compare_plans(case: OpenCase, max_worlds: int = 120, kernel_worlds: int = 0) -> list[PlanComparison]:
     """Compare the verdicts on the plans of a case with the explicit engine in the worlds of the grid.
 
-    ``kernel``: the number of worlds of each plan that the replay kernel checks also.
+    ``kernel_worlds``: the number of worlds of each plan that the replay kernel also checks.
     """
     explicit = ExplicitEngine(case.case)
     replay_kernel = None
-    if kernel:
+    if kernel_worlds:
         safety = case.case.safety_text()
         texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
         replay_kernel = Kernel(*texts, tolerance=TOLERANCE)
-    return [_compare_plan(explicit, plan, replay_kernel, most, kernel) for plan in case.plans]
+    return [_compare_plan(explicit, plan, replay_kernel, max_worlds, kernel_worlds) for plan in case.plans]
 
 
 def _compare_plan(
-    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, most: int, kernel: int
+    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, max_worlds: int, kernel_worlds: int
 ) -> PlanComparison:
-    steps = explicit.steps(plan)
+    steps = explicit.read_steps(plan)
     audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
     audit.run()
     differences = []
@@ -419,11 +440,11 @@ def _compare_plan(
         differences.append("neither complete nor settled")
     numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
     for (aspect, value), world in audit.examples.items():
-        engine_value = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
+        engine_value = explicit.verdict_in(steps, dict(world))[ASPECTS.index(aspect)]
         if engine_value is not value and value is not None:
             differences.append(f"{aspect} {value} in {world}: {engine_value}")
     for rule, world in audit.violations.items():
-        if rule not in explicit.values(steps, dict(world)).violated:
+        if rule not in explicit.verdict_in(steps, dict(world)).violated:
             differences.append(f"rule {rule} is not violated in {world}")
     violated = {rule for rule, count in enumerate(audit.counts) if count.status == "violated"}
     settled_rules = {rule for rule, count in enumerate(audit.counts) if count.status in ("kept", "never applied")}
@@ -431,14 +452,14 @@ def _compare_plan(
         differences.append(
             f"rules {violated} are reported as violated, but there are worlds for {audit.violations.keys()}"
         )
-    points = duration_grid(plan, Random(str(plan)), most)
+    points = duration_grid(plan, Random(str(plan)), max_worlds)
     for number, point in enumerate(points):
-        values = explicit.values(steps, point)
-        if replay_kernel is not None and number < kernel:
+        values = explicit.verdict_in(steps, point)
+        if replay_kernel is not None and number < kernel_worlds:
             differences += _compare_with_kernel(replay_kernel, plan, point, values)
         verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
         if verdict is None and complete:
-            differences.append(f"there is no verdict for {point}")
+            differences.append(f"the audit has no verdict for {point}")
         if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):
             differences.append(f"{verdict} is the verdict for {point}, but the engine has {values}")
         if complete and verdict != UNKNOWN_VERDICT and not values.violated <= audit.violations.keys():

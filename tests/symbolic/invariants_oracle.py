@@ -1,4 +1,4 @@
-"""Groups of facts by definition: all instances, all steps, all outcomes of a choice drawn at random."""
+"""Check inferred groups of facts by their definition, with random states, steps and outcomes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Facts = list[set[int]]
 
 
 def compile_task(domain: str, problem: str, *rules: str, lenient: bool = False) -> Checker:
-    """A compiled task; it must be right."""
+    """Compile a task, and assert that it has no errors."""
     sources = [Source(f"rules{i}.safe", text) for i, text in enumerate(rules)]
     options = Options(lenient_types=lenient)
     compiled = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), sources, options)
@@ -55,36 +55,36 @@ def parameter_binding(atom: GroupAtom, objects: tuple[int, ...]) -> tuple[int, .
 def true_instances(
     task: Task, invariant: InferredInvariant, facts: Facts
 ) -> dict[tuple[int, ...], set[tuple[int, int]]]:
-    """For each binding the instances that are true; bindings without one are left out."""
-    out: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    """The true instances of an invariant by binding, for the bindings that have one."""
+    instances_by_binding: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for atom in invariant.atoms:
         for code in facts[atom.predicate]:
             objects = task.decode(code, len(atom.arguments))
-            out.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
-    return out
+            instances_by_binding.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
+    return instances_by_binding
 
 
 def remove_surplus_facts(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
-    """Take facts away until no group has more than one."""
-    crowded = True
-    while crowded:
-        crowded = False
+    """Remove facts until no group has more than one true fact."""
+    has_surplus = True
+    while has_surplus:
+        has_surplus = False
         for instances in true_instances(task, invariant, facts).values():
             for predicate, code in random.sample(sorted(instances), len(instances) - 1):
                 facts[predicate].discard(code)
-                crowded = True
+                has_surplus = True
 
 
 def describe_break(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
-    """What a step did to a group that had at most one true fact, if it did something."""
-    old, new = true_instances(task, invariant, before), true_instances(task, invariant, after)
-    for binding, instances in new.items():
+    """Describe how a step broke a group that had at most one true fact; ``None`` if it did not."""
+    groups_before, groups_after = true_instances(task, invariant, before), true_instances(task, invariant, after)
+    for binding, instances in groups_after.items():
         if len(instances) > 1:
             return f"{[task.fact_text(*fact) for fact in sorted(instances)]} of {task.names(binding)}"
     if invariant.exact:
-        for binding in old:
-            if len(new.get(binding, ())) != 1:
-                return f"none left of {task.names(binding)}"
+        for binding in groups_before:
+            if len(groups_after.get(binding, ())) != 1:
+                return f"no fact is left for {task.names(binding)}"
     return None
 
 
@@ -92,7 +92,7 @@ def describe_break(task: Task, invariant: InferredInvariant, before: Facts, afte
 
 
 def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Number]]]:
-    """Any well-typed facts and numbers; derived predicates stay empty."""
+    """Random well-typed facts and numbers, without derived facts."""
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}
     facts: Facts = [set() for _ in task.predicates]
     for number, predicate in enumerate(task.predicates):
@@ -109,7 +109,7 @@ def random_state(task: Task, random: Random) -> tuple[Facts, list[dict[int, Numb
 
 
 def action_bindings(task: Task, action: Action) -> Iterator[tuple[int, ...]]:
-    """The objects that an action can be taken with."""
+    """All combinations of objects for the parameters of an action."""
     yield from product(*[task.domains[v.domain] for v in action.parameters])
 
 
@@ -118,7 +118,7 @@ def random_successor(
 ) -> Facts | None:
     """The facts after a step, outcomes drawn at random; ``None`` if its precondition does not hold.
 
-    Of a durative action: after its end, if that could happen now.
+    A durative action makes its start or its end, at random.
     """
     evaluator = Evaluator(task, facts, fluents)
     snap = action.start if action.end is None or random.random() < 0.5 else action.end
@@ -149,7 +149,7 @@ def random_successor(
 def find_counterexample(
     task: Task, invariant: InferredInvariant, random: Random, states: int, steps: int
 ) -> str | None:
-    """Random walks from random states that keep a group; the first step that does not."""
+    """Take random walks from states in which the group holds, and describe the first step that breaks it."""
     actions = list(task.actions.values())
     bindings_of_action = {action.name: list(action_bindings(task, action)) for action in actions}
     for _ in range(states):
@@ -165,8 +165,8 @@ def find_counterexample(
             if after is None:
                 continue
             taken_steps += 1
-            wrong = describe_break(task, invariant, facts, after)
-            if wrong is not None:
-                return f"{action.name} {task.names(objects)}: {wrong}"
+            break_description = describe_break(task, invariant, facts, after)
+            if break_description is not None:
+                return f"{action.name} {task.names(objects)}: {break_description}"
             facts = after
     return None

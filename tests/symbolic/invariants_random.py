@@ -1,7 +1,7 @@
-"""Random domains in which things move, swap and turn into each other: most have groups, and many nearly have one.
+"""Generate domains in which objects move, swap and change their state: most have groups, and many nearly have one.
 
 Actions are drawn from patterns that keep a group, and then disturbed: a literal is dropped, doubled, moved below a
-condition, a quantifier or a choice, or speaks of another variable.
+condition, a quantifier or a choice, or gets another variable.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class _ActionGenerator:
     # -- terms --------------------------------------------------------------------------------------------------------
 
     def _variable(self, kind: str, fresh: bool = False) -> str:
-        known = [v for v, own in self.variables.items() if own in KINDS[kind]]
-        if known and not fresh and self.random.random() < 0.6:
-            return self.random.choice(known)
+        fitting = [v for v, variable_kind in self.variables.items() if variable_kind in KINDS[kind]]
+        if fitting and not fresh and self.random.random() < 0.6:
+            return self.random.choice(fitting)
         name = f"?x{len(self.variables)}"
         wider = self.random.random() < 0.05  # facts of objects that the predicate does not take
         self.variables[name] = "object" if wider else self.random.choice(KINDS[kind])
@@ -71,7 +71,7 @@ class _ActionGenerator:
         name = self.random.choice(list(PREDICATES))
         words = [name]
         for kind in PREDICATES[name]:
-            fitting = [v for v, own in (scope or {}).items() if own in KINDS[kind]]
+            fitting = [v for v, variable_kind in (scope or {}).items() if variable_kind in KINDS[kind]]
             words.append(
                 self.random.choice(fitting) if fitting and self.random.random() < 0.6 else self._variable(kind)
             )
@@ -120,19 +120,19 @@ class _ActionGenerator:
             case 5:
                 y, z = self._variable("thing", True), self._variable("thing", True)
                 self._move(f"(by {x} {y})", f"(by {x} {z})")
-            case 6:  # every other one is taken away
+            case 6:  # an effect deletes all other places
                 kind = random.choice(("place", "place", "object", "room", "shelf"))
                 self.effects += [f"(forall (?f - {kind}) (not (at {x} ?f)))", f"(at {x} {q})"]
-            case 7:  # only where there is none
+            case 7:  # the precondition excludes all other places
                 kind = random.choice(("place", "place", "object", "room", "shelf"))
                 self.before.append(f"(not (exists (?f - {kind}) (at {x} ?f)))")
                 self.effects.append(f"(at {x} {q})")
             case _:
                 self._move(*random.sample([f"(hot {x})", f"(cold {x})", f"(held {x})"], 2))
 
-    def _move(self, taken: str, given: str) -> None:
-        self.before.append(taken)
-        self.effects += [f"(not {taken})", given]
+    def _move(self, deleted: str, added: str) -> None:
+        self.before.append(deleted)
+        self.effects += [f"(not {deleted})", added]
 
     def _disturb(self) -> None:
         random, effects = self.random, self.effects
@@ -154,8 +154,8 @@ class _ActionGenerator:
             case 6:
                 effects[place] = f"(oneof {chosen} {self._maybe_not(self._fact())})"
             case 7 if len(effects) > 1:
-                other = effects.pop(random.randrange(len(effects)))
-                effects[0] = f"(oneof {other} (and {other} {effects[0]}))"
+                effect = effects.pop(random.randrange(len(effects)))
+                effects[0] = f"(oneof {effect} (and {effect} {effects[0]}))"
             case 8:
                 kind = random.choice(("thing", "place", "cup", "shelf", "room"))
                 inner = self._maybe_not(self._fact({"?g": kind}))

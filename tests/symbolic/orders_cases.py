@@ -1,4 +1,4 @@
-"""Small partially ordered plans at random, and their verdicts by the replay of every order.
+"""Generate small partially ordered plans, and replay all their orders.
 
 ``strips`` and ``effects`` are small tasks whose steps depend on each other; the other streams are from
 ``tests/property``, and their rules use all forms of rules.
@@ -36,7 +36,7 @@ class OrderCase(NamedTuple):
     pairs: tuple[tuple[int, int], ...]
 
     def checker(self) -> Checker:
-        """The task, compiled."""
+        """Compile the task."""
         specs = [Source("s.safe", self.safety)] if self.safety else []
         return Checker(Source("d.pddl", self.domain), Source("p.pddl", self.problem), specs)
 
@@ -61,16 +61,16 @@ def generate_order_case(stream: str, seed: int, number: int) -> OrderCase:
 
 
 def _random_pairs(random: Random, size: int) -> tuple[tuple[int, int], ...]:
-    """Mostly along the list, so that plans which make sense stay so in some order."""
-    listed = [*range(1, size + 1)]
+    """Pairs that mostly follow the list, so that a plan that is executable as a list has an executable order."""
+    sequence = [*range(1, size + 1)]
     if random.random() < 0.3:
-        random.shuffle(listed)
+        random.shuffle(sequence)
     density = random.choice((0.0, 0.1, 0.2, 0.4))
-    return tuple((a, b) for i, a in enumerate(listed) for b in listed[i + 1 :] if random.random() < density)
+    return tuple((a, b) for i, a in enumerate(sequence) for b in sequence[i + 1 :] if random.random() < density)
 
 
 class _SmallTaskGenerator:
-    """Tasks over a few facts, whose steps make and break each other's conditions."""
+    """Generates tasks with few facts, whose steps achieve and delete each other's conditions."""
 
     def __init__(self, random: Random, stream: str) -> None:
         self.random = random
@@ -126,7 +126,7 @@ class _SmallTaskGenerator:
         return f"(:action a{number} :precondition (and {condition}) :effect (and {' '.join(effects)}))"
 
     def temporal(self, depth: int, past: bool) -> str:
-        """A past formula, or one that looks ahead."""
+        """A formula about the past, or about the whole trace."""
         roll = self.random.random()
         if not depth or roll < 0.15:
             return self.state()
@@ -148,7 +148,7 @@ class _SmallTaskGenerator:
         operands = [self.temporal(depth - 1, past) for _ in range(2 if operator in binary_operators else 1)]
         return f"({operator} {' '.join(operands)})"
 
-    def whole(self) -> str:
+    def trace_formula(self) -> str:
         """A PDDL3 operator over the trace."""
         formula, second_formula = self.temporal(1, True), self.temporal(1, True)
         low, high = sorted(self.random.choice((0, 1, 2, 3, 4, 2.5)) for _ in range(2))
@@ -179,8 +179,8 @@ class _SmallTaskGenerator:
                 f"(:process r{number} :on {step} :when {self.temporal(1, True)} :forbid-after {state()})",
                 f"(:trajectory r{number} :formula {self.temporal(2, False)})",
                 f"(:trajectory r{number} :formula {self.temporal(3, False)})",
-                f"(:trajectory r{number} :formula {self.whole()})",
-                f"(:trajectory r{number} :formula {self.whole()})",
+                f"(:trajectory r{number} :formula {self.trace_formula()})",
+                f"(:trajectory r{number} :formula {self.trace_formula()})",
                 f"(:obligation r{number} :when {self.temporal(1, True)} :then {state()})",
                 f"(:termination r{number} :require {self.temporal(1, True)})",
             )

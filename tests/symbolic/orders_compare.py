@@ -1,4 +1,4 @@
-"""Verdicts on partially ordered plans against the replay of every order."""
+"""Compare verdicts on partially ordered plans with the replay of every order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 
 MAX_ORDERS = 12
-"""How many orders the kernel judges at most: it is far slower than the engine."""
+"""Maximum number of orders that the kernel audits; it is far slower than the engine."""
 
 
 class OrderComparison(NamedTuple):
@@ -87,7 +87,7 @@ def _check_witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrde
 
 
 def _compare_with_kernel(case: OrderCase, order: PartialOrder, expected: tuple[Worlds, ...]) -> str | None:
-    """The replay kernel, on every order of a plan that has few."""
+    """Compare with the replay kernel on every order, if the plan has at most ``MAX_ORDERS`` orders."""
     if sum(1 for _ in islice(all_orders(order), MAX_ORDERS + 1)) > MAX_ORDERS:
         return None
     try:

@@ -1,9 +1,9 @@
-"""Large partially ordered plans whose verdicts are known, for measurements and for tests at size.
+"""Large partially ordered plans with known verdicts, for measurements and tests.
 
-``kitchen``: a cook switches a stove on and off in rounds, and a host comes and goes; each round is attended.
-``shifts``: robots relieve each other, and the stove is used at any time while they do. ``crossing``: robots unlock,
-pass and lock one door. ``mutex``: robots share one tool, in an order that the plan leaves open. The rest of each plan
-is independent work, in chains that are not ordered among each other.
+``kitchen``: a cook switches a stove on and off in rounds, and a host comes and leaves; each round is attended.
+``shifts``: robots work in overlapping shifts, and the stove is used at any time between the first and the last.
+``crossing``: robots unlock, pass and lock one door. ``mutex``: robots share one tool, in an order that the plan leaves
+open. The rest of each plan is independent work, in chains that are not ordered among each other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAFETY = """(define (safety large)
 
 
 class LargePlan(NamedTuple):
-    """A plan; ``expected`` are executable and safe, ``writers`` how many steps write one fact."""
+    """A plan; ``expected`` has the values of executable and safe, ``writers`` counts the steps that write one fact."""
 
     name: str
     steps: list[str]
@@ -52,7 +52,7 @@ class LargePlan(NamedTuple):
     expected: tuple[str, str]
 
     def compiled(self) -> tuple[Checker, list[GroundAction | IllFormed]]:
-        """The task with its rules, and the steps."""
+        """Compile the task with its rules, and resolve the steps."""
         count = len(self.steps)
         problem = (
             f"(define (problem p) (:domain large) (:objects {' '.join(f'r{k}' for k in range(count))} - robot "
@@ -69,13 +69,13 @@ class _PlanBuilder:
         self.pairs: list[tuple[int, int]] = []
 
     def step(self, text: str, *before: int) -> int:
-        """A step after others; its number."""
+        """Add a step after the steps with the numbers ``before``, and return its number."""
         self.steps.append(text)
         self.pairs += [(b, len(self.steps)) for b in before]
         return len(self.steps)
 
     def fill(self, size: int, chains: int = 8) -> None:
-        """Independent work: items are prepared and finished, in chains that are not ordered among each other."""
+        """Add steps that prepare and finish items, in chains that are not ordered among each other."""
         last = [0] * chains
         item = 0
         while len(self.steps) + 2 <= size:
@@ -86,7 +86,7 @@ class _PlanBuilder:
 
 
 def kitchen(size: int, rounds: int, ordered: bool) -> LargePlan:
-    """Two chains of writers; unordered, one round may be left alone."""
+    """Two chains of writers; if not ``ordered``, the host may leave during one round."""
     plan = _PlanBuilder()
     cook = host = 0
     for number in range(rounds):
@@ -102,9 +102,9 @@ def kitchen(size: int, rounds: int, ordered: bool) -> LargePlan:
 
 
 def shifts(size: int, rounds: int, ordered: bool) -> LargePlan:
-    """Somebody is there from the first shift to the last, and the stove is used somewhere in between.
+    """A robot is present from the first shift to the last, and the stove is used between them.
 
-    Unordered, one shift may end before the next begins.
+    If not ``ordered``, one shift may end before the next begins.
     """
     plan = _PlanBuilder()
     first = came = plan.step("(arrive r0)")
@@ -122,7 +122,7 @@ def shifts(size: int, rounds: int, ordered: bool) -> LargePlan:
 
 
 def crossing(size: int, robots: int, ordered: bool) -> LargePlan:
-    """As many conditions as writers of a fact; unordered, one section may clash with the next."""
+    """Robots unlock, pass and lock one after the other; if not ``ordered``, a robot may lock before another passes."""
     plan = _PlanBuilder()
     last = 0
     for robot in range(robots):
@@ -134,7 +134,7 @@ def crossing(size: int, robots: int, ordered: bool) -> LargePlan:
 
 
 def mutex(size: int, robots: int, possible: bool) -> LargePlan:
-    """Whoever has the tool has to put it back first; if that is not ``possible``, two robots wait for each other."""
+    """A robot puts the tool back before another takes it; if not ``possible``, two robots wait for each other."""
     plan = _PlanBuilder()
     takes = [plan.step(f"(take r{robot})") for robot in range(robots)]
     uses = [plan.step(f"(use r{robot} i{robot})", takes[robot]) for robot in range(robots)]

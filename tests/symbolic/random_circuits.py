@@ -1,4 +1,4 @@
-"""Random circuits, with and without numbers, and the slow way to say whether a literal can be true."""
+"""Random circuits with and without numbers, and their satisfiability by enumeration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = tuple[tuple[Fraction, ...], Fraction, str]
 
 
 def random_boolean_circuit(seed: int, inputs: int = 6, gates: int = 25) -> tuple[Circuit, list[Literal]]:
-    """A circuit over a few inputs, and its literals; constants among them."""
+    """A circuit over a few inputs, and its literals including the constants."""
     generator = random.Random(seed)
     circuit = Circuit()
     literals = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
@@ -69,7 +69,7 @@ def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Li
 
 
 def enumerate_assignments(circuit: Circuit) -> Iterator[dict[int, bool]]:
-    """All values of all inputs; comparisons of counts have the value that they have."""
+    """All assignments to the inputs; a comparison without open numbers has its computed value."""
     nodes = [node for node, key in circuit.keys.items() if not isinstance(key, Comparison)]
     comparisons = {node: key for node, key in circuit.keys.items() if isinstance(key, Comparison)}
     for values in product((False, True), repeat=len(nodes)):
@@ -92,7 +92,7 @@ def extend_assignment(circuit: Circuit, key: Comparison, inputs: dict[int, bool]
 
 
 def is_satisfiable(circuit: Circuit, literals: list[Literal]) -> bool:
-    """Whether some values of inputs and numbers make all the literals true; by trying."""
+    """Whether some values of inputs and numbers make all literals true, by enumeration."""
     for inputs in enumerate_assignments(circuit):
         if all(evaluate_literals(circuit, literals, inputs)):
             rows = [to_row(circuit, key, inputs) for node, key in circuit.keys.items() if isinstance(key, Comparison)]
@@ -108,7 +108,7 @@ def to_row(circuit: Circuit, comparison: Comparison, inputs: Mapping[int, bool])
 
 
 def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tuple[tuple[Fraction, ...], Fraction]:
-    """A sum of the numbers (0, 0) and (0, 1), with the choices made."""
+    """The coefficients of the numbers (0, 0) and (0, 1) and the constant of a sum, given the inputs."""
     coefficients, constant = [Fraction(0), Fraction(0)], Fraction(total.constant)
     for atom, factor in total.weighted_atoms:
         match atom:
@@ -125,7 +125,7 @@ def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tup
 
 
 def enumerate_systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
-    """The conjunctions of rows that say that each is true, or false, as wanted."""
+    """The conjunctions of rows under which each row has its truth value."""
     readings = []
     for (coefficients, constant, operator), value in zip(rows, truth_values, strict=True):
         less = (coefficients, constant)
@@ -140,7 +140,7 @@ def enumerate_systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tup
 
 
 def is_feasible(rows: list[Row]) -> bool:
-    """Fourier and Motzkin's elimination."""
+    """Whether the rows have a solution, by Fourier-Motzkin elimination."""
     rows = [
         r for c, k, o in rows for r in ([(c, k, "<="), (tuple(-x for x in c), -k, "<=")] if o == "=" else [(c, k, o)])
     ]

@@ -2,7 +2,7 @@
 
 usage: python tests/symbolic/run_durations.py [--count 1000] [--seed 1] [--worlds 120] [--kernel 2]
 
-Exit code 0 if there are no differences, else 1.
+Exit code 1 if something differs, else 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     started = time.monotonic()
-    plans = worlds = runs = wrong = number = 0
+    plans = worlds = runs = differing_plans = number = 0
     value_counts: Counter[str] = Counter()
     while plans < options.count:
         case = generate_open_case(options.seed, number)
@@ -38,7 +38,7 @@ def main() -> int:
             plans, worlds, runs = plans + 1, worlds + comparison.worlds, runs + comparison.runs
             value_counts.update(f"{value.value}" for value in comparison.values)
             if comparison.differences:
-                wrong += 1
+                differing_plans += 1
                 texts = (case.case.domain_text(), case.case.problem_text(), case.case.safety_text())
                 print(
                     f"task {number}",
@@ -49,9 +49,11 @@ def main() -> int:
                     sep="\n",
                 )
         number += 1
-    took = time.monotonic() - started
-    print(f"{plans} plans, {worlds} worlds, {runs} runs, {wrong} differ; {dict(value_counts)}; {took:.0f} s")
-    return 1 if wrong else 0
+    seconds = time.monotonic() - started
+    print(
+        f"{plans} plans, {worlds} worlds, {runs} runs, {differing_plans} differ; {dict(value_counts)}; {seconds:.0f} s"
+    )
+    return 1 if differing_plans else 0
 
 
 if __name__ == "__main__":

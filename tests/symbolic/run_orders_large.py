@@ -23,7 +23,7 @@ from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa
 
 
 def measured(large: LargePlan, limit: float) -> str:
-    """One line: the verdict, whether it is as expected, and how long it took."""
+    """The line with the verdict, the seconds it took, and the expected verdict if it differs."""
     checker, steps = large.compiled()
     started = time.monotonic()
     verdict = OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs), started + limit).verdict()
@@ -40,16 +40,17 @@ def main() -> int:
     parser.add_argument("--naive", type=int, nargs="*", default=[8, 12, 16, 20])
     parser.add_argument("--limit", type=float, default=60)
     options = parser.parse_args()
-    for name, family in FAMILIES.items():
+    for family_name, family in FAMILIES.items():
         for size in options.sizes:
-            for fine in (True, False):
-                large = family(size, size // 10 if name in ("kitchen", "crossing") else size // 20, fine)
+            for without_flaw in (True, False):
+                large = family(size, size // 10 if family_name in ("kitchen", "crossing") else size // 20, without_flaw)
                 print(
-                    f"{name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}", flush=True
+                    f"{family_name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}",
+                    flush=True,
                 )
     for size in options.naive:
-        for fine in (True, False):
-            large = FAMILIES["kitchen"](size, size // 4, fine)
+        for without_flaw in (True, False):
+            large = FAMILIES["kitchen"](size, size // 4, without_flaw)
             answer, seconds = audit_with_positions(large, options.limit)
             print(
                 f"kitchen   {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}"

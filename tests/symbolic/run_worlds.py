@@ -1,4 +1,4 @@
-"""Compares the symbolic engine with every world replayed by the kernel, on random tasks.
+"""Compare the symbolic engine with the replay of every world by the kernel, on random tasks.
 
 usage: python tests/symbolic/run_worlds.py --count N --seed S [--engines auto,smt]
            [--judge introduced] [--exempt] [--mode facts|intervals|orders|one-order|timed]
@@ -19,8 +19,8 @@ from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES, Ve
 
 
 def main() -> int:
-    """Compare on many cases."""
-    from compare import EXEMPT  # the folders that conftest adds are known by now
+    """Compare many cases, and print the differences and counts."""
+    from compare import EXEMPT  # after conftest has extended sys.path
     from worlds_brute import enumerate_verdict
     from worlds_compare import ENGINES, find_encoding_differences, find_report_differences
     from worlds_generate import MODES, generate_worlds_case
@@ -30,9 +30,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mode", choices=MODES, default="facts")
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--reports", type=int, default=10, help="whole reports are compared for every so manieth case")
-    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="what decides")
-    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="what decides")
+    parser.add_argument("--reports", type=int, default=10, help="compare the whole report of every n-th case")
+    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="findings that decide")
+    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="minimum severity that decides")
     parser.add_argument("--exempt", action="store_true", help="with exemptions (`EXEMPT` of tests/property/compare.py)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--show", type=int, default=3)

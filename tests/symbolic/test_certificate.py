@@ -1,4 +1,4 @@
-"""Certificates: every verified claim is true, and no false claim is accepted, however the file is changed."""
+"""Every verified claim of a certificate is true, and no change of the file makes a false claim accepted."""
 
 from __future__ import annotations
 
@@ -38,23 +38,29 @@ FILES = [("domain", Source("d.pddl", "(define)")), ("plan", Source('a "b"\n\x1b[
 
 
 def encode_clauses(clauses: list[list[int]]) -> Encoding:
-    """An encoding in which some world breaks the plan iff the clauses are satisfiable."""
+    """An encoding with an unsafe world iff the clauses are satisfiable."""
     circuit = Circuit()
-    parts = [[circuit.input(FactInput(0, abs(part))) ^ (part < 0) for part in clause] for clause in clauses]
-    allowed = circuit.conjunction([circuit.disjunction(literals) for literals in parts])
+    literals_of_clauses = [
+        [circuit.input(FactInput(0, abs(signed_variable))) ^ (signed_variable < 0) for signed_variable in clause]
+        for clause in clauses
+    ]
+    allowed = circuit.conjunction([circuit.disjunction(literals) for literals in literals_of_clauses])
     return Encoding(circuit, allowed, FALSE, TRUE, FALSE, FALSE, (), True, (), 0, {})
 
 
 def random_clauses(seed: int, variables: int = 7, count: int = 40) -> list[list[int]]:
-    choose = random.Random(seed)
-    sizes = [choose.choice((2, 3, 3, 3)) for _ in range(count)]
-    return [[v * choose.choice((1, -1)) for v in choose.sample(range(1, variables + 1), size)] for size in sizes]
+    rng = random.Random(seed)
+    sizes = [rng.choice((2, 3, 3, 3)) for _ in range(count)]
+    return [[v * rng.choice((1, -1)) for v in rng.sample(range(1, variables + 1), size)] for size in sizes]
 
 
 def are_satisfiable(clauses: list[list[int]]) -> bool:
-    variables = max((abs(part) for clause in clauses for part in clause), default=0)
+    variables = max((abs(signed_variable) for clause in clauses for signed_variable in clause), default=0)
     for values in product((False, True), repeat=variables):
-        if all(any(values[abs(part) - 1] == (part > 0) for part in clause) for clause in clauses):
+        if all(
+            any(values[abs(signed_variable) - 1] == (signed_variable > 0) for signed_variable in clause)
+            for clause in clauses
+        ):
             return True
     return False
 
@@ -75,7 +81,7 @@ def rejection_message(text: str | list[str]) -> str:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
+def test_a_certificate_exists_iff_the_clauses_are_unsatisfiable(seed: int) -> None:
     formula = random_clauses(seed, count=30 + seed % 15)
     encoding = encode_clauses(formula)
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
@@ -92,8 +98,8 @@ def test_what_cannot_be_true_has_a_certificate(seed: int) -> None:
         assert write_certificate(encode_clauses(formula), "SAFE", FILES, TASK, []) == text
 
 
-def test_a_long_proof() -> None:
-    """Six items in five places."""
+def test_a_proof_of_more_than_100_steps_is_verified() -> None:
+    """The clauses are unsatisfiable by the pigeonhole principle: six items in five places."""
     places_of_items = [[5 * item + place + 1 for place in range(5)] for item in range(6)]
     formula = places_of_items + [
         [-a[place], -b[place]] for place in range(5) for k, a in enumerate(places_of_items) for b in places_of_items[:k]
@@ -107,20 +113,20 @@ def test_a_long_proof() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_counts_have_certificates(seed: int) -> None:
+def test_encodings_with_counts_have_certificates(seed: int) -> None:
     """Five or six of eight facts are true, but at most two and three in two groups; and random comparisons."""
-    choose = random.Random(seed)
+    rng = random.Random(seed)
     encoding = encode_clauses(random_clauses(seed, 8, 12))
     circuit = encoding.circuit
     facts = [circuit.input(FactInput(0, k)) for k in range(1, 9)]
-    choose.shuffle(facts)
-    parts = [encoding.allowed] if seed % 2 else []
+    rng.shuffle(facts)
+    constraints = [encoding.allowed] if seed % 2 else []
     for group, operator, bound in ((facts[:4], "<=", 2), (facts[4:], "<", 4), (facts, "=", 5 + seed % 3)):
         total = terms.constant(0)
         for fact in group:
             total = terms.add(total, terms.select(fact, terms.constant(1), terms.constant(0)))
-        parts.append(terms.compare(circuit, operator, total, terms.constant(bound)))
-    encoding = encoding._replace(allowed=circuit.conjunction(parts))
+        constraints.append(terms.compare(circuit, operator, total, terms.constant(bound)))
+    encoding = encoding._replace(allowed=circuit.conjunction(constraints))
     text = write_certificate(encoding, "SAFE", FILES, TASK, [])
     solver = SatSolver(circuit)
     assert (text is None) is solver.solve([encoding.allowed])
@@ -135,29 +141,29 @@ def test_constants_need_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_certificate(text).is_trivial
 
 
-def test_no_certificate_with_limits_or_in_no_time() -> None:
+def test_no_certificate_is_written_after_a_limit_or_the_deadline() -> None:
     formula = random_clauses(0, count=60)
     assert write_certificate(encode_clauses(formula)._replace(limits=("time",)), "SAFE", [], TASK, []) is None
     assert write_certificate(encode_clauses(formula), "SAFE", [], TASK, [], deadline=0.0) is None
 
 
-def test_changed_files_are_noticed() -> None:
+def test_a_changed_file_is_rejected() -> None:
     text = write_certificate(encode_clauses(random_clauses(0, count=60)), "SAFE", FILES, TASK, [])
     assert text is not None
-    choose = random.Random(0)
+    rng = random.Random(0)
     for _ in range(300):
-        place = choose.randrange(len(text))
-        new = choose.choice('0123456789abc dp-\n"{}')
-        changed = text[:place] + new + text[place + choose.randrange(2) :]
+        place = rng.randrange(len(text))
+        new = rng.choice('0123456789abc dp-\n"{}')
+        changed = text[:place] + new + text[place + rng.randrange(2) :]
         for candidate in (changed, text[:place]):
             if candidate != text:
                 with pytest.raises((Rejected, NotACertificate)):
                     read_certificate(candidate)
 
 
-def test_a_thousand_corrupted_proofs() -> None:
+def test_a_corrupted_proof_is_accepted_only_if_its_claim_is_true() -> None:
     """Each damaged file is sealed again; if it is still accepted, its claim must be true."""
-    generator = random.Random(1)
+    rng = random.Random(1)
     accepted = 0
     for number in range(1_000):
         formula = random_clauses(number % 40, count=45)
@@ -167,8 +173,8 @@ def test_a_thousand_corrupted_proofs() -> None:
             steps = find_refutation(random_clauses(0, count=60))
             assert steps is not None
         lines = certificate_lines(formula, steps)
-        for _ in range(generator.randrange(1, 4)):
-            lines = corrupt_line(generator, lines)
+        for _ in range(rng.randrange(1, 4)):
+            lines = corrupt_line(rng, lines)
         try:
             read_certificate(lines)
         except (Rejected, NotACertificate):
@@ -180,20 +186,24 @@ def test_a_thousand_corrupted_proofs() -> None:
     assert 0 < accepted < 500
 
 
-def corrupt_line(choose: random.Random, lines: list[str]) -> list[str]:
+def corrupt_line(rng: random.Random, lines: list[str]) -> list[str]:
     """Change, delete, repeat or exchange a line of clauses, steps or counts; or delete the end."""
-    damaged, place, second_place = list(lines), choose.randrange(3, len(lines)), choose.randrange(3, len(lines))
+    damaged, place, second_place = (
+        list(lines),
+        rng.randrange(3, len(lines)),
+        rng.randrange(3, len(lines)),
+    )
     words = damaged[place].split(" ")
-    word = choose.randrange(len(words))
-    match choose.randrange(8):
+    word = rng.randrange(len(words))
+    match rng.randrange(8):
         case 0:
             words[word] = words[word][1:] if words[word].startswith("-") else f"-{words[word]}"
         case 1:
-            words[word] = str(choose.randrange(-8, 70))
+            words[word] = str(rng.randrange(-8, 70))
         case 2:
             del words[word]
         case 3:
-            words.insert(word, choose.choice(words))
+            words.insert(word, rng.choice(words))
         case 4:
             del damaged[place]
             return damaged
@@ -212,81 +222,90 @@ def corrupt_line(choose: random.Random, lines: list[str]) -> list[str]:
     return damaged
 
 
-A, B = ["1 2 0", "-1 2 0", "1 -2 0", "-1 -2 0"], ["5 2 0 1 2 0", "6 0 5 3 4 0"]
+PREMISES, STEPS = ["1 2 0", "-1 2 0", "1 -2 0", "-1 -2 0"], ["5 2 0 1 2 0", "6 0 5 3 4 0"]
 
 
-def lines(*steps: str, head: str = "p cnf 2 4", premises: list[str] = A) -> list[str]:
+def small_certificate(*steps: str, head: str = "p cnf 2 4", premises: list[str] = PREMISES) -> list[str]:
     return [FIRST_LINE, "c claim SAFE", head, *premises, "c proof", *steps]
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "message"),
     [
-        (lines("5 0 1 2 3 4 0"), "line 9: clause 1 has 2 literals left instead of one"),
-        (lines("5 2 0 1 2 0"), "line 10: the proof ends before the empty clause"),
-        (lines("5 2 0 1 0", "6 0 5 3 4 0"), "line 9: clause 5 does not follow from the clauses that it names"),
-        (lines("5 0 5 0"), "line 9: there is no clause 5"),
-        (lines("4 2 0 1 2 0"), "line 9: clause 4 comes after clause 4"),
+        (small_certificate("5 0 1 2 3 4 0"), "line 9: clause 1 has 2 literals left instead of one"),
+        (small_certificate("5 2 0 1 2 0"), "line 10: the proof ends before the empty clause"),
         (
-            lines("5 2 0 -1 2 0"),
+            small_certificate("5 2 0 1 0", "6 0 5 3 4 0"),
+            "line 9: clause 5 does not follow from the clauses that it names",
+        ),
+        (small_certificate("5 0 5 0"), "line 9: there is no clause 5"),
+        (small_certificate("4 2 0 1 2 0"), "line 9: clause 4 comes after clause 4"),
+        (
+            small_certificate("5 2 0 -1 2 0"),
             "line 9: a step that only preserves satisfiability (RAT); such proofs are not supported",
         ),
-        (lines("5 2 0 0"), "line 9: clause 5 does not follow from the clauses that it names"),
-        (lines("5 2 0 1 2"), "line 9: `0` is expected at the end"),
-        (lines("5 2 0"), "line 9: a step names the clauses that it follows from"),
-        (lines("5 2 1 0"), "line 9: a step names the clauses that it follows from"),
-        (lines("5 3 0 1 2 0"), "line 9: literals are numbers from 1 to 2, or negative"),
-        (lines("5 d 1 0", "6 2 0 1 2 0"), "line 10: there is no clause 1"),
-        (lines("5 d 9 0"), "line 9: there is no clause 9"),
-        (lines(*B, "7 1 0 5 0"), "line 11: no more steps here"),
-        (lines("+5 2 0 1 2 0"), "line 9: a number is expected here"),
-        (lines("5 1_0 0 1 2 0"), "line 9: a number is expected here"),
-        (lines("5 02 0 1 2 0"), "line 9: a number is expected here"),
-        (lines("5  2 0 1 2 0"), "line 9: a number is expected here"),
-        (lines("5 \u0662 0 1 2 0"), "line 9: a number is expected here"),
-        (lines("5 99999999999 0 1 2 0"), "line 9: a number is expected here"),
-        (lines(*B, head="p cnf 2 3"), "line 7: there are more than 3 clauses, or `c proof` is missing"),
-        (lines(*B, head="p cnf 2 5"), "line 8: a number is expected here"),
-        (lines(*B, head="p cnf 1 4"), "line 4: literals are numbers from 1 to 1, or negative"),
-        (lines(*B, head="p cnf 2"), "line 3: `p cnf VARIABLES CLAUSES` is expected here"),
-        (lines(*B, head="p cnf 2 -4"), "line 4: there are more than -4 clauses, or `c proof` is missing"),
-        ([FIRST_LINE, "c claim GOOD", *lines(*B)[2:]], "line 3: version 1 has no such claim"),
-        ([FIRST_LINE, *lines(*B)[2:]], "line 2: version 1 has no such claim"),
-        ([FIRST_LINE, "c author me", *lines(*B)[1:]], "line 2: version 1 has no such line"),
-        ([FIRST_LINE, "c plan abc", *lines(*B)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
-        (seal(lines(*B)) + "\n", "line 11: there is text after the end"),
-        ("\n".join(lines(*B)), "line 10: the file ends too early"),
-        (seal(lines(*B)).replace("1 -2 0", "-2 1 0", 1), "line 11: the file was changed: its hash differs"),
+        (small_certificate("5 2 0 0"), "line 9: clause 5 does not follow from the clauses that it names"),
+        (small_certificate("5 2 0 1 2"), "line 9: `0` is expected at the end"),
+        (small_certificate("5 2 0"), "line 9: a step names the clauses that it follows from"),
+        (small_certificate("5 2 1 0"), "line 9: a step names the clauses that it follows from"),
+        (small_certificate("5 3 0 1 2 0"), "line 9: literals are numbers from 1 to 2, or negative"),
+        (small_certificate("5 d 1 0", "6 2 0 1 2 0"), "line 10: there is no clause 1"),
+        (small_certificate("5 d 9 0"), "line 9: there is no clause 9"),
+        (small_certificate(*STEPS, "7 1 0 5 0"), "line 11: no more steps here"),
+        (small_certificate("+5 2 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate("5 1_0 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate("5 02 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate("5  2 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate("5 \u0662 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate("5 99999999999 0 1 2 0"), "line 9: a number is expected here"),
+        (small_certificate(*STEPS, head="p cnf 2 3"), "line 7: there are more than 3 clauses, or `c proof` is missing"),
+        (small_certificate(*STEPS, head="p cnf 2 5"), "line 8: a number is expected here"),
+        (small_certificate(*STEPS, head="p cnf 1 4"), "line 4: literals are numbers from 1 to 1, or negative"),
+        (small_certificate(*STEPS, head="p cnf 2"), "line 3: `p cnf VARIABLES CLAUSES` is expected here"),
+        (
+            small_certificate(*STEPS, head="p cnf 2 -4"),
+            "line 4: there are more than -4 clauses, or `c proof` is missing",
+        ),
+        ([FIRST_LINE, "c claim GOOD", *small_certificate(*STEPS)[2:]], "line 3: version 1 has no such claim"),
+        ([FIRST_LINE, *small_certificate(*STEPS)[2:]], "line 2: version 1 has no such claim"),
+        ([FIRST_LINE, "c author me", *small_certificate(*STEPS)[1:]], "line 2: version 1 has no such line"),
+        ([FIRST_LINE, "c plan abc", *small_certificate(*STEPS)[1:]], 'line 2: `c plan SHA256 "NAME"` is expected here'),
+        (seal(small_certificate(*STEPS)) + "\n", "line 11: there is text after the end"),
+        ("\n".join(small_certificate(*STEPS)), "line 10: the file ends too early"),
+        (
+            seal(small_certificate(*STEPS)).replace("1 -2 0", "-2 1 0", 1),
+            "line 11: the file was changed: its hash differs",
+        ),
     ],
 )
-def test_why_a_certificate_is_rejected(text: str | list[str], why: str) -> None:
-    assert rejection_message(text) == why
+def test_a_rejection_names_the_line_and_the_reason(text: str | list[str], message: str) -> None:
+    assert rejection_message(text) == message
 
 
-def test_right_steps_are_accepted() -> None:
-    assert read_certificate(lines(*B)).steps == 2
-    assert read_certificate(lines("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
-    tautology = lines("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
+def test_correct_proof_steps_are_accepted() -> None:
+    assert read_certificate(small_certificate(*STEPS)).steps == 2
+    assert read_certificate(small_certificate("5 2 0 1 2 0", "5 d 1 2 0", "9 0 5 3 4 0")).steps == 2
+    tautology = small_certificate("5 1 -1 0 1 3 0", "6 2 0 1 2 0", "7 0 6 3 4 0")
     assert read_certificate(tautology).steps == 3
-    assert read_certificate(lines("3 0 1 2 0", head="p cnf 1 2", premises=["1 0", "-1 0"])).is_trivial
-    assert read_certificate(lines("2 0 1 0", head="p cnf 0 1", premises=["0"])).steps == 1
+    assert read_certificate(small_certificate("3 0 1 2 0", head="p cnf 1 2", premises=["1 0", "-1 0"])).is_trivial
+    assert read_certificate(small_certificate("2 0 1 0", head="p cnf 0 1", premises=["0"])).steps == 1
 
 
 @pytest.mark.parametrize(
     "text", ["", "c safecheck certificate 2\n", "(go)\n", "c safecheck certificate 1", "\x00" * 99]
 )
-def test_what_is_no_certificate(text: str) -> None:
+def test_a_file_without_the_first_line_is_not_a_certificate(text: str) -> None:
     with pytest.raises(NotACertificate):
         read_certificate(text)
 
 
-def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_on_line_length_work_and_memory_reject_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificates, "MAX_LINE", 100)
-    assert rejection_message(lines("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
+    assert rejection_message(small_certificate("5 " + "1 " * 100 + "0 1 2 0")) == "line 9: the line is too long"
     monkeypatch.setattr(proof, "MAX_WORK", 3)
-    assert rejection_message(lines(*B)) == "line 9: the proof is too long to be checked here"
+    assert rejection_message(small_certificate(*STEPS)) == "line 9: the proof is too long to be checked here"
     monkeypatch.setattr(proof, "MAX_LIVE", 40)
-    assert rejection_message(lines(*B)) == "line 6: the proof needs more memory than it may take"
+    assert rejection_message(small_certificate(*STEPS)) == "line 6: the proof needs more memory than it may take"
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------
@@ -319,12 +338,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     Path("kitchen.safe").write_text(RULE)
     Path("warm.plan").write_text("(put-in cup)\n(start)\n")
 
-    def call(*arguments: str) -> tuple[int, str, str]:
+    def run_command(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
             app([*arguments, *FLAGS], prog_name="safecheck")
         return int(stop.value.code or 0), *capsys.readouterr()
 
-    return call
+    return run_command
 
 
 def test_a_certificate_is_written_and_verified(run: Run) -> None:
@@ -345,7 +364,7 @@ def test_a_certificate_is_written_and_verified(run: Run) -> None:
     assert out.endswith("from the certificate's without an effect on the encoding: warm.plan\n")
 
 
-def test_a_certificate_of_something_else(run: Run) -> None:
+def test_a_correct_proof_about_other_files_is_an_error(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     Path("p.pddl").write_text(PROBLEM.replace("(or (metal cup) (not (metal bowl)))", "(metal cup)"))
     code, out, err = run("verify-certificate", "warm.proof", "warm.plan")
@@ -359,7 +378,7 @@ def test_a_certificate_of_something_else(run: Run) -> None:
     assert run("verify-certificate", "warm.proof", "no.plan")[0] == 2
 
 
-def test_what_the_command_refuses(run: Run) -> None:
+def test_the_command_rejects_changed_missing_and_other_files(run: Run) -> None:
     run("audit", "warm.plan", "--certificate", "warm.proof")
     text = Path("warm.proof").read_text()
     Path("warm.proof").write_text(text.replace(" 0\n", " 1 0\n", 5))

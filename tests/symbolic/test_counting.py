@@ -1,4 +1,4 @@
-"""Too many things for too few places, and counts as gates."""
+"""Counting refutes too many items in too few places, and counts are encoded correctly."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ from plansafe.verifier.symbolic.circuits.terms import Comparison, Sum
 from quick import quick_every
 
 
-def places(items: int, places: int, by: str, capacity: int = 1) -> tuple[Circuit, Literal, Literal, list[Literal]]:
-    """Each item in one place; and some step is taken after which a place holds too many. (.., allowed, violated, ..)"""
+def create_placement(
+    item_count: int, place_count: int, encoding: str, capacity: int = 1
+) -> tuple[Circuit, Literal, Literal, list[Literal]]:
+    """The circuit, allowed, violated and inputs: each item is in one place, and a place may hold too many items."""
     circuit = Circuit()
-    at = [[circuit.input((item, place)) for place in range(places)] for item in range(items)]
+    placement_rows = [[circuit.input((item, place)) for place in range(place_count)] for item in range(item_count)]
     step_taken = circuit.input("taken")
     violated = []
-    for column in zip(*at, strict=True):
-        if by == "pairs":
+    for column in zip(*placement_rows, strict=True):
+        if encoding == "pairs":
             pairs = [(a, b) for index, a in enumerate(column) for b in column[:index]]
             violated += [circuit.conjunction([step_taken, a, b]) for a, b in pairs]
         else:
             violated.append(
-                circuit.both(step_taken, terms.compare(circuit, ">", total(column), terms.constant(capacity)))
+                circuit.both(step_taken, terms.compare(circuit, ">", count_true(column), terms.constant(capacity)))
             )
-    allowed = circuit.conjunction([step_taken, *[circuit.exactly_one(row) for row in at]])
-    return circuit, allowed, circuit.disjunction(violated), [literal for row in at for literal in row]
+    allowed = circuit.conjunction([step_taken, *[circuit.exactly_one(row) for row in placement_rows]])
+    return circuit, allowed, circuit.disjunction(violated), [literal for row in placement_rows for literal in row]
 
 
-def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
+def count_true(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
     result_sum = terms.constant(0)
     for literal in literals:
         result_sum = terms.add(result_sum, terms.select(literal, terms.constant(1), terms.constant(0)))
@@ -47,45 +49,47 @@ def total(literals: tuple[Literal, ...] | list[Literal]) -> Sum:
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-@pytest.mark.parametrize(("by", "capacity"), [("pairs", 1), ("counts", 1), ("counts", 2)])
-def test_one_too_many(solver: Callable[[Circuit], Solver], by: str, capacity: int) -> None:
-    fits = 14 * capacity
-    for items in (fits, fits + 1):
-        circuit, allowed, violated, inputs = places(items, 14, by, capacity)
+@pytest.mark.parametrize(("encoding", "capacity"), [("pairs", 1), ("counts", 1), ("counts", 2)])
+def test_one_item_more_than_the_places_hold_is_impossible(
+    solver: Callable[[Circuit], Solver], encoding: str, capacity: int
+) -> None:
+    capacity_of_places = 14 * capacity
+    for items in (capacity_of_places, capacity_of_places + 1):
+        circuit, allowed, violated, inputs = create_placement(items, 14, encoding, capacity)
         query_solver = solver(circuit)
         query_solver.require(allowed)
-        assert query_solver.solve([inputs[0], violated ^ 1]) is (items == fits)
-        if items == fits:
+        assert query_solver.solve([inputs[0], violated ^ 1]) is (items == capacity_of_places)
+        if items == capacity_of_places:
             assert evaluate_literals(circuit, [circuit.both(allowed, inputs[0])], query_solver.model().inputs) == [True]
         else:
             assert violated ^ 1 in query_solver.core()
 
 
-@pytest.mark.parametrize("by", quick_every(2, ["pairs", "counts"]))
-def test_forty_places(by: str) -> None:
+@pytest.mark.parametrize("encoding", quick_every(2, ["pairs", "counts"]))
+def test_forty_places_are_decided_within_the_work_budget(encoding: str) -> None:
     """Within a work budget of about a second; a search without counting needs exponentially more."""
     for items in (40, 41):
-        circuit, allowed, violated, _ = places(items, 40, by)
+        circuit, allowed, violated, _ = create_placement(items, 40, encoding)
         root = circuit.both(allowed, violated ^ 1)
         query_solver = create_solver(circuit, [root], work=WorkBudget(1_000_000))
         query_solver.require(root)
         assert query_solver.solve() is (items == 40)
 
 
-def test_groups_in_other_words() -> None:
+def test_at_most_one_is_recognised_in_every_encoding() -> None:
     """At most one, as a chain, a tree, or pairs; places that exclude each other step by step."""
-    circuit, allowed, violated, _ = places(7, 6, "pairs")
+    circuit, allowed, violated, _ = create_placement(7, 6, "pairs")
     for extra in ([], [circuit.disjunction([circuit.input(k) for k in range(3)])]):
         root = circuit.conjunction([allowed, violated ^ 1, *extra])
         assert find_infeasible_core(circuit, [root]) == {root}
-    circuit, allowed, violated, inputs = places(7, 6, "counts")
+    circuit, allowed, violated, inputs = create_placement(7, 6, "counts")
     assert find_infeasible_core(circuit, [circuit.input("else"), allowed, violated ^ 1]) == {allowed, violated ^ 1}
     columns = [circuit.at_most_one(inputs[place::6]) for place in range(6)]
     assert find_infeasible_core(circuit, [allowed, *columns]) == {allowed, *columns}
     assert find_infeasible_core(circuit, [allowed, *columns[1:]]) is None
 
 
-def test_nothing_to_count_is_nothing() -> None:
+def test_circuits_without_groups_have_no_counting_refutation() -> None:
     circuit = Circuit()
     a, b = circuit.input("a"), circuit.input("b")
     assert find_infeasible_core(circuit, [a, circuit.both(a, b) ^ 1]) is None
@@ -94,37 +98,37 @@ def test_nothing_to_count_is_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(120))
-def test_what_is_counted_out_is_impossible(seed: int) -> None:
-    random_generator = random.Random(seed)
+def test_an_infeasible_core_is_unsatisfiable(seed: int) -> None:
+    rng = random.Random(seed)
     kind = seed % 3
     if kind == 0:
         circuit, literals = random_boolean_circuit(seed, gates=15)
-        literal_set = [random_generator.choice(literals) ^ random_generator.getrandbits(1) for _ in range(6)]
+        literal_set = [rng.choice(literals) ^ rng.getrandbits(1) for _ in range(6)]
     elif kind == 1:
         circuit, literals = random_numeric_circuit(seed)
-        literal_set = [random_generator.choice(literals) ^ random_generator.getrandbits(1) for _ in range(4)]
+        literal_set = [rng.choice(literals) ^ rng.getrandbits(1) for _ in range(4)]
     else:
-        circuit, literal_set = crowd(random_generator)
+        circuit, literal_set = random_group_constraints(rng)
     core = find_infeasible_core(circuit, literal_set)
     assert core is None or core <= set(literal_set)
     assert core is None or not is_satisfiable(circuit, sorted(core))
 
 
-def crowd(random_generator: random.Random) -> tuple[Circuit, list[Literal]]:
+def random_group_constraints(rng: random.Random) -> tuple[Circuit, list[Literal]]:
     """Groups, conflicts, counts and clauses over ten facts."""
     circuit = Circuit()
-    facts = [circuit.input(k) ^ random_generator.getrandbits(1) for k in range(10)]
+    facts = [circuit.input(k) ^ rng.getrandbits(1) for k in range(10)]
     constraints = []
-    for _ in range(random_generator.randrange(3, 9)):
-        chosen_facts = random_generator.sample(facts, random_generator.randrange(2, 6))
+    for _ in range(rng.randrange(3, 9)):
+        chosen_facts = rng.sample(facts, rng.randrange(2, 6))
         constraints.append(
-            random_generator.choice(
+            rng.choice(
                 [
                     circuit.at_most_one(chosen_facts),
                     circuit.disjunction(chosen_facts),
                     circuit.exactly_one(chosen_facts),
                     terms.compare(
-                        circuit, random_generator.choice(("<=", "<", "=", ">")), total(chosen_facts), terms.constant(2)
+                        circuit, rng.choice(("<=", "<", "=", ">")), count_true(chosen_facts), terms.constant(2)
                     ),
                 ]
             )
@@ -132,20 +136,22 @@ def crowd(random_generator: random.Random) -> tuple[Circuit, list[Literal]]:
     return circuit, constraints
 
 
-def test_crowds_are_counted_out_often() -> None:
-    refuted = [find_infeasible_core(*crowd(random.Random(seed))) is not None for seed in range(50)]
+def test_many_random_groups_are_refuted_by_counting() -> None:
+    refuted = [find_infeasible_core(*random_group_constraints(random.Random(seed))) is not None for seed in range(50)]
     assert sum(refuted) > 5
 
 
 @pytest.mark.parametrize("states", [0, 30_000])
 @pytest.mark.parametrize("seed", range(20))
-def test_counts_are_what_they_say(seed: int, states: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoded_count_is_true_iff_the_weighted_sum_meets_its_bound(
+    seed: int, states: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cnf, "MAX_TABLE_STATES", states)
-    choose = random.Random(seed)
+    rng = random.Random(seed)
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(6)]
-    weights = tuple((choose.randrange(1, 9), fact ^ choose.getrandbits(1)) for fact in facts)
-    for bound in (-1, 0, choose.randrange(12), choose.randrange(30), 48):
+    weights = tuple((rng.randrange(1, 9), fact ^ rng.getrandbits(1)) for fact in facts)
+    for bound in (-1, 0, rng.randrange(12), rng.randrange(30), 48):
         for exact in (False, True):
             literal = encode_pseudo_boolean(circuit, PseudoBoolean(exact, weights, bound))
             for values in product((False, True), repeat=6):
@@ -160,11 +166,11 @@ def test_many_heavy_weights_are_added_in_binary() -> None:
     literals = [circuit.input(k) for k in range(300)]
     weights = [10**7 + 17 * k * k for k in range(300)]
     chosen = [literal ^ (k % 3 != 0) for k, literal in enumerate(literals)]
-    for wrong in (0, 1):
-        bound = sum(weights[::3]) + wrong
+    for offset in (0, 1):
+        bound = sum(weights[::3]) + offset
         items = tuple((("indicator", literal), weight) for literal, weight in zip(literals, weights, strict=True))
         query = circuit.input(Comparison("=", Sum(-bound, items)))
         solver = SatSolver(circuit)
-        assert solver.solve([query, *chosen[8:]]) is (not wrong)
-        if not wrong:
+        assert solver.solve([query, *chosen[8:]]) is (not offset)
+        if not offset:
             assert all(evaluate_literals(circuit, chosen, solver.model().inputs))

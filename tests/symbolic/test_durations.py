@@ -1,4 +1,4 @@
-"""The verdict over all durations: expected values on small plans, and comparison with the engine on random plans."""
+"""Verdicts over all durations are as expected on small plans, and agree with the explicit engine on random plans."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL, SOME, NONE, UNKNOWN = Worlds.ALL, Worlds.SOME, Worlds.NONE, Worlds.UNKNOWN
 Intervals = dict[int, tuple[Fraction | int, Fraction | int]]
 
 
-def checker(
+def create_checker(
     goal: str = "(and)", constraints: str = "", rules: str = "", init: str = "", options: Options | None = None
 ) -> Checker:
     problem = f"""(define (problem p) (:domain kitchen) (:objects a b c d e f g h - dish)
@@ -43,52 +43,58 @@ def checker(
     return task
 
 
-def audit(task: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
+def audit_plan(task: Checker, plan: str, intervals: Intervals, deadline: float | None = None) -> WorldsVerdict:
     steps = task.read(Source("x.plan", plan)).timed
     assert steps is not None
     return audit_durations(task.compiled, steps, intervals, deadline)
 
 
-def values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
+def verdict_values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
     return verdict.executable, verdict.goal, verdict.safe
 
 
 @pytest.mark.parametrize("number", quick_every(10, range(50)))
-def test_random_plans(number: int) -> None:
-    comparisons = compare_plans(generate_open_case(SEED, number), most=14, kernel=1)
+def test_verdicts_on_random_plans_agree_with_the_explicit_engine(number: int) -> None:
+    comparisons = compare_plans(generate_open_case(SEED, number), max_worlds=14, kernel_worlds=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 
-def test_random_plans_vary() -> None:
-    comparisons = [c for number in range(6) for c in compare_plans(generate_open_case(SEED, number), most=0)]
+def test_random_plans_cover_all_some_and_none() -> None:
+    comparisons = [c for number in range(6) for c in compare_plans(generate_open_case(SEED, number), max_worlds=0)]
     assert {ALL, SOME, NONE} <= {value for comparison in comparisons for value in comparison.values}
     assert max(comparison.runs for comparison in comparisons) > 3
 
 
-def test_a_step_that_waits_for_an_end() -> None:
-    verdict = audit(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
-    assert values(verdict) == (SOME, SOME, ALL)
+def test_a_step_that_needs_an_effect_fails_if_the_action_ends_later() -> None:
+    verdict = audit_plan(create_checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)})
+    assert verdict_values(verdict) == (SOME, SOME, ALL)
     assert verdict.inexecutable_world is not None
     assert verdict.inexecutable_world.durations == ((1, 32),)
-    early = audit(checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
-    assert values(early) == (ALL, ALL, ALL)
+    early = audit_plan(create_checker("(served a)"), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 30)})
+    assert verdict_values(early) == (ALL, ALL, ALL)
 
 
-def test_separation_counts_to_the_thousandth() -> None:
+def test_separation_of_a_thousandth_is_required() -> None:
     plan = "0: (bake a) [30]\n31: (serve a)\n"
     last = Fraction(31) - Fraction(1, 1000)
-    assert audit(checker(), plan, {1: (28, last)}).executable is ALL
-    assert audit(checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
+    assert audit_plan(create_checker(), plan, {1: (28, last)}).executable is ALL
+    assert audit_plan(create_checker(), plan, {1: (28, last + Fraction(1, 10**9))}).executable is SOME
 
 
-def test_one_point_makes_a_difference() -> None:
+def test_a_single_pair_of_equal_ends_changes_the_verdict() -> None:
     # One dish alone is hot at some time, unless both end at once.
     both = "(always (or (and (hot a) (hot b)) (and (not (hot a)) (not (hot b)))))"
-    verdict = audit(checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
-    assert values(verdict) == (ALL, ALL, SOME)
-    apart = audit(checker(constraints=both), "0: (bake a) [30]\n2: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    verdict = audit_plan(
+        create_checker(constraints=both), "0: (bake a) [30]\n0: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)}
+    )
+    assert verdict_values(verdict) == (ALL, ALL, SOME)
+    apart = audit_plan(
+        create_checker(constraints=both), "0: (bake a) [30]\n2: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)}
+    )
     assert apart.safe is SOME
-    never = audit(checker(constraints=both), "0: (bake a) [30]\n3: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)})
+    never = audit_plan(
+        create_checker(constraints=both), "0: (bake a) [30]\n3: (bake b) [30]\n", {1: (29, 31), 2: (29, 31)}
+    )
     assert never.safe is NONE
 
 
@@ -96,51 +102,53 @@ def test_one_point_makes_a_difference() -> None:
     ("bound", "expected"), [("33", ALL), ("32", ALL), ("31.999", SOME), ("28", SOME), ("27", NONE)]
 )
 def test_bounds_of_rules_are_exact(bound: str, expected: Worlds) -> None:
-    task = checker(constraints=f"(within {bound} (hot a))")
-    assert audit(task, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
+    task = create_checker(constraints=f"(within {bound} (hot a))")
+    assert audit_plan(task, "0: (bake a) [30]\n40: (serve a)\n", {1: (28, 32)}).safe is expected
 
 
-def test_a_deadline_between_two_open_ends() -> None:
-    task = checker(constraints="(always-within 3 (hot a) (hot b))")
+def test_a_deadline_between_two_open_ends_is_decided() -> None:
+    task = create_checker(constraints="(always-within 3 (hot a) (hot b))")
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
-    assert audit(task, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
-    assert audit(task, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
+    assert audit_plan(task, plan, {1: (29, 31), 2: (28, 30)}).safe is ALL
+    assert audit_plan(task, plan, {1: (29, 31), 2: (28, Fraction(311, 10))}).safe is SOME
 
 
-def test_numbers_that_durations_change() -> None:
+def test_goals_about_numbers_that_durations_change_are_decided() -> None:
     plan = "0: (bake a) [30]\n1: (bake b) [30]\n"
     both: Intervals = {1: (29, 31), 2: (29, 31)}
-    assert audit(checker("(<= (energy) 124)"), plan, both).goal is ALL
-    assert audit(checker("(< (energy) 124)"), plan, both).goal is SOME
-    assert audit(checker("(= (energy) 119.5)"), plan, both).goal is SOME
-    assert audit(checker("(> (energy) 124)"), plan, both).goal is NONE
+    assert audit_plan(create_checker("(<= (energy) 124)"), plan, both).goal is ALL
+    assert audit_plan(create_checker("(< (energy) 124)"), plan, both).goal is SOME
+    assert audit_plan(create_checker("(= (energy) 119.5)"), plan, both).goal is SOME
+    assert audit_plan(create_checker("(> (energy) 124)"), plan, both).goal is NONE
 
 
 def test_a_condition_over_all_ends_with_its_action() -> None:
     plan = "0: (rest a) [5]\n6: (open-door)\n"
-    assert audit(checker(), plan, {1: (4, 6)}).executable is ALL
-    assert audit(checker(), plan, {1: (4, Fraction(601, 100))}).executable is SOME
-    assert audit(checker(), plan, {1: (7, 8)}).executable is NONE
+    assert audit_plan(create_checker(), plan, {1: (4, 6)}).executable is ALL
+    assert audit_plan(create_checker(), plan, {1: (4, Fraction(601, 100))}).executable is SOME
+    assert audit_plan(create_checker(), plan, {1: (7, 8)}).executable is NONE
 
 
-def test_a_literal_that_only_a_long_plan_meets() -> None:
-    task = checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
-    assert audit(task, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
-    assert audit(task, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
-    assert audit(task, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
+def test_a_timed_literal_counts_only_if_the_plan_lasts_until_it() -> None:
+    task = create_checker(constraints="(always (not (door-open)))", init="(at 30 (door-open))")
+    assert audit_plan(task, "0: (bake a) [29]\n", {1: (28, 29)}).safe is ALL
+    assert audit_plan(task, "0: (bake a) [29]\n", {1: (28, 30)}).safe is SOME
+    assert audit_plan(task, "0: (bake a) [31]\n", {1: (30, 31)}).safe is NONE
 
 
-def test_zero_and_negative_durations() -> None:
+def test_zero_and_negative_durations_are_not_executable() -> None:
     plan = "0: (rest a) [0.5]\n"
-    assert audit(checker(), plan, {1: (0, 1)}).executable is ALL
-    assert audit(checker(), plan, {1: (-1, 1)}).executable is SOME
-    assert audit(checker(), plan, {1: (-1, Fraction(-1, 2))}).executable is NONE
-    assert audit(checker(), "0: (open-door)\n", {1: (0, Fraction(1, 1000))}).executable is ALL
-    assert audit(checker(), "0: (open-door)\n", {1: (0, 1)}).executable is SOME
+    assert audit_plan(create_checker(), plan, {1: (0, 1)}).executable is ALL
+    assert audit_plan(create_checker(), plan, {1: (-1, 1)}).executable is SOME
+    assert audit_plan(create_checker(), plan, {1: (-1, Fraction(-1, 2))}).executable is NONE
+    assert audit_plan(create_checker(), "0: (open-door)\n", {1: (0, Fraction(1, 1000))}).executable is ALL
+    assert audit_plan(create_checker(), "0: (open-door)\n", {1: (0, 1)}).executable is SOME
 
 
 def test_independent_events_are_not_ordered() -> None:
-    task = checker(constraints="(within 70 (hot a)) (forall (?d - dish) (always (or (on ?d) (not (served ?d)))))")
+    task = create_checker(
+        constraints="(within 70 (hot a)) (forall (?d - dish) (always (or (on ?d) (not (served ?d)))))"
+    )
     plan = "".join(f"{i}: (bake {dish}) [30]\n" for i, dish in enumerate("abcdefgh"))
     steps = task.read(Source("x.plan", plan)).timed
     assert steps is not None
@@ -150,30 +158,30 @@ def test_independent_events_are_not_ordered() -> None:
     assert duration_audit.runs == 1
 
 
-def test_products_of_durations_are_given_up() -> None:
+def test_products_of_open_durations_are_unknown() -> None:
     plan = "0: (bake a) [30]\n35: (count b) [5]\n"
-    verdict = audit(checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
-    assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
+    verdict = audit_plan(create_checker("(<= (price) 100)"), plan, {1: (29, 31), 2: (4, 6)})
+    assert verdict_values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
     assert "multiplies durations" in verdict.limits[0]
-    linear = audit(checker("(<= (price) 300)"), plan, {1: (29, 31)})  # a product with one open duration
-    assert values(linear) == (ALL, SOME, ALL)
+    linear = audit_plan(create_checker("(<= (price) 300)"), plan, {1: (29, 31)})  # a product with one open duration
+    assert verdict_values(linear) == (ALL, SOME, ALL)
     assert linear.limits == ()
 
 
-def test_unknown_after_the_deadline() -> None:
-    verdict = audit(checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
-    assert values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
+def test_the_verdict_is_unknown_after_the_deadline() -> None:
+    verdict = audit_plan(create_checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
+    assert verdict_values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
     assert "time limit" in verdict.limits[0]
 
 
 def test_pre_existing_violations_count_as_in_a_report() -> None:
     rules = "(:process cold :parameters (?d - dish) :forbid (hot ?d))"
     plan = "0: (bake a) [30]\n31: (serve a)\n"
-    only = Options(judge="introduced")
-    assert audit(checker(rules=rules, options=only), plan, {1: (28, 30)}).safe is NONE
+    only_introduced = Options(judge="introduced")
+    assert audit_plan(create_checker(rules=rules, options=only_introduced), plan, {1: (28, 30)}).safe is NONE
     hot = "(hot a)"  # in S0: the plan does not introduce a violation
-    assert audit(checker(rules=rules, init=hot, options=only), plan, {1: (28, 30)}).safe is ALL
-    assert audit(checker(rules=rules, init=hot), plan, {1: (28, 30)}).safe is NONE
+    assert audit_plan(create_checker(rules=rules, init=hot, options=only_introduced), plan, {1: (28, 30)}).safe is ALL
+    assert audit_plan(create_checker(rules=rules, init=hot), plan, {1: (28, 30)}).safe is NONE
 
 
 WORKSHOP = """(define (domain workshop) (:types item)
@@ -192,7 +200,7 @@ WORKSHOP = """(define (domain workshop) (:types item)
   (:action finish :parameters (?i - item) :effect (done ?i)))"""
 
 
-def workshop(rules: str = "", goal: str = "(and)", constraints: str = "") -> Checker:
+def create_workshop_checker(rules: str = "", goal: str = "(and)", constraints: str = "") -> Checker:
     problem = f"""(define (problem p) (:domain workshop) (:objects a b c - item) (:init (= (energy) 0)) (:goal {goal})
       (:constraints (and {constraints})))"""
     specs = [Source("rules.safe", f"(define (safety s) {rules})")] if rules else []
@@ -204,7 +212,7 @@ def workshop(rules: str = "", goal: str = "(and)", constraints: str = "") -> Che
 NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
 
 
-# In each, the run with the written durations is the same for all checks that the test is not about.
+# In each case, the replay with the durations of the text meets all checks that the case is not about.
 @pytest.mark.parametrize(
     ("rules", "plan", "intervals", "expected"),
     [
@@ -269,36 +277,45 @@ NEVER_DONE = "(:process open :parameters (?i - item) :forbid (done ?i))"
         ),
     ],
 )
-def test_all_deciding_events_are_found(rules: str, plan: str, intervals: Intervals, expected: Worlds) -> None:
-    verdict = audit(workshop(rules), plan, intervals)
+def test_every_event_that_decides_a_rule_is_found(
+    rules: str, plan: str, intervals: Intervals, expected: Worlds
+) -> None:
+    verdict = audit_plan(create_workshop_checker(rules), plan, intervals)
     assert verdict.executable in (ALL, SOME)  # some ends are too close to a step that reads their effects
     assert verdict.safe is expected
 
 
-def test_violations_of_a_condition_over_all() -> None:
+def test_an_effect_during_a_condition_over_all_violates_it() -> None:
     plan = "0: (work a) [2]\n1: (prepare)\n3: (watch a) [2]\n"
-    assert audit(workshop(), plan, {1: (2, 4)}).executable is NONE
-    assert audit(workshop(), plan, {1: (4, 6)}).executable is SOME
-    assert audit(workshop(), plan, {1: (6, 7)}).executable is ALL
+    assert audit_plan(create_workshop_checker(), plan, {1: (2, 4)}).executable is NONE
+    assert audit_plan(create_workshop_checker(), plan, {1: (4, 6)}).executable is SOME
+    assert audit_plan(create_workshop_checker(), plan, {1: (6, 7)}).executable is ALL
     at_once = "0: (watch a) [6]\n4: (finish a)\n"
-    assert audit(workshop(), at_once, {1: (4, 6)}).executable is SOME  # it may end just then
-    assert audit(workshop(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
+    assert (
+        audit_plan(create_workshop_checker(), at_once, {1: (4, 6)}).executable is SOME
+    )  # step 1 may end at the same time
+    assert audit_plan(create_workshop_checker(), at_once, {1: (Fraction(41, 10), 6)}).executable is NONE
 
 
-def test_a_goal_that_depends_on_numbers_and_orders() -> None:
-    assert audit(workshop(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
-    assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal is SOME
-    assert audit(workshop(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL
+def test_goals_that_depend_on_numbers_and_event_orders_are_decided() -> None:
+    assert audit_plan(create_workshop_checker(goal="(useful)"), "0: (work a) [6]\n", {1: (4, 6)}).goal is SOME
+    assert (
+        audit_plan(create_workshop_checker(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (3, 6)}).goal
+        is SOME
+    )
+    assert (
+        audit_plan(create_workshop_checker(goal="(done a)"), "0: (work a) [6]\n4: (prepare)\n", {1: (5, 6)}).goal is ALL
+    )
 
 
 def test_events_at_the_time_of_a_failure_are_not_in_the_trace() -> None:
     # Item a is finished at 4. If step 1 lasts until then, an event at that time fails.
     plan = "0: (work b) [4]\n4: (finish a)\n4: (watch c) [1]\n4.5: (finish c)\n"
-    verdict = audit(workshop(NEVER_DONE), plan, {1: (3, 5)})
+    verdict = audit_plan(create_workshop_checker(NEVER_DONE), plan, {1: (3, 5)})
     assert (verdict.executable, verdict.safe) == (NONE, NONE)
     early = "0: (finish c)\n1: (watch b) [3]\n4: (finish a)\n4: (watch c) [1]\n"
     rule = "(:process open :forbid (done a))"
-    assert audit(workshop(rule), early, {2: (2, 4)}).safe is ALL
+    assert audit_plan(create_workshop_checker(rule), early, {2: (2, 4)}).safe is ALL
 
 
 @pytest.mark.parametrize(("start", "executable"), [("2.00099", Worlds.ALL), ("2.00098", Worlds.SOME)])

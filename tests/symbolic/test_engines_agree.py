@@ -1,4 +1,4 @@
-"""Where nothing is open the symbolic engines say what the explicit one says: conformance cases and shipped examples."""
+"""The symbolic engines agree with the explicit engine on conformance cases and examples in which nothing is open."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ TIMED = {
     "s27_unsorted_times",
     "s29_TIL_ok",
 }
-"""Plans with times, which the symbolic engines take only where something is open."""
+"""Cases with timed plans, which the symbolic engines accept only if something is open."""
 
 
 def summary(report: Report) -> tuple[object, ...]:
-    """What a report says of the plan."""
+    """The fields of a report that do not depend on the engine."""
     findings = [(f.code, f.message, f.rule, f.binding, f.step, f.at_end, f.readings, f.blame) for f in report.findings]
     rules = [(r.name, r.instances, r.violations, r.status) for r in report.rules]
     values = (report.headline, report.executable, report.goal, report.safe, report.exit_code, report.metric)
@@ -40,7 +40,7 @@ def summary(report: Report) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])
 @pytest.mark.parametrize("case", quick_every(5, CASES), ids=[case.name for case in CASES])
-def test_conformance(case: Case, engine: str) -> None:
+def test_engines_agree_on_conformance_cases(case: Case, engine: str) -> None:
     files = [case.source(name) for name in ("domain.pddl", "problem.pddl", "plan")]
     explicit = Checker(*files[:2]).check(files[2])
     symbolic = Checker(*files[:2], (), Options(engine=engine)).check(files[2])
@@ -55,41 +55,41 @@ def test_conformance(case: Case, engine: str) -> None:
 @pytest.mark.parametrize(
     "plan", quick_every(6, EXAMPLES), ids=[str(plan.relative_to(ROOT / "examples")) for plan in EXAMPLES]
 )
-def test_examples(plan: Path) -> None:
+def test_engines_agree_on_examples(plan: Path) -> None:
     (explicit,) = audit([str(plan)], Settings())
     (symbolic,) = audit([str(plan)], Settings(engine="sat"))
     if [d.code for d in symbolic.report.diagnostics if d.code == "SC507"]:
-        assert plan.parent.name == "oven"  # numbers are open, which a SAT solver does not know
+        assert plan.parent.name == "oven"  # a SAT solver does not support open numbers
         return
     assert summary(symbolic.report) == summary(explicit.report)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name not in TIMED], ids=lambda case: case.name)
-def test_instances(case: Case) -> None:
-    """The encoding itself, not the replay that the report shows, has the same violated instances and goal."""
+def test_the_encoding_of_a_conformance_case_has_the_violated_instances_of_the_report(case: Case) -> None:
+    """The report shows a replay; the encoding itself has the same violated instances and goal."""
     checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"))
     plan = case.source("plan")
     report = checker.check(plan)
     if not checker.ok or report.headline is None:
         return
-    _same_instances(checker, report, plan)
+    _assert_same_instances(checker, report, plan)
 
 
-def test_instances_of_examples() -> None:
+def test_the_encoding_of_an_example_has_the_violated_instances_of_the_report() -> None:
     session = Session(Settings())
-    compared = 0
+    compared_examples = 0
     for path in EXAMPLES:
         prepared = session.prepare(str(path))
         checker = getattr(prepared, "checker", None)
         if checker is None or checker.is_open or checker.read(prepared.plan).is_open:  # type: ignore[union-attr]
             continue
         plan = prepared.plan  # type: ignore[union-attr]
-        _same_instances(checker, checker.check(plan), plan)
-        compared += 1
-    assert compared >= 8
+        _assert_same_instances(checker, checker.check(plan), plan)
+        compared_examples += 1
+    assert compared_examples >= 8
 
 
-def _same_instances(checker: Checker, report: Report, plan: Source) -> None:
+def _assert_same_instances(checker: Checker, report: Report, plan: Source) -> None:
     encoding = encode_plan(checker.compiled, checker.read(plan).steps)
     assert all(v.literal == TRUE for v in encoding.violations)
     assert (encoding.executable == TRUE) == (report.executable.value == "ALL")

@@ -1,6 +1,6 @@
-"""What may be left open (docs/worlds.md, section 1), from text to the typed model.
+"""Open facts, choices, numbers and orders (docs/worlds.md, section 1) are elaborated from text to the typed model.
 
-Mistakes have their cases in ``tests/verifier/diagnostics.md``.
+The cases of errors are in ``tests/verifier/diagnostics.md``.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ PROBLEM = """(define (problem p) (:domain kitchen)
   (:objects mug - cup pan - thing cool - fridge hall - place) (:init {}) (:goal (and)))"""
 
 
-def checker_of(init: str = "", action: str = "", *specs: str, **options: object) -> Checker:
+def create_checker(init: str = "", action: str = "", *specs: str, **options: object) -> Checker:
     sources = [Source(f"spec{number}", text) for number, text in enumerate(specs, 1)]
-    found = {source.text.split()[2].rstrip(")"): source for source in sources}
+    sources_by_name = {source.text.split()[2].rstrip(")"): source for source in sources}
     checker = Checker(
         Source("domain", DOMAIN.format(action)),
         Source("problem", PROBLEM.format(init)),
         sources[-1:] if len(sources) > 1 and "extends" in specs[-1] else sources,
         Options(**options),  # type: ignore[arg-type]
-        resolve=lambda name, beside: found.get(name),
+        resolve=lambda name, _including: sources_by_name.get(name),
     )
     assert checker.ok, checker.diagnostics
     return checker
@@ -83,30 +83,32 @@ def interval_text(interval: Interval) -> str:
     return f"{low}.{high}"
 
 
-def left_open(init: str) -> list[str]:
+def describe_open_parts(init: str) -> list[str]:
     """What a section ``:init`` leaves open, as text: facts (``+``: supported alone), choices, numbers."""
-    checker = checker_of(init)
+    checker = create_checker(init)
     task = checker.compiled.task
     unknowns = task.unknowns
     assert checker.is_open == (unknowns is not None)
     if unknowns is None:
         return []
     assert isinstance(unknowns.node, list)
-    out = []
+    texts = []
     for predicate, codes in enumerate(unknowns.facts):
         supported = unknowns.oneof_only[predicate]
         assert supported <= codes
         assert not codes & task.initial_facts[predicate]
-        out += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
+        texts += [task.fact_text(predicate, code) + (" +" if code in supported else "") for code in sorted(codes)]
     for choice in unknowns.choices:
-        alternatives = [" & ".join([literal_text(checker, one) for one in each]) for each in choice.alternatives]
-        out.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
+        alternatives = [
+            " & ".join([literal_text(checker, element) for element in literals]) for literals in choice.alternatives
+        ]
+        texts.append(("one of: " if choice.exactly_one else "some of: ") + " | ".join(alternatives))
     for function, values in enumerate(unknowns.intervals):
         for code, interval in values.items():
             assert code not in task.initial_fluents[function]
             literal = InitialLiteral(function, code, 0, True)
-            out.append(f"{literal_text(checker, literal).removesuffix(' = 0')}: {interval_text(interval)}")
-    return out
+            texts.append(f"{literal_text(checker, literal).removesuffix(' = 0')}: {interval_text(interval)}")
+    return texts
 
 
 @pytest.mark.parametrize(
@@ -129,10 +131,10 @@ def left_open(init: str) -> list[str]:
                 "one of: (wet mug) & (hot mug) | (wet pan) & not (hot pan)",
             ],
         ),
-        # Given facts keep their values, and stay in the alternatives.
+        # Given facts keep their values, and remain in the alternatives.
         ("(wet mug) (oneof (wet mug) (wet pan))", ["(wet pan) +", "one of: (wet mug) | (wet pan)"]),
         ("(or (wet mug) (wet pan)) (not (wet mug))", ["(wet pan)", "some of: (wet mug) | (wet pan)"]),
-        # Another statement that mentions a fact: then `oneof` alone does not say when it is false.
+        # If another statement mentions a fact, `oneof` alone does not make it false.
         (
             "(unknown (wet mug)) (oneof (wet mug) (wet pan))",
             ["(wet mug)", "(wet pan) +", "one of: (wet mug) | (wet pan)"],
@@ -167,12 +169,14 @@ def left_open(init: str) -> list[str]:
         ("(UNKNOWN (Wet MUG))", ["(wet mug)"]),
     ],
 )
-def test_initial_state(init: str, expected: list[str]) -> None:
-    assert left_open(init) == expected
+def test_statements_of_the_initial_state_leave_facts_and_numbers_open(init: str, expected: list[str]) -> None:
+    assert describe_open_parts(init) == expected
 
 
 def test_given_values_stay_and_denied_facts_are_known() -> None:
-    checker = checker_of("(not (wet pan)) (wet mug) (unknown (hot mug)) (at 5 (hot mug)) (= (total) 5) (<= (total) 5)")
+    checker = create_checker(
+        "(not (wet pan)) (wet mug) (unknown (hot mug)) (at 5 (hot mug)) (= (total) 5) (<= (total) 5)"
+    )
     task = checker.compiled.task
     index = {predicate.name: number for number, predicate in enumerate(task.predicates)}
     assert task.denied == {(index["wet"], task.encode((task.object_index["pan"],)))}
@@ -182,7 +186,7 @@ def test_given_values_stay_and_denied_facts_are_known() -> None:
     assert [len(values) for values in task.unknowns.intervals] == [0, 0]
 
 
-def test_a_predicate_of_the_name_of_a_statement() -> None:
+def test_a_predicate_may_be_named_like_a_statement() -> None:
     domain = "(define (domain d) (:predicates (unknown ?x) (oneof ?x)) (:constants a b) (:action a :effect (oneof a)))"
     problem = "(define (problem p) (:domain d) (:init (unknown a) (unknown (oneof a)) (oneof b)) (:goal (and)))"
     checker = Checker(Source("d", domain), Source("p", problem))
@@ -194,7 +198,7 @@ def test_a_predicate_of_the_name_of_a_statement() -> None:
     assert task.actions["a"].start.effects[0].choices == ()
 
 
-def test_intervals() -> None:
+def test_intervals_are_intersected() -> None:
     full, low, high = Interval(), Interval(2, None, True), Interval(None, 2)
     assert intersect_intervals(full, low) == intersect_intervals(low, full) == low
     assert intersect_intervals(low, high) == Interval(2, 2, True, False)
@@ -228,15 +232,15 @@ def effect_text(checker: Checker, effect: Effect) -> str:
     return f"{around}[{' '.join(choices)}] {guard}{' '.join(changes)}"
 
 
-def effects(effect: str, durative: bool = False) -> list[str]:
+def describe_effects(effect: str, durative: bool = False) -> list[str]:
     kind = "durative-action" if durative else "action"
     time = ":duration (= ?duration 1)" if durative else ""
-    checker = checker_of("", f"(:{kind} act :parameters (?t - thing) {time} :effect {effect})")
+    checker = create_checker("", f"(:{kind} act :parameters (?t - thing) {time} :effect {effect})")
     action = checker.compiled.task.actions["act"]
-    found = [effect_text(checker, e) for e in action.start.effects]
-    ending = [effect_text(checker, e) for e in action.end.effects] if action.end else []
-    assert checker.is_open == any(":" in text.split("]")[0] for text in (*found, *ending))
-    return [*found, *[f"end {text}" for text in ending]]
+    start_texts = [effect_text(checker, e) for e in action.start.effects]
+    end_texts = [effect_text(checker, e) for e in action.end.effects] if action.end else []
+    assert checker.is_open == any(":" in text.split("]")[0] for text in (*start_texts, *end_texts))
+    return [*start_texts, *[f"end {text}" for text in end_texts]]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +271,7 @@ def effects(effect: str, durative: bool = False) -> list[str]:
             "(forall (?x - cup) (oneof (wet ?x) (hot ?t)))",
             ["?x [0:0/2?x] +wet", "?x [0:1/2?x] +hot"],
         ),
-        # Quantifiers below a choice: it is one for all of them.
+        # A choice above a quantifier is made once for all objects.
         (
             "(oneof (forall (?x - cup) (wet ?x)) (hot ?t))",
             ["?x [0:0/2] +wet", "[0:1/2] +hot"],
@@ -279,8 +283,8 @@ def effects(effect: str, durative: bool = False) -> list[str]:
         ("(OneOf (wet ?t) (and))", ["[0:0/2] +wet"]),
     ],
 )
-def test_effects(effect: str, expected: list[str]) -> None:
-    assert effects(effect) == expected
+def test_choices_in_effects_are_numbered(effect: str, expected: list[str]) -> None:
+    assert describe_effects(effect) == expected
 
 
 @pytest.mark.parametrize(
@@ -298,8 +302,8 @@ def test_effects(effect: str, expected: list[str]) -> None:
         ),
     ],
 )
-def test_durative_effects(effect: str, expected: list[str]) -> None:
-    assert effects(effect, durative=True) == expected
+def test_choices_in_durative_effects_are_numbered(effect: str, expected: list[str]) -> None:
+    assert describe_effects(effect, durative=True) == expected
 
 
 def test_choices_nest_200_deep_and_no_deeper() -> None:
@@ -319,15 +323,15 @@ def test_choices_nest_200_deep_and_no_deeper() -> None:
 
 def opening_text(checker: Checker, opening: OpenPredicate) -> str:
     task = checker.compiled.task
-    shown = [
+    arguments = [
         f"{number}:{','.join(task.names(task.domains[domain]))}"
         for number, domain in zip(opening.arguments, opening.domains, strict=True)
     ]
-    return " ".join([task.predicates[opening.predicate].name, *shown])
+    return " ".join([task.predicates[opening.predicate].name, *arguments])
 
 
-def openings(*specs: str) -> list[str]:
-    checker = checker_of("", "", *specs)
+def describe_openings(*specs: str) -> list[str]:
+    checker = create_checker("", "", *specs)
     assert checker.is_open == bool(checker.compiled.openings or checker.compiled.invariants)
     return [opening_text(checker, opening) for opening in checker.compiled.openings]
 
@@ -340,7 +344,7 @@ def openings(*specs: str) -> list[str]:
         ("(:open (done))", ["done"]),
         ("(:open (wet ?t))", ["wet 0:mug,pan"]),
         ("(:open (wet ?t - cup))", ["wet 0:mug"]),
-        ("(:open (wet ?t - object))", ["wet 0:mug,pan"]),  # not wider than the predicate is
+        ("(:open (wet ?t - object))", ["wet 0:mug,pan"]),  # the type of the predicate is narrower
         ("(:open (in ?t - cup ?p - fridge) (wet ?t))", ["in 0:mug 1:cool", "wet 0:mug,pan"]),
         ("(:open (in ?t ?p - (either fridge place)))", ["in 0: 1:cool,hall"]),
         ("(:open (near ?a ?b))", ["near 0:mug,pan 1:mug,pan"]),
@@ -353,17 +357,19 @@ def openings(*specs: str) -> list[str]:
         ),
     ],
 )
-def test_open_predicates(text: str, expected: list[str]) -> None:
+def test_open_predicates_have_the_declared_objects(text: str, expected: list[str]) -> None:
     if "either" in text:  # `?t` and `?p` share the type that follows them
         text = text.replace("?t ?p", "?t - thing ?p")
         expected = [entry.replace("0: ", "0:mug,pan ") for entry in expected]
-    assert openings(safety(text)) == expected
+    assert describe_openings(safety(text)) == expected
 
 
 def test_open_predicates_are_inherited() -> None:
     base = safety("(:open (wet ?t)) (:invariant i :holds (done)) (:invariant j :holds (done))", "base")
-    heir = safety("(:extends base base) (:open (hot ?t)) (:disable j) (:invariant i :at-most-one ((wet ?t)))", "heir")
-    checker = checker_of("", "", base, heir)
+    derived = safety(
+        "(:extends base base) (:open (hot ?t)) (:disable j) (:invariant i :at-most-one ((wet ?t)))", "heir"
+    )
+    checker = create_checker("", "", base, derived)
     assert [opening_text(checker, opening) for opening in checker.compiled.openings] == [
         "wet 0:mug,pan",
         "hot 0:mug,pan",
@@ -383,10 +389,10 @@ def test_open_predicates_are_inherited() -> None:
         ("(:types (cutlery (either cup thing)))", "(:open (wet ?x - (either cutlery cup)))", ["wet 0:mug,pan"]),
     ],
 )
-def test_mappings_of_open_predicates(mapping: str, text: str, expected: list[str]) -> None:
+def test_mappings_apply_to_open_predicates(mapping: str, text: str, expected: list[str]) -> None:
     names = "(moist ?x) (holds ?a ?b) (chilled ?a) (lonely ?a) (pair ?a ?b)"
     spec = safety(f"(:vocabulary (:predicates {names}) (:types cutlery)) {text}")
-    assert openings(f"{spec} (define (mapping m) (:specification s) {mapping})") == expected
+    assert describe_openings(f"{spec} (define (mapping m) (:specification s) {mapping})") == expected
 
 
 def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
@@ -419,21 +425,23 @@ def invariant_text(checker: Checker, invariant: WorldInvariant) -> str:
         (":at-most-one ((safe ?o))", "at-most-one safe ?o (?o:mug,pan)"),
     ],
 )
-def test_invariants(text: str, expected: str) -> None:
-    checker = checker_of("", "", safety(f"(:invariant i {text})"))
+def test_invariants_have_parameters_atoms_and_counted_variables(text: str, expected: str) -> None:
+    checker = create_checker("", "", safety(f"(:invariant i {text})"))
     assert checker.is_open
     assert [invariant_text(checker, invariant) for invariant in checker.compiled.invariants] == [expected]
     assert checker.compiled.invariants[0].name == "i"
 
 
-def test_macros_and_mappings_in_invariants() -> None:
+def test_macros_and_mappings_apply_to_invariants() -> None:
     spec = safety(
         "(:vocabulary (:predicates (moist ?x))) (:define (soaked ?x) (and (moist ?x) (hot ?x)))"
         " (:invariant i :at-most-one ((moist ?x) (done))) (:invariant j :holds (soaked mug))"
     )
-    checker = checker_of("", "", f"{spec} (define (mapping m) (:specification s) (:predicates ((moist ?x) (wet ?x))))")
-    shown = [invariant_text(checker, invariant) for invariant in checker.compiled.invariants]
-    assert shown == ["at-most-one wet ?x | done (?x:mug,pan)", "holds And"]
+    checker = create_checker(
+        "", "", f"{spec} (define (mapping m) (:specification s) (:predicates ((moist ?x) (wet ?x))))"
+    )
+    texts = [invariant_text(checker, invariant) for invariant in checker.compiled.invariants]
+    assert texts == ["at-most-one wet ?x | done (?x:mug,pan)", "holds And"]
 
 
 # -- plans ------------------------------------------------------------------------------------------------------------
@@ -452,8 +460,8 @@ def test_macros_and_mappings_in_invariants() -> None:
         ("(define (plan p) (:steps) (:ordering))", ()),
     ],
 )
-def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> None:
-    read = checker_of().read(Source("plan", text))
+def test_orderings_become_pairs_of_step_numbers(text: str, ordering: tuple[tuple[int, int], ...] | None) -> None:
+    read = create_checker().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.text.ordering == read.ordering == ordering
     assert read.is_open == (ordering is not None)
@@ -461,24 +469,26 @@ def test_orderings(text: str, ordering: tuple[tuple[int, int], ...] | None) -> N
     assert not any([isinstance(step, IllFormed) for step in read.steps])
 
 
-def test_labels_and_places() -> None:
+def test_steps_have_their_labels_and_spans() -> None:
     text = "(define (plan p) (:steps (a (dry mug)) (dry pan)))"
-    steps = checker_of().read(Source("plan", text)).text.steps
+    steps = create_checker().read(Source("plan", text)).text.steps
     assert [step.label for step in steps] == ["a", None]
     assert [text[step.span.start : step.span.end] for step in steps] == ["(dry mug)", "(dry pan)"]
 
 
-def test_a_long_order_and_a_long_cycle() -> None:
+def test_a_long_order_is_read_and_a_long_cycle_is_reported() -> None:
     count = 20_000
     steps = " ".join(["(dry mug)"] * count)
     chain = " ".join(map(str, range(1, count + 1)))
-    checker = checker_of()
+    checker = create_checker()
     read = checker.read(Source("plan", f"(define (plan p) (:steps {steps}) (:ordering (< {chain})))"))
     assert read.text.diagnostics == ()
     assert len(read.ordering or ()) == count - 1
-    (found,) = checker.read(Source("plan", f"(define (plan p) (:steps {steps}) (:ordering (< {chain} 1)))")).text[1]
-    assert found.code == "SC407"
-    assert found.message.endswith(f"1 < 2 < 3 < 4 < 5 < 6 < 7 < 8 < 9 < 10 < .. < {1}")
+    (diagnostic,) = checker.read(Source("plan", f"(define (plan p) (:steps {steps}) (:ordering (< {chain} 1)))")).text[
+        1
+    ]
+    assert diagnostic.code == "SC407"
+    assert diagnostic.message.endswith(f"1 < 2 < 3 < 4 < 5 < 6 < 7 < 8 < 9 < 10 < .. < {1}")
 
 
 TOLERANT = (
@@ -492,8 +502,8 @@ TOLERANT = (
 
 
 @pytest.mark.parametrize("text", TOLERANT)
-def test_tolerances(text: str) -> None:
-    read = checker_of().read(Source("plan", text))
+def test_every_notation_of_a_tolerance_is_read(text: str) -> None:
+    read = create_checker().read(Source("plan", text))
     assert read.text.diagnostics == ()
     assert read.timed is not None
     assert read.is_open
@@ -501,99 +511,107 @@ def test_tolerances(text: str) -> None:
     assert not isinstance(read.steps[0], IllFormed)
 
 
-def test_a_tolerance_of_nothing_is_none() -> None:
-    read = checker_of().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
+def test_a_tolerance_of_zero_leaves_nothing_open() -> None:
+    read = create_checker().read(Source("plan", "0: (bake mug) [30 +- 0] 1: (bake pan) [2.5]"))
     assert read.timed is not None
     assert [(step.duration, step.tolerance) for step in read.timed] == [(30, None), (Fraction(5, 2), None)]
     assert not read.is_open
 
 
 @pytest.mark.parametrize("text", ["0: (bake mug) [1 +- 2]", "0: (dry mug) [0 +- 2]"])
-def test_impossible_tolerances(text: str) -> None:
-    (step,) = checker_of().read(Source("plan", text)).steps
+def test_impossible_tolerances_make_a_step_ill_formed(text: str) -> None:
+    (step,) = create_checker().read(Source("plan", text)).steps
     assert isinstance(step, IllFormed)
     assert step.code == "SC406"
 
 
-def test_loose_texts_keep_what_is_open_or_are_refused() -> None:
-    checker = checker_of()
+def test_loose_texts_keep_open_orders_and_durations_or_are_refused() -> None:
+    checker = create_checker()
     order = "(define (plan p) (:steps (a (dry mug)) (b (dry pan))) (:ordering (< b a)))"
     for text in (*TOLERANT, order):
         plan = read_loose(Source("plan", text), checker).plan
         assert plan is not None
         assert checker.read(plan).is_open
-        among = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
-        assert among.plan is None, among.plan
-        assert among.diagnostics
+        surrounded = read_loose(Source("plan", f"Here is the plan:\n{text}\nGood luck!"), checker)
+        assert surrounded.plan is None, surrounded.plan
+        assert surrounded.diagnostics
 
 
-# -- nothing that looks at one world takes part -----------------------------------------------------------------------
+# -- components that need one world refuse ----------------------------------------------------------------------------
 
-OPEN: tuple[tuple[str, Callable[[], Checker], str], ...] = (
-    ("init", lambda: checker_of("(unknown (wet mug))"), "the initial state"),
+OPEN_TASKS: tuple[tuple[str, Callable[[], Checker], str], ...] = (
+    ("init", lambda: create_checker("(unknown (wet mug))"), "the initial state"),
     (
         "effect",
-        lambda: checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))"),
+        lambda: create_checker("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))"),
         "spill",
     ),
-    ("open", lambda: checker_of("", "", safety("(:open (wet ?t))")), "has open predicates"),
-    ("invariant", lambda: checker_of("", "", safety("(:invariant i :holds (not (done)))")), "has invariants"),
+    ("open", lambda: create_checker("", "", safety("(:open (wet ?t))")), "has open predicates"),
+    ("invariant", lambda: create_checker("", "", safety("(:invariant i :holds (not (done)))")), "has invariants"),
 )
 PLAN = Source("plan", "(dry mug)\n(dry nobody)\n")
 
 
-@pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
-def test_refusals(name: str, make: Callable[[], Checker], says: str) -> None:
-    checker = make()
+@pytest.mark.parametrize(
+    ("name", "create_open_checker", "message"), OPEN_TASKS, ids=[name for name, _, _ in OPEN_TASKS]
+)
+def test_components_for_one_world_refuse_open_tasks(
+    name: str, create_open_checker: Callable[[], Checker], message: str
+) -> None:
+    checker = create_open_checker()
     assert checker.is_open
     engine = checker.engine
     diagnostic = checker.compiled.refusal("this")
     assert diagnostic is not None
     assert diagnostic.code == CODE
-    assert says in diagnostic.message
+    assert message in diagnostic.message
     span = diagnostic.labels[0].span
     assert checker.sources[diagnostic.labels[0].source].text[span.start : span.end]
-    doors: tuple[Callable[[Checker], object], ...] = (
+    components: tuple[Callable[[Checker], object], ...] = (
         lambda checker: Monitor(checker.compiled),
         lambda checker: Execution(checker.engine),
         lambda checker: localise(checker, PLAN),
     )
-    for door in doors:
+    for component in components:
         with pytest.raises(NeedsOneWorld) as raised:
-            door(checker)
+            component(checker)
         assert raised.value.diagnostic.code == CODE
-        assert says in str(raised.value)
+        assert message in str(raised.value)
     answer = ForwardSearch().solve(PlanningQuery(checker))
     assert answer.status is PlanningStatus.UNSUPPORTED
-    assert says in answer.detail
-    with pytest.raises(CannotCompile, match=says):
+    assert message in answer.detail
+    with pytest.raises(CannotCompile, match=message):
         compile_rules(engine, True)
     read = checker.read(PLAN)
-    with pytest.raises(NotCovered, match=says):
+    with pytest.raises(NotCovered, match=message):
         record_run(checker, read.steps)
     finding = Finding("SC310", FindingClass.UNMET_GOAL, "", 2)
-    with pytest.raises(NotCovered, match=says):
+    with pytest.raises(NotCovered, match=message):
         find_minimal_cause(checker, PLAN, finding)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         safel_label(checker, PLAN)
 
 
-@pytest.mark.parametrize(("name", "make", "says"), OPEN, ids=[name for name, _, _ in OPEN])
-def test_repairs_and_explicit_replay_are_refused(name: str, make: Callable[[], Checker], says: str) -> None:
-    checker = make()
+@pytest.mark.parametrize(
+    ("name", "create_open_checker", "message"), OPEN_TASKS, ids=[name for name, _, _ in OPEN_TASKS]
+)
+def test_repairs_and_explicit_replay_are_refused(
+    name: str, create_open_checker: Callable[[], Checker], message: str
+) -> None:
+    checker = create_open_checker()
     checker = Checker.from_compiled(checker.compiled._replace(options=checker.options._replace(engine="explicit")))
     report = checker.check(PLAN)
     assert report.headline not in (Headline.SAFE, Headline.VALID)
-    assert any(says in d.message for d in report.diagnostics)
-    found = repair(checker, PLAN)
-    assert found.status is RepairStatus.NOT_FOUND
-    assert says in found.detail
-    assert says in diagnose(checker, PLAN).repair.detail
+    assert any(message in d.message for d in report.diagnostics)
+    repair_result = repair(checker, PLAN)
+    assert repair_result.status is RepairStatus.NOT_FOUND
+    assert message in repair_result.detail
+    assert message in diagnose(checker, PLAN).repair.detail
 
 
 @pytest.mark.parametrize("text", [TOLERANT[0], "(define (plan p) (:steps (dry mug) (dry pan)) (:ordering))"])
 def test_plans_that_leave_something_open_are_refused(text: str) -> None:
-    checker = checker_of(engine="explicit")
+    checker = create_checker(engine="explicit")
     plan = Source("plan", text)
     assert not checker.is_open
     report = checker.check(plan)
@@ -606,7 +624,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
 
 
 def test_tasks_with_choices_are_not_printed() -> None:
-    checker = checker_of("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))")
+    checker = create_checker("", "(:action spill :parameters (?t - thing) :effect (oneof (wet ?t) (and)))")
     task = checker.compiled.task
     task = task._replace(actions={"spill": task.actions["spill"]})
     with pytest.raises(Unprintable):

@@ -1,4 +1,4 @@
-"""Verdicts on partially ordered plans: against the replay of every order, on open worlds, and at size."""
+"""Verdicts on partially ordered plans agree with the replay of every order, also with open facts; large plans."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
-from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
-from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, no_openings
+from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, make_empty_openings
 from quick import quick_every
 
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
@@ -39,16 +39,16 @@ def audit_plan(plan: str, pairs: list[tuple[int, int]], safety: str = "", **opti
 
 
 @pytest.mark.parametrize("stream", quick_every(4, STREAMS))
-def test_verdicts_are_those_of_all_orders(stream: str) -> None:
-    seen_values = set()
+def test_verdicts_agree_with_the_replay_of_all_orders(stream: str) -> None:
+    property_values = set()
     for number in range(60 if stream in ("strips", "effects", "numbers") else 20):
         comparison = compare_case(stream, 20, number, kernel=number % 8 == 0)
         assert comparison.problem is None, comparison.problem
-        seen_values.update(comparison.values)
-    assert Worlds.ALL in seen_values and Worlds.NONE in seen_values
+        property_values.update(comparison.values)
+    assert Worlds.ALL in property_values and Worlds.NONE in property_values
 
 
-def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enumeration_of_orders_gives_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
@@ -65,45 +65,45 @@ def test_enumeration_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert enumerated_count > 10
 
 
-def test_past_all_limits_nothing_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
     monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
-    monkeypatch.setattr(explicit_orders, "MAX_POINTS", 2)
+    monkeypatch.setattr(explicit_orders, "MAX_NODES", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
-    assert verdict.executable is Worlds.SOME  # two replays show that
+    assert verdict.executable is Worlds.SOME  # two replays show it
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)])
     assert verdict.executable is verdict.goal is Worlds.UNKNOWN
-    assert verdict.limits == ("no circuits today", "the orders come to more than 2 different points")
+    assert verdict.limits == ("no circuits today", "the orders reach more than 2 different states")
 
 
-def test_when_time_is_over_nothing_is_claimed() -> None:
+def test_verdicts_are_unknown_after_the_deadline() -> None:
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)], deadline=time.monotonic() - 1)
     assert verdict.executable is verdict.goal is verdict.safe is Worlds.UNKNOWN
     assert verdict.limits == ("the time limit has passed",)
 
 
-def test_a_witness_is_an_order_in_which_it_fails() -> None:
+def test_a_witness_is_an_order_that_fails() -> None:
     verdict = audit_plan("(make) (need) (break)", [(1, 2), (1, 3)])
     assert verdict[:3] == (Worlds.SOME, Worlds.SOME, Worlds.ALL)
     assert verdict.inexecutable_world is not None and verdict.inexecutable_world.order == (1, 3, 2)
     assert verdict.unsafe_world is None
 
 
-def test_ill_formed_steps_fail_where_they_are() -> None:
+def test_an_ill_formed_step_makes_every_order_inexecutable() -> None:
     verdict = audit_plan("(make) (nonsense) (need)", [(1, 3)])
     assert verdict[:3] == (Worlds.NONE, Worlds.SOME, Worlds.ALL)
 
 
-def test_small_plans() -> None:
+def test_empty_plans_are_decided_and_cyclic_orders_rejected() -> None:
     assert audit_plan("", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
     assert audit_plan("(make)", [])[:3] == (Worlds.ALL, Worlds.NONE, Worlds.ALL)
     with pytest.raises(ValueError, match="cyclic"):
         audit_plan("(make) (need)", [(1, 2), (2, 1)])
 
 
-def test_numbers_and_bounds_depend_on_the_order() -> None:
+def test_rules_about_numbers_and_deadlines_depend_on_the_order() -> None:
     plan, pairs = "(count) (make) (count) (break)", [(2, 4)]
     few = "(:process few :forbid (and (p) (>= (f) 2)))"
     assert audit_plan(plan, pairs, few).safe is Worlds.SOME
@@ -119,8 +119,8 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         case = generate_order_case("effects", 41, number)
         checker = case.checker()
         steps, order = resolve_steps(case, checker), PartialOrder(len(case.plan), case.pairs)
-        moments = Moments(PlanTemplate(checker.engine, no_openings(checker.engine), steps), order)
-        exclusive = ExclusivePairs(moments)
+        timeline = FactTimeline(PlanTemplate(checker.engine, make_empty_openings(checker.engine), steps), order)
+        exclusive = ExclusivePairs(timeline)
         for sequence in all_orders(order):
             for length in range(len(sequence) + 1):
                 run = Replay(checker.engine, HALT)
@@ -137,7 +137,7 @@ def test_exclusive_pairs_are_never_both_true() -> None:
 
 
 @pytest.mark.slow
-def test_open_facts_outcomes_and_orders_together() -> None:
+def test_open_facts_outcomes_and_orders_combine() -> None:
     compared_cases = 0
     for number in range(6):
         case = generate_worlds_case("orders", 51, number)
@@ -151,9 +151,9 @@ def test_open_facts_outcomes_and_orders_together() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("fine", [True, False])
-def test_large_plans(family: str, fine: bool) -> None:
-    large = FAMILIES[family](200, 10, fine)
+@pytest.mark.parametrize("without_flaw", [True, False])
+def test_large_plans_have_the_expected_verdicts(family: str, without_flaw: bool) -> None:
+    large = FAMILIES[family](200, 10, without_flaw)
     assert len(large.steps) >= 198 and large.writers >= 20
     checker, steps = large.compiled()
     verdict = order_audit.OrderAudit(checker.engine, steps, PartialOrder(len(steps), large.pairs)).verdict()
@@ -161,7 +161,7 @@ def test_large_plans(family: str, fine: bool) -> None:
     assert not verdict.limits
 
 
-def test_the_world_shown_is_one_that_is_allowed() -> None:
+def test_the_reported_world_is_an_allowed_world() -> None:
     problem = "(define (problem p) (:domain d) (:init (oneof (= (f) 1) (= (f) 2))) (:goal (and)))"
     safety = Source("s.safe", "(define (safety s) (:process some :forbid (< (f) 1)))")
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", problem), [safety])
@@ -181,14 +181,14 @@ def test_the_world_shown_is_one_that_is_allowed() -> None:
     ],
 )
 @pytest.mark.parametrize("init", ["", "(unknown (r))"])
-def test_one_order_alone(plan: str, headline: Headline, init: str) -> None:
+def test_an_ordering_that_allows_one_order_is_audited_in_it(plan: str, headline: Headline, init: str) -> None:
     problem = PROBLEM.replace("(= (f) 0)", f"(= (f) 0) {init}")
     domain = DOMAIN.replace("(q)", "(q) (r)", 1)
     report = Checker(Source("d.pddl", domain), Source("p.pddl", problem)).check(Source("plan", plan))
     assert (report.headline, report.diagnostics) == (headline, ())
 
 
-def test_one_order_alone_with_outcomes() -> None:
+def test_an_ordering_that_allows_one_order_is_audited_with_all_outcomes() -> None:
     domain = "(define (domain d) (:predicates (p) (q)) (:action a :effect (oneof (p) (q))) (:action b))"
     problem = "(define (problem x) (:domain d) (:init) (:goal (p)))"
     checker = Checker(Source("d", domain), Source("p", problem), (), Options(replay="always"))

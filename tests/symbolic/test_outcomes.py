@@ -1,4 +1,4 @@
-"""Outcomes of effects: each binding of a ``oneof`` below ``forall`` chooses, in the engines and in the kernel alike."""
+"""Each binding of a ``oneof`` below ``forall`` has its own outcome, in the engines and in the kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes, li
 UNORDERED = "(define (plan x) (:steps (a (act b1)) (b (act b2))) (:ordering))"
 
 
-def task(effect: str, plan: str = "(act b1)", goal: str = "()", init: str = "", rules: str = "") -> WorldsCase:
+def create_case(effect: str, plan: str = "(act b1)", goal: str = "()", init: str = "", rules: str = "") -> WorldsCase:
     domain = f"""(define (domain d) (:types item box)
       (:predicates (wet ?x - item) (dirty ?x - item) (in ?x - item ?b - box))
       (:action act :parameters (?b - box) :effect {effect})
@@ -60,35 +60,39 @@ TIMED = "0: (last b1)[2]\n3: (act b2)\n"
         ],
     ),
 )
-def test_each_object_chooses(effect: str, plan: str, goal: str, rules: str) -> None:
-    case = task(effect, plan, goal, "(in cup b1) (in plate b2)", rules)
+def test_each_object_has_an_outcome_of_its_own(effect: str, plan: str, goal: str, rules: str) -> None:
+    case = create_case(effect, plan, goal, "(in cup b1) (in plate b2)", rules)
     assert find_report_differences(case, ("auto",) if plan == TIMED else ("auto", "sat", "smt")) == []
 
 
-def test_overlapping_alternatives_have_what_they_share() -> None:
-    report = create_checker(task(OVERLAPPING, goal="(wet plate)")).check(Source("plan", "(act b1)"))
+def test_the_shared_effect_of_all_alternatives_is_certain() -> None:
+    report = create_checker(create_case(OVERLAPPING, goal="(wet plate)")).check(Source("plan", "(act b1)"))
     assert (report.headline, report.exit_code) == (Headline.VALID, 0)
 
 
 @pytest.mark.parametrize("safe", [True, False])
-def test_smallest_spills_of_the_benchmark(safe: bool) -> None:
+def test_the_smallest_benchmark_cases_have_the_expected_verdict(safe: bool) -> None:
     small = pouring_task(2, 3, 4, spills=True, safe=safe)
     case = WorldsCase(small.domain, small.problem, (small.rules,), small.plan)
     assert enumerate_verdict(case).headline == small.expected.headline
     assert find_report_differences(case) == []
 
 
-def test_the_benchmark_fails_where_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_benchmark_fails_if_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring_task(2, 3, 4, spills=True, safe=safe)})
-    monkeypatch.setattr(run.Bench, "ours", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
-    monkeypatch.setattr(run.Bench, "naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline))
+    monkeypatch.setattr(run.Bench, "measure_safecheck", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
+    monkeypatch.setattr(
+        run.Bench, "measure_naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline)
+    )
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "naive", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
 
 
-def test_the_benchmark_compares_what_grows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run.Bench, "ours", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected)))
-    monkeypatch.setattr(run.Bench, "naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
+def test_the_benchmark_compares_the_growth_series(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(
+        run.Bench, "measure_safecheck", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected))
+    )
+    monkeypatch.setattr(run.Bench, "measure_naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "growth", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
 
@@ -103,7 +107,7 @@ def test_a_world_has_an_outcome_for_every_binding() -> None:
 
 
 def test_a_missing_outcome_is_an_error() -> None:
-    checker = create_checker(task(OVERLAPPING))
+    checker = create_checker(create_case(OVERLAPPING))
     steps = checker.read(Source("plan", "(act b1)")).steps
     assert isinstance(steps[0], GroundAction)
     assert list_oneof_statements(steps) == ((1, 0),)
@@ -117,6 +121,6 @@ def test_a_missing_outcome_is_an_error() -> None:
 
 
 def test_every_choice_of_an_action_is_counted() -> None:
-    choices = create_checker(task(NOTHING)).engine.task.actions["act"].choices
+    choices = create_checker(create_case(NOTHING)).engine.task.actions["act"].choices
     assert choices == (2, 2)
-    assert create_checker(task(NESTED)).engine.task.actions["last"].choices == (2, 2)
+    assert create_checker(create_case(NESTED)).engine.task.actions["last"].choices == (2, 2)

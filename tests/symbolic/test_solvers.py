@@ -1,4 +1,4 @@
-"""Solvers against the values of circuits themselves."""
+"""Answers, models and cores of solvers agree with the enumeration of circuits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, Solve
 
 
 def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: list[Literal], expected: bool) -> None:
-    """One query: its answer, its model, its core."""
+    """Check the answer, the model and the core of one query."""
     assert solver.solve(assumed) is expected
     if expected:
         model = solver.model()
@@ -42,19 +42,19 @@ def check(solver: Solver, circuit: Circuit, required: list[Literal], assumed: li
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_sat_is_z3_is_trying_all(seed: int) -> None:
-    choose = random.Random(seed)
+def test_cadical_and_z3_agree_with_enumeration(seed: int) -> None:
+    rng = random.Random(seed)
     circuit, literals = random_boolean_circuit(seed)
     solvers: list[Solver] = [SatSolver(circuit), SmtSolver(circuit)]
     required: list[Literal] = []
     for _ in range(4):
-        assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(4))]
+        assumed = [rng.choice(literals) ^ rng.getrandbits(1) for _ in range(rng.randrange(4))]
         expected = is_satisfiable(circuit, [*required, *assumed])
         for solver in solvers:
             check(solver, circuit, required, assumed, expected)
-        literals.append(circuit.conjunction([choose.choice(literals) ^ choose.getrandbits(1) for _ in range(3)]))
-        if choose.random() < 0.4:  # the circuit has grown, and some of it becomes known
-            required.append(literals[-1] ^ choose.getrandbits(1))
+        literals.append(circuit.conjunction([rng.choice(literals) ^ rng.getrandbits(1) for _ in range(3)]))
+        if rng.random() < 0.4:  # require one of the literals of the grown circuit
+            required.append(literals[-1] ^ rng.getrandbits(1))
             for solver in solvers:
                 solver.require(required[-1])
     for solver in solvers:
@@ -63,19 +63,19 @@ def test_sat_is_z3_is_trying_all(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_z3_computes_with_exact_numbers(seed: int) -> None:
-    choose = random.Random(seed)
+    rng = random.Random(seed)
     circuit, literals = random_numeric_circuit(seed)
     solver = SmtSolver(circuit)
     required: list[Literal] = []
     for _ in range(3):
-        assumed = [choose.choice(literals) ^ choose.getrandbits(1) for _ in range(choose.randrange(1, 4))]
+        assumed = [rng.choice(literals) ^ rng.getrandbits(1) for _ in range(rng.randrange(1, 4))]
         check(solver, circuit, required, assumed, is_satisfiable(circuit, [*required, *assumed]))
-        required.append(choose.choice(literals))
+        required.append(rng.choice(literals))
         solver.require(required[-1])
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
+def test_constants_may_be_assumed_and_required(solver: Callable[[Circuit], Solver]) -> None:
     circuit = Circuit()
     query_solver = solver(circuit)
     assert query_solver.solve() is True
@@ -89,7 +89,7 @@ def test_constants_are_literals(solver: Callable[[Circuit], Solver]) -> None:
     assert query_solver.core() == []
 
 
-def test_numbers_decide_the_engine() -> None:
+def test_circuits_with_numbers_need_z3() -> None:
     circuit = Circuit()
     fact = circuit.input("fact")
     high = terms.compare(circuit, ">", terms.variable(0, 0), terms.constant(3))
@@ -106,7 +106,7 @@ def test_numbers_decide_the_engine() -> None:
 
 @pytest.mark.parametrize("operator", ["<", "<=", "=", ">", ">="])
 @pytest.mark.parametrize("bound", [-4, -3, 0, 3, 4, Fraction(1, 2)])
-def test_counting_with_weights(operator: str, bound: Number) -> None:
+def test_weighted_counts_agree_with_enumeration(operator: str, bound: Number) -> None:
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(5)]
     total = terms.constant(0)
@@ -117,21 +117,21 @@ def test_counting_with_weights(operator: str, bound: Number) -> None:
         check(SmtSolver(circuit), circuit, [], [literal], is_satisfiable(circuit, [literal]))
 
 
-def test_products_and_quotients() -> None:
+def test_products_and_quotients_are_exact() -> None:
     circuit = Circuit()
     x, y = terms.variable(0, 0), terms.variable(0, 1)
-    one, two, six = [terms.constant(n) for n in (1, 2, 6)]
-    area = terms.compare(circuit, "=", terms.multiply(x, y), six)
+    constant_1, constant_2, constant_6 = [terms.constant(n) for n in (1, 2, 6)]
+    area = terms.compare(circuit, "=", terms.multiply(x, y), constant_6)
     ratio = terms.compare(circuit, "=", terms.divide(x, y), terms.constant(Fraction(3, 2)))
     solver = SmtSolver(circuit)
     solver.require(area)
     assert solver.solve([ratio]) is True
     assert abs(solver.model().values[0, 0]) == 3
     assert model_is_exact(circuit, solver.model())
-    assert solver.solve([ratio, terms.compare(circuit, "=", y, one)]) is False
-    square = terms.compare(circuit, "=", terms.multiply(x, x), two)
+    assert solver.solve([ratio, terms.compare(circuit, "=", y, constant_1)]) is False
+    square = terms.compare(circuit, "=", terms.multiply(x, x), constant_2)
     assert SmtSolver(circuit).solve([square]) is None, "no rational number"
-    near = terms.compare(circuit, "<", terms.multiply(x, x), two)
+    near = terms.compare(circuit, "<", terms.multiply(x, x), constant_2)
     below = terms.compare(circuit, ">", terms.multiply(x, x), terms.constant(Fraction(199, 100)))
     solver = SmtSolver(circuit)
     assert solver.solve([near, below]) is True
@@ -139,7 +139,7 @@ def test_products_and_quotients() -> None:
 
 
 @pytest.mark.slow
-def test_depth_and_sharing_are_no_problem() -> None:
+def test_deep_circuits_with_shared_gates_are_solved() -> None:
     circuit = Circuit()
     literal = circuit.input(0)
     for k in range(1, 8_000):
@@ -155,7 +155,7 @@ def test_depth_and_sharing_are_no_problem() -> None:
         assert solver.solve([literal]) is False
 
 
-def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
+def test_numbers_may_be_nested_3000_deep() -> None:
     circuit = Circuit()
     level = terms.variable(0, 0)
     for k in range(3_000):  # doubled or not, then one more: parts are shared at every step
@@ -166,32 +166,32 @@ def test_numbers_may_be_nested_as_deep_as_a_plan_is_long() -> None:
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_no_answer_after_the_deadline(solver: Callable[..., Solver]) -> None:
+def test_the_answer_is_none_after_the_deadline(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()
-    literal = hard(circuit)
+    literal = commutativity(circuit)
     assert solver(circuit, time.monotonic() + 0.5).solve([literal]) is None  # without a deadline, it never ends
     assert solver(circuit, time.monotonic()).solve([literal]) is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_no_answer_after_the_work_budget(solver: Callable[..., Solver]) -> None:
+def test_the_answer_is_none_after_the_work_budget(solver: Callable[..., Solver]) -> None:
     circuit = Circuit()
-    literal = hard(circuit)
+    literal = commutativity(circuit)
     work = WorkBudget(200_000)
     assert solver(circuit, work=work).solve([literal]) is None
     assert work.left < 20_000
     assert solver(circuit, work=WorkBudget(0)).solve([literal]) is None
 
 
-def hard(circuit: Circuit, size: int = 26) -> Literal:
-    """Products of two numbers in binary are the same either way round: true, and long to prove."""
+def commutativity(circuit: Circuit, size: int = 26) -> Literal:
+    """The multiplication of two binary numbers is not commutative: unsatisfiable, and hard to refute."""
     a, b = [[circuit.input((name, bit)) for bit in range(size)] for name in "ab"]
-    differ = [circuit.equal(x, y) ^ 1 for x, y in zip(product(circuit, a, b), product(circuit, b, a), strict=True)]
+    differ = [circuit.equal(x, y) ^ 1 for x, y in zip(multiply(circuit, a, b), multiply(circuit, b, a), strict=True)]
     return circuit.disjunction(differ)
 
 
-def product(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Literal]:
+def multiply(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Literal]:
     total = [FALSE] * (2 * len(a))
     for shift, bit in enumerate(b):
         carry = FALSE
@@ -204,10 +204,12 @@ def product(circuit: Circuit, a: list[Literal], b: list[Literal]) -> list[Litera
 
 
 @pytest.mark.parametrize("solver", [SatSolver, SmtSolver])
-def test_little_memory_is_noticed_in_time(solver: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_raises_a_memory_error(
+    solver: Callable[..., Solver], monkeypatch: pytest.MonkeyPatch
+) -> None:
     resource = pytest.importorskip("resource")
     circuit = Circuit()
-    literal = hard(circuit)
+    literal = commutativity(circuit)
     query_solver = solver(circuit)
     query_solver.require(literal)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (2**20, 2**20))
@@ -216,14 +218,14 @@ def test_little_memory_is_noticed_in_time(solver: Callable[..., Solver], monkeyp
 
 
 def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
+    real_import = builtins.__import__
 
-    def missing(name: str, *arguments: Any) -> Any:
+    def import_without_solvers(name: str, *arguments: Any) -> Any:
         if name.partition(".")[0] in ("pysat", "z3"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, *arguments)
+        return real_import(name, *arguments)
 
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setattr(builtins, "__import__", import_without_solvers)
     for solver, package in ((SatSolver, "pysat"), (SmtSolver, "z3")):
         with pytest.raises(SolverMissing, match=r"-m pip install .*z3-solver") as caught:
             solver(Circuit())

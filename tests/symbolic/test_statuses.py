@@ -1,4 +1,4 @@
-"""What a report over many worlds says of each rule: the same as an enumeration of the worlds, rule by rule."""
+"""The status of each rule in a report over many worlds agrees with the enumeration of the worlds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOMAIN = """(define (domain d) (:predicates (p) (q) (g)) (:functions (f))
 BOTH = "(:termination no-p :forbid (p)) (:termination no-q :forbid (q))"
 
 
-def check(rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "") -> Report:
+def check_plan(rules: str, plan: str, init: str, engine: str = "auto", constraints: str = "") -> Report:
     problem = f"(define (problem x) (:domain d) (:init {init}) (:goal (and)) {constraints})"
     specs = [Source("s", f"(define (safety s) {rules})")] if rules else []
     report = Checker(Source("d", DOMAIN), Source("p", problem), specs, Options(engine=engine)).check(Source("x", plan))
@@ -30,8 +30,8 @@ def statuses(report: Report) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
-def test_rules_that_break_in_different_worlds(plan: str) -> None:
-    report = check(BOTH, plan, "(oneof (p) (q))")
+def test_rules_violated_in_different_worlds_are_both_violated(plan: str) -> None:
+    report = check_plan(BOTH, plan, "(oneof (p) (q))")
     assert statuses(report) == {"no-p": "violated", "no-q": "violated"}
     assert {(finding.rule, finding.worlds) for finding in report.findings} == {
         ("no-p", Worlds.SOME),
@@ -40,36 +40,36 @@ def test_rules_that_break_in_different_worlds(plan: str) -> None:
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)", "(define (plan x) (:steps (go) (go)) (:ordering))"])
-def test_what_no_world_breaks_is_kept(plan: str) -> None:
+def test_a_rule_violated_in_no_world_is_kept(plan: str) -> None:
     rules = "(:termination no-p :forbid (p)) (:termination never :forbid (and (p) (q)))"
-    assert statuses(check(rules, plan, "(oneof (p) (q))")) == {"no-p": "violated", "never": "kept"}
+    assert statuses(check_plan(rules, plan, "(oneof (p) (q))")) == {"no-p": "violated", "never": "kept"}
 
 
 @pytest.mark.parametrize("plan", ["(need) (go)", "1: (need)\n2: (go)"])
-def test_a_rule_about_a_step_that_is_taken_in_some_worlds(plan: str) -> None:
-    report = check("(:process r :on (go) :require (g))", plan, "(unknown (p))")
+def test_a_rule_about_a_step_executed_in_some_worlds_is_kept(plan: str) -> None:
+    report = check_plan("(:process r :on (go) :require (g))", plan, "(unknown (p))")
     assert (report.executable, statuses(report)) == (Worlds.SOME, {"r": "kept"})
     assert report.rules[0].instances == 1
 
 
 @pytest.mark.parametrize("plan", ["(go)", "1: (go)"])
-def test_preferences(plan: str) -> None:
+def test_preferences_have_statuses(plan: str) -> None:
     soft = "(:constraints (and (preference a (always (not (p)))) (preference b (always (not (q))))))"
-    by_rule = statuses(check("", plan, "(oneof (p) (g))", constraints=soft))
+    by_rule = statuses(check_plan("", plan, "(oneof (p) (g))", constraints=soft))
     assert by_rule == {"a": "preference violated", "b": "kept"}
 
 
 @pytest.mark.parametrize("engine", ["sat", "smt"])
-def test_an_undefined_number_that_decides_nothing(engine: str) -> None:
+def test_an_undefined_number_makes_a_rule_undecided_only_if_it_matters(engine: str) -> None:
     constraints = "(:constraints (sometime-after (not (<= 1 (f))) (not (q))))"
-    report = check("", "", "", engine, constraints)
+    report = check_plan("", "", "", engine, constraints)
     assert (report.headline, statuses(report)) == (Headline.SAFE, {"constraint-1": "kept"})
     constraints = "(:constraints (sometime-after (not (<= 1 (f))) (q)))"
-    report = check("", "", "", engine, constraints)
+    report = check_plan("", "", "", engine, constraints)
     assert (report.headline, statuses(report)) == (Headline.UNKNOWN, {"constraint-1": "undecided"})
 
 
-def test_each_rule_over_durations() -> None:
+def test_each_rule_has_a_status_over_durations() -> None:
     domain = """(define (domain d) (:predicates (p) (q) (r))
       (:durative-action a :duration (>= ?duration 1) :effect (at end (p))) (:action c :effect (r)))"""
     problem = "(define (problem x) (:domain d) (:init) (:goal (p)))"
@@ -81,20 +81,20 @@ def test_each_rule_over_durations() -> None:
     assert statuses(report) == {"early": "violated", "late": "violated", "never": "kept", "unused": "never applied"}
 
 
-def test_a_step_reads_the_conditions_of_what_does_not_happen() -> None:
-    report = check("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
+def test_a_step_reads_the_conditions_of_unselected_alternatives() -> None:
+    report = check_plan("", "2: (drop)\n3: (go)", "(q) (at 2 (not (q)))")
     assert (report.executable, [finding.code for finding in report.findings]) == (Worlds.NONE, ["SC304"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["timed", "one-order", "orders"])
-def test_random_cases(mode: str) -> None:
-    compared = 0
+def test_statuses_of_random_cases_agree_with_enumeration(mode: str) -> None:
+    compared_cases = 0
     for number in range(25):
         case = generate_worlds_case(mode, 77, number)
         try:
             assert find_report_differences(case, ("auto",)) == [], case.show()
         except (KernelRejects, KernelLimit):
             continue
-        compared += 1
-    assert compared > 15
+        compared_cases += 1
+    assert compared_cases > 15

@@ -1,4 +1,4 @@
-"""The verdicts that the symbolic engine is held against: small cases by hand, and laws on random ones."""
+"""The enumerated verdicts that the symbolic engine is compared with: small cases by hand, and laws on random cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOMAIN = """(define (domain d) (:types item) (:predicates (metal ?x - item) (wet
   (:action dry :parameters (?x - item) :precondition (wet ?x) :effect (not (wet ?x))))"""
 
 
-def written(init: str, plan: str, rules: str = "", goal: str = "()") -> WorldsCase:
+def create_case(init: str, plan: str, rules: str = "", goal: str = "()") -> WorldsCase:
     problem = f"(define (problem p) (:objects cup pan - item) (:init {init}) (:goal {goal}))"
     return WorldsCase(DOMAIN, problem, (f"(define (safety s) {rules})",) if rules else (), plan)
 
@@ -31,8 +31,8 @@ CALM = "(:process calm :forbid (spark))"
 TIDY = "(:termination tidy :parameters (?x - item) :forbid (wet ?x))"
 
 
-def test_a_verdict_over_completions() -> None:
-    case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
+def test_the_verdict_combines_all_completions() -> None:
+    case = create_case("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
     verdict = enumerate_verdict(case)
     assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == (
         "ALL",
@@ -48,9 +48,9 @@ def test_a_verdict_over_completions() -> None:
     assert len(find_contradictions(case, {"executable": "SOME", "goal": "ALL", "safe": "ALL"})) == 2
 
 
-def test_causes_and_questions_of_completions() -> None:
+def test_causes_and_questions_are_minimal() -> None:
     cup, pan = ("metal", "cup"), ("metal", "pan")
-    case = written("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
+    case = create_case("(unknown (metal cup)) (or (metal pan) (wet pan))", "(heat cup)", CALM)
     assert is_cause(case, {cup: True})
     assert not is_cause(case, {cup: False})
     assert not is_cause(case, {})
@@ -61,22 +61,22 @@ def test_causes_and_questions_of_completions() -> None:
     assert not is_question(case, frozenset({pan}))
     assert not is_question(case, frozenset({cup, pan}))
     # One of two facts is true: the value of either answers the question, and either fact with its value is a cause.
-    case = written("(oneof (metal cup) (metal pan))", "(heat cup)", CALM)
+    case = create_case("(oneof (metal cup) (metal pan))", "(heat cup)", CALM)
     assert is_cause(case, {cup: True})
     assert is_cause(case, {pan: False})
     assert is_question(case, frozenset({cup}))
     assert is_question(case, frozenset({pan}))
     # Every completion is bad: the empty cause, and no question.
-    case = written("(unknown (metal cup)) (spark)", "(heat cup)", CALM)
+    case = create_case("(unknown (metal cup)) (spark)", "(heat cup)", CALM)
     assert is_cause(case, {})
     assert not is_cause(case, {cup: True})
     assert not is_question(case, frozenset())
     assert enumerate_verdict(case).violated == {("calm", ()): "ALL"}
 
 
-def test_causes_with_several_facts_and_numbers() -> None:
+def test_causes_and_questions_may_contain_several_facts_and_numbers() -> None:
     rules = "(:termination mild :require (imply (and (metal cup) (metal pan)) (< (power) 2)))"
-    case = written("(unknown (metal cup)) (unknown (metal pan)) (oneof (= (power) 1) (= (power) 2))", "", rules)
+    case = create_case("(unknown (metal cup)) (unknown (metal pan)) (oneof (= (power) 1) (= (power) 2))", "", rules)
     cup, pan, power = ("metal", "cup"), ("metal", "pan"), ("power",)
     assert is_cause(case, {cup: True, pan: True, power: Fraction(2)})
     assert not is_cause(case, {cup: True, pan: True})
@@ -86,11 +86,11 @@ def test_causes_with_several_facts_and_numbers() -> None:
 
 
 def test_outcomes_count_as_worlds_of_a_completion() -> None:
-    verdict = enumerate_verdict(written("(unknown (wet pan))", "(rinse cup) (rinse pan)", TIDY))
+    verdict = enumerate_verdict(create_case("(unknown (wet pan))", "(rinse cup) (rinse pan)", TIDY))
     assert (verdict.executable, verdict.safe, verdict.headline) == ("ALL", "SOME", "UNSAFE")
     assert [(c.good, c.some_good, c.worlds) for c in verdict.completions] == [(False, True, 4), (False, False, 4)]
     assert set(verdict.violated.values()) == {"SOME"}
-    verdict = enumerate_verdict(written("", "(rinse cup) (dry cup)", TIDY))
+    verdict = enumerate_verdict(create_case("", "(rinse cup) (dry cup)", TIDY))
     assert (verdict.executable, verdict.safe, verdict.headline, verdict.worlds) == ("SOME", "ALL", "INVALID", 2)
 
 
@@ -108,32 +108,32 @@ def test_outcomes_count_as_worlds_of_a_completion() -> None:
         ("(oneof (hot) (spark)) (hot) (spark)", "", CALM, "()", ("UNKNOWN", "UNKNOWN", "UNKNOWN", "", 2)),
     ],
 )
-def test_values_and_headlines(
+def test_values_headlines_and_exit_codes(
     init: str, plan: str, rules: str, goal: str, expected: tuple[str, str, str, str, int]
 ) -> None:
-    verdict = enumerate_verdict(written(init, plan, rules, goal))
+    verdict = enumerate_verdict(create_case(init, plan, rules, goal))
     assert (verdict.executable, verdict.goal, verdict.safe, verdict.headline, verdict.exit_code) == expected
 
 
-def test_worlds_in_which_a_rule_is_undecided() -> None:
+def test_a_rule_undecided_in_some_world_makes_safety_unknown() -> None:
     weak = "(:termination weak :when (hot) :require (< (power) 2))"
-    assert enumerate_verdict(written("(hot)", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
-    assert enumerate_verdict(written("(unknown (hot))", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
+    assert enumerate_verdict(create_case("(hot)", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
+    assert enumerate_verdict(create_case("(unknown (hot))", "", weak))[2:5] == ("UNKNOWN", "UNKNOWN", 3)
     both = weak + "(:termination calm :forbid (spark))"
-    assert enumerate_verdict(written("(oneof (hot) (spark))", "", both))[2:5] == ("UNKNOWN", "UNSAFE", 1)
-    assert enumerate_verdict(written("(unknown (hot)) (unknown (spark))", "", both))[2:5] == ("SOME", "UNSAFE", 1)
+    assert enumerate_verdict(create_case("(oneof (hot) (spark))", "", both))[2:5] == ("UNKNOWN", "UNSAFE", 1)
+    assert enumerate_verdict(create_case("(unknown (hot)) (unknown (spark))", "", both))[2:5] == ("SOME", "UNSAFE", 1)
 
 
 def test_orders_count_as_worlds() -> None:
     plan = "(define (plan x) (:steps (a (rinse cup)) (b (heat cup)) (c (rinse pan))) (:ordering (< a b)))"
     assert [*enumerate_orders(plan)] == [(1, 2, 3), (1, 3, 2), (3, 1, 2)]
     assert [*enumerate_orders("(rinse cup)")] == [()]
-    verdict = enumerate_verdict(written("", plan, "(:process first :on (heat ?x) :require (wet pan))"))
+    verdict = enumerate_verdict(create_case("", plan, "(:process first :on (heat ?x) :require (wet pan))"))
     assert (verdict.worlds, verdict.safe) == (12, "SOME")
 
 
 def test_intervals_are_sampled() -> None:
-    case = written("(<= 0 (power) 3)", "", "(:termination mild :require (< (power) 1))")
+    case = create_case("(<= 0 (power) 3)", "", "(:termination mild :require (< (power) 1))")
     verdict = enumerate_verdict(case)
     assert not verdict.complete
     assert verdict.safe == "SOME"
@@ -142,7 +142,7 @@ def test_intervals_are_sampled() -> None:
 
 
 @pytest.mark.parametrize("mode", quick_every(5, MODES))
-def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
+def test_random_cases_are_reproducible_valid_and_small(mode: str) -> None:
     for number in range(6):
         case = generate_worlds_case(mode, 1, number)
         assert case == generate_worlds_case(mode, 1, number)
@@ -151,7 +151,7 @@ def test_random_cases_are_in_the_language_and_small(mode: str) -> None:
         assert verdict.complete or mode == "intervals"
 
 
-def test_no_random_world_is_new() -> None:
+def test_lazy_enumeration_covers_random_worlds() -> None:
     """Lazy enumeration has every value of worlds that are drawn at random."""
     random = Random(5)
     for number in range(100, 118):
@@ -164,17 +164,21 @@ def test_no_random_world_is_new() -> None:
                 completion.numbers,
                 lambda *key, salt=salt: Random(f"{salt} {key[:3]}").randrange(key[3]),
             )
-            judgement = kernel.audit(case.plan, world)
+            kernel_verdict = kernel.audit(case.plan, world)
             assert all(
-                getattr(judgement, name) in verdict.values_by_property[name] for name in verdict.values_by_property
+                getattr(kernel_verdict, name) in verdict.values_by_property[name] for name in verdict.values_by_property
             )
-            assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= verdict.violated.keys()
-            good = judgement.headline in ("SAFE", "VALID")
+            assert {
+                (f.rule, f.binding) for f in kernel_verdict.findings if "halt" in f.readings
+            } <= verdict.violated.keys()
+            good = kernel_verdict.headline in ("SAFE", "VALID")
             assert completion.some_good if good else not completion.good
 
 
-def test_cases_are_made_smaller() -> None:
-    case = written("(unknown (metal cup)) (or (metal pan) (wet pan)) (wet cup)", "(rinse pan) (heat cup)", CALM + TIDY)
+def test_shrinking_leaves_only_the_relevant_parts() -> None:
+    case = create_case(
+        "(unknown (metal cup)) (or (metal pan) (wet pan)) (wet cup)", "(rinse pan) (heat cup)", CALM + TIDY
+    )
     small = shrink_case(case, lambda c: enumerate_verdict(c).violated.get(("calm", ())) == "SOME")
     assert enumerate_verdict(small).violated == {("calm", ()): "SOME"}
     assert small.problem == "(define (problem p) (:objects cup - item) (:init (unknown (metal cup))) (:goal ()))\n"

@@ -1,4 +1,4 @@
-"""A task with something open, a plan and specifications, as texts."""
+"""The texts of a task with open facts, numbers or outcomes, its specifications and a plan."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class WorldsCase(NamedTuple):
     criteria: VerdictCriteria = EVERY_VIOLATION
 
     def show(self) -> str:
-        """All of it, for a report."""
+        """The whole case, to reproduce a difference."""
         parts = [self.name, self.domain, self.problem, *self.specs, self.plan]
         return "\n".join(part.rstrip("\n") for part in parts) + "\n"

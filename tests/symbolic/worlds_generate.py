@@ -1,4 +1,4 @@
-"""Random small tasks with something open, specifications of all kinds, and plans that fit some of their worlds.
+"""Generate small tasks with open facts, specifications of all kinds, and plans that fit some of their worlds.
 
 The vocabulary and the formulas come from ``tests/property``. ``worlds_case(mode, seed, number)`` is a function of
 its arguments. Modes: ``facts`` (open facts, numbers with finitely many values, outcomes), ``intervals`` (numbers of
@@ -28,14 +28,14 @@ LIMITS = ("0", "1", "2", "3")
 
 
 def generate_worlds_case(mode: str, seed: int, number: int) -> WorldsCase:
-    """The case of a mode with this number. Its worlds are at most some 2,000, mostly fewer than 100."""
+    """The case of a mode with this number. It has at most about 2,000 worlds, mostly fewer than 100."""
     if mode == "timed":
         return generate_timed_case(seed, number)
     random = Random(f"worlds {mode} {seed} {number}")
     impossible = random.random() < 0.02
     while True:
-        maker = _WorldsGenerator(mode, random)
-        case = maker.worlds(f"{mode}-{seed}-{number}", impossible)
+        generator = _WorldsGenerator(mode, random)
+        case = generator.generate(f"{mode}-{seed}-{number}", impossible)
         if case is not None:
             return case
 
@@ -72,21 +72,21 @@ class _WorldsGenerator(_Generator):
         )
         self.formulas = Formulas(random, self.objects, self.style)
         self.in_domain = Formulas(random, {o: self.objects[o] for o in self.objects if o in self.constants}, self.style)
-        self.outcomes = random.choice((0.0, 0.25, 0.25, 0.4))
-        self.choices: dict[str, Sexp] = {}  # the effects of actions
-        self.read: list[Sexp] = []  # atoms in their conditions
+        self.outcome_probability = random.choice((0.0, 0.25, 0.25, 0.4))
+        self.effects_by_action: dict[str, Sexp] = {}  # the effects of actions
+        self.condition_atoms: list[Sexp] = []  # atoms in their conditions
 
-    # -- the whole ----------------------------------------------------------------------------------------------------
+    # -- whole cases ---------------------------------------------------------------------------------------------------
 
-    def worlds(self, name: str, impossible: bool) -> WorldsCase | None:
+    def generate(self, name: str, impossible: bool) -> WorldsCase | None:
         """A case; ``None`` if its open facts and numbers have no completion, or too many."""
-        structures = [*self.axioms(), *self.some_free_actions(), *self.actions()]
+        structures = [*self.axioms(), *self.sample_free_actions(), *self.actions()]
         for structure in structures:
             if structure[0] == ":action":
-                self.choices[str(structure[1])] = structure[structure.index(":effect") + 1]
-                self.read += list_condition_atoms(structure, False)
-        initial_facts, statements = self.open_initial()
-        opening = self.openings()
+                self.effects_by_action[str(structure[1])] = structure[structure.index(":effect") + 1]
+                self.condition_atoms += list_condition_atoms(structure, False)
+        initial_facts, statements = self.generate_initial_state()
+        opening = self.open_sections()
         case = Case(
             name,
             tuple(self.objects.items()),
@@ -107,23 +107,23 @@ class _WorldsGenerator(_Generator):
             return None
         if len(kernel.open_facts) > MAX_OPEN or len(kernel.open_fluents) > 2:
             return None
-        starts = self.starts(kernel)
+        starts = self.list_start_worlds(kernel)
         if not starts:
             return WorldsCase(domain, case.problem_text(), tuple(specs), "", name) if impossible else None
         if not kernel.is_open and self.random.random() < 0.9:
             return None
-        plan = self.open_plan(kernel, starts)
-        goal, rules = self.judged_by(case, specs, plan, starts)
+        plan = self.generate_plan(kernel, starts)
+        goal, rules = self.choose_goal_and_rules(case, specs, plan, starts)
         constraints = (self.constraint(self.formulas),) if self.random.random() < 0.15 else ()
         case = case._replace(goal=goal, constraints=constraints)
-        worlds = prod(self.width(self.choices[step.words[0]]) for step in plan) * len(starts)
-        text = {"orders": self.ordered, "one-order": self.in_one_order}.get(self.mode, lambda plan, _: plan_text(plan))(
-            plan, worlds
-        )
-        return WorldsCase(domain, case.problem_text(), (*specs, *self.written(rules)), text, name)
+        worlds = prod(self.count_outcomes(self.effects_by_action[step.words[0]]) for step in plan) * len(starts)
+        text = {"orders": self.format_partial_order, "one-order": self.format_single_order}.get(
+            self.mode, lambda plan, _: plan_text(plan)
+        )(plan, worlds)
+        return WorldsCase(domain, case.problem_text(), (*specs, *self.format_specifications(rules)), text, name)
 
-    def starts(self, kernel: Kernel) -> list[World]:
-        """Completions: all, or with numbers of intervals some."""
+    def list_start_worlds(self, kernel: Kernel) -> list[World]:
+        """All completions, or a sample of them if numbers have intervals."""
         if self.mode != "intervals":
             return [World(facts, numbers) for facts, numbers in kernel.completions()]
         worlds = []
@@ -137,18 +137,20 @@ class _WorldsGenerator(_Generator):
                 worlds.append(World(facts, numbers))
         return worlds
 
-    def chooser(self) -> World:
-        """A world with outcomes at random, the same whenever they are asked for."""
+    def world_with_random_outcomes(self) -> World:
+        """A world with random outcomes, which do not depend on the order of queries."""
         salt = self.random.random()
         return World(choose=lambda *key: Random(f"{salt} {key[:3]}").randrange(key[3]))
 
-    def sample(self, starts: list[World], count: int) -> list[World]:
-        """Some worlds, in the order of the plan's text."""
-        return [self.random.choice(starts)._replace(choose=self.chooser().choose) for _ in range(count)]
+    def sample_worlds(self, starts: list[World], count: int) -> list[World]:
+        """A sample of worlds, whose order of steps is that of the plan's text."""
+        return [
+            self.random.choice(starts)._replace(choose=self.world_with_random_outcomes().choose) for _ in range(count)
+        ]
 
     # -- open facts and numbers ---------------------------------------------------------------------------------------
 
-    def open_initial(self) -> tuple[list[Sexp], list[Sexp]]:
+    def generate_initial_state(self) -> tuple[list[Sexp], list[Sexp]]:
         """The facts and values of ``:init``, and its statements about open facts and numbers."""
         random, ground = self.random, self.formulas
         initial_facts: list[Sexp] = sorted({ground.atom({}, ground.basic) for _ in range(random.randint(0, 6))})
@@ -163,17 +165,19 @@ class _WorldsGenerator(_Generator):
                 ("=", f, random.choice(VALUES)) for f in closed if not self.style.partial or random.random() < 0.8
             ]
         for fluent in numbers:
-            statements += self.interval(fluent) if self.mode == "intervals" else [self.values(fluent)]
+            statements += (
+                self.interval_statements(fluent) if self.mode == "intervals" else [self.oneof_statement(fluent)]
+            )
         for _ in range(random.choice((0, 1, 2, 3, 3, 4, 5))):
-            statements.append(self.statement(initial_facts))
+            statements.append(self.unknown_statement(initial_facts))
         random.shuffle(statements)
         return initial_facts, statements
 
     def fact(self) -> Sexp:
-        """A fact, mostly one that some action asks for."""
+        """A fact, mostly of a predicate in a condition of an action."""
         names = self.formulas.basic
-        if self.read and self.random.random() < 0.7:
-            names = [str(self.random.choice(self.read)[0])]
+        if self.condition_atoms and self.random.random() < 0.7:
+            names = [str(self.random.choice(self.condition_atoms)[0])]
         return self.formulas.atom({}, names)
 
     def literal(self) -> Sexp:
@@ -181,7 +185,7 @@ class _WorldsGenerator(_Generator):
         atom = self.fact()
         return ("not", atom) if self.random.random() < 0.25 else atom
 
-    def statement(self, initial_facts: list[Sexp]) -> Sexp:
+    def unknown_statement(self, initial_facts: list[Sexp]) -> Sexp:
         """``unknown``, ``or`` or ``oneof`` about facts."""
         kind = self.random.choice(("unknown", "unknown", "or", "oneof", "oneof"))
         if kind == "unknown":
@@ -193,7 +197,7 @@ class _WorldsGenerator(_Generator):
             alternatives.append(("and", *[self.literal() for _ in range(2)]) if both else self.literal())
         return (kind, *alternatives)
 
-    def values(self, fluent: Sexp) -> Sexp:
+    def oneof_statement(self, fluent: Sexp) -> Sexp:
         """``oneof`` about a fluent, with facts in some of its alternatives."""
         alternatives: list[Sexp] = []
         for value in self.random.sample(VALUES, self.random.choice((2, 2, 3))):
@@ -201,7 +205,7 @@ class _WorldsGenerator(_Generator):
             alternatives.append(("and", ("=", fluent, value), *extra) if extra else ("=", fluent, value))
         return ("oneof", *alternatives)
 
-    def interval(self, fluent: Sexp) -> list[Sexp]:
+    def interval_statements(self, fluent: Sexp) -> list[Sexp]:
         """One or two statements about the interval of a number."""
         low, high = sorted(self.random.sample(LIMITS, 2), key=float)
         roll = self.random.random()
@@ -214,13 +218,15 @@ class _WorldsGenerator(_Generator):
             return [self.random.choice([(less, fluent, high), (more, fluent, low), (less, low, fluent)])]
         return [("unknown", fluent)]
 
-    def openings(self) -> list[Sexp]:
+    def open_sections(self) -> list[Sexp]:
         """``:open`` and ``:invariant`` sections."""
         random = self.random
         sections: list[Sexp] = []
         if random.random() < 0.4:
             names = ["p", "q", "s", "n", *(["r"] if len(self.objects) < 3 else [])]
-            sections.append((":open", *[self.opened(name) for name in random.sample(names, random.choice((1, 1, 2)))]))
+            sections.append(
+                (":open", *[self.open_predicate(name) for name in random.sample(names, random.choice((1, 1, 2)))])
+            )
         for i in range(random.choice((0, 1, 2)) if sections else random.choice((0, 0, 0, 1))):
             scope, declared = self.rule_parameters()
             head: tuple[Sexp, ...] = (":invariant", f"law-{i}", *((":parameters", declared) if scope else ()))
@@ -228,11 +234,11 @@ class _WorldsGenerator(_Generator):
                 sections.append((*head, ":holds", self.formulas.formula(random.randint(1, 2), scope)))
             else:
                 kind = random.choice((":exactly-one", ":at-most-one", ":at-most-one"))
-                sections.append((*head, kind, tuple(self.pattern(scope) for _ in range(random.choice((1, 1, 2))))))
+                sections.append((*head, kind, tuple(self.counted_atom(scope) for _ in range(random.choice((1, 1, 2))))))
         return sections
 
-    def opened(self, name: str) -> Sexp:
-        """A predicate with variables, some of them with types, or one twice."""
+    def open_predicate(self, name: str) -> Sexp:
+        """A predicate with variables, some of which have types, or with one variable twice."""
         words: list[str] = [name]
         types = heads(PREDICATES[name])
         if len(types) == 2 and types[0] == types[1] and self.random.random() < 0.2:
@@ -243,7 +249,7 @@ class _WorldsGenerator(_Generator):
                 words += ["-", self.random.choice(SUBTYPES[kind])]
         return tuple(words)
 
-    def pattern(self, scope: Scope) -> Sexp:
+    def counted_atom(self, scope: Scope) -> Sexp:
         """An atom with parameters, objects, and variables of its own."""
         name = self.random.choice(self.formulas.names)
         words = [name]
@@ -256,29 +262,29 @@ class _WorldsGenerator(_Generator):
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
-    def some_free_actions(self) -> list[Sexp]:
+    def sample_free_actions(self) -> list[Sexp]:
         """A sample of the actions that only set and clear facts, which plans may also use."""
         free_actions = self.free_actions()
         sample = self.random.sample(free_actions, min(len(free_actions), self.random.randint(2, 5)))
-        if self.outcomes and self.random.random() < 0.5:
-            sample.append((":action", "each-chooses", ":parameters", (), ":effect", self.each_chooses({})))
+        if self.outcome_probability and self.random.random() < 0.5:
+            sample.append((":action", "each-chooses", ":parameters", (), ":effect", self.forall_oneof({})))
             self.declare("each-chooses", [])
         names = {str(structure[1]) for structure in sample}
         for formulas in (self.formulas, self.in_domain):
             formulas.actions = {name: types for name, types in formulas.actions.items() if name in names}
-        return [self.guarded(structure) if self.random.random() < 0.3 else structure for structure in sample]
+        return [self.add_precondition(structure) if self.random.random() < 0.3 else structure for structure in sample]
 
-    def guarded(self, structure: Sexp) -> Sexp:
+    def add_precondition(self, structure: Sexp) -> Sexp:
         """An action with a precondition about its parameters, or about an object."""
         words = [str(word) for word in structure[3]]
         scope = {words[0]: words[-1]} if len(words) == 3 else {}
         return (*structure, ":precondition", self.in_domain.formula(self.random.choice((0, 0, 1)), scope))
 
     def effect(self, scope: Scope, depth: int) -> Sexp:
-        """An effect as elsewhere, with outcomes among them."""
-        if depth and self.random.random() < self.outcomes / 2:
-            return self.each_chooses(scope)
-        if depth and self.random.random() < self.outcomes:
+        """An effect of the base class, or a choice of outcomes."""
+        if depth and self.random.random() < self.outcome_probability / 2:
+            return self.forall_oneof(scope)
+        if depth and self.random.random() < self.outcome_probability:
             count = self.random.choice((2, 2, 2, 3))
             alternatives: list[Sexp] = [self.effect(scope, depth - 1) for _ in range(count)]
             if self.random.random() < 0.3:
@@ -286,7 +292,7 @@ class _WorldsGenerator(_Generator):
             return ("oneof", *alternatives)
         return super().effect(scope, depth)
 
-    def each_chooses(self, scope: Scope) -> Sexp:
+    def forall_oneof(self, scope: Scope) -> Sexp:
         """A ``oneof`` below ``forall``: each of several objects chooses among alternatives that overlap."""
         random = self.random
         variables = {
@@ -311,70 +317,74 @@ class _WorldsGenerator(_Generator):
             chosen = ("when", self.in_domain.formula(random.choice((0, 1)), inner), chosen)
         return ("forall", tuple(word for v, kind in variables.items() for word in (v, "-", kind)), chosen)
 
-    def width(self, effect: Sexp) -> int:
-        """At most how many outcomes an effect has, those counted once that differ in choices asked for."""
+    def count_outcomes(self, effect: Sexp) -> int:
+        """The maximum number of outcomes of an effect."""
         match effect:
             case ("oneof", *alternatives):
-                return sum(self.width(alternative) for alternative in alternatives)
+                return sum(self.count_outcomes(alternative) for alternative in alternatives)
             case ("and", *parts):
-                return prod(self.width(part) for part in parts)
+                return prod(self.count_outcomes(part) for part in parts)
             case ("when", _, inside):
-                return self.width(inside)
+                return self.count_outcomes(inside)
             case ("forall", (*typed,), inside):
                 kinds = [str(kind) for kind in typed[2::3]]
                 bindings = prod(
                     sum(object_kind in SUBTYPES[kind] for object_kind in self.objects.values()) for kind in kinds
                 )
-                return self.width(inside) ** bindings
+                return self.count_outcomes(inside) ** bindings
         return 1
 
     # -- plans --------------------------------------------------------------------------------------------------------
 
-    def open_plan(self, kernel: Kernel, starts: list[World]) -> Plan:
-        """Steps that can be taken in all of a few worlds, but for one at times, and whose outcomes are not too many."""
+    def generate_plan(self, kernel: Kernel, starts: list[World]) -> Plan:
+        """Steps that are executable in a few sample worlds, except sometimes one step, and have few outcomes."""
         random = self.random
         budget = max(1, random.choice((32, 64, 100, 100, 200, MAX_WORLDS)) // min(len(starts), 60))
-        guides = self.sample(starts, 4)
+        sampled = self.sample_worlds(starts, 4)
         length = random.choice((0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6))
-        odd = random.randrange(length) if length and random.random() < 0.75 else -1
-        odd_kind = random.choice(("some", "some", "some", "none", "none"))
+        exception_index = random.randrange(length) if length and random.random() < 0.75 else -1
+        exception_share = random.choice(("some", "some", "some", "none", "none"))
         steps: list[Step] = []
         for i in range(length):
-            best: tuple[int, Step, int] | None = None
-            for _ in range(12 if i == odd else 4):
-                step = self.step()
-                width = self.width(self.choices[step.words[0]]) if step else 0
+            best_step: tuple[int, Step, int] | None = None
+            for _ in range(12 if i == exception_index else 4):
+                step = self.random_step()
+                width = self.count_outcomes(self.effects_by_action[step.words[0]]) if step else 0
                 if step is None or width > budget:
                     continue
                 text = plan_text((*steps, step))
-                able = set[bool]()
-                for guide in guides:
-                    able.add(kernel.audit(text, guide, other_readings=()).executable)
-                    if len(able) == 2:
+                executable_values = set[bool]()
+                for guide in sampled:
+                    executable_values.add(kernel.audit(text, guide, other_readings=()).executable)
+                    if len(executable_values) == 2:
                         break
-                kind = "some" if len(able) == 2 else "all" if able == {True} else "none"
-                distance = ("some", "all", "none").index(kind) if i == odd else ("all", "some", "none").index(kind)
-                distance = 0 if i == odd and kind == odd_kind else distance
-                if best is None or distance < best[0]:
-                    best = distance, step, width
+                share = "some" if len(executable_values) == 2 else "all" if executable_values == {True} else "none"
+                distance = (
+                    ("some", "all", "none").index(share)
+                    if i == exception_index
+                    else ("all", "some", "none").index(share)
+                )
+                distance = 0 if i == exception_index and share == exception_share else distance
+                if best_step is None or distance < best_step[0]:
+                    best_step = distance, step, width
                 if distance == 0:
                     break
-            if best is not None and (best[0] < 2 or i == odd):
-                steps.append(best[1])
-                budget //= best[2]
+            if best_step is not None and (best_step[0] < 2 or i == exception_index):
+                steps.append(best_step[1])
+                budget //= best_step[2]
         if steps and random.random() < 0.01:
             steps[-1] = Step((*steps[-1].words, "c1"))
         return tuple(steps)
 
-    def step(self) -> Step | None:
+    def random_step(self) -> Step | None:
         """An action with objects, those with preconditions more often."""
         names = [*self.formulas.actions]
-        several = [name for name in names if "?each" in write(self.choices[name])]
+        several = [name for name in names if "?each" in write(self.effects_by_action[name])]
         name = self.random.choice(names + 2 * [name for name in names if "-" not in name] + 6 * several)
         objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
         return None if None in objects else Step((name, *[o for o in objects if o is not None]))
 
-    def ordered(self, plan: Plan, worlds: int) -> str:
+    def format_partial_order(self, plan: Plan, worlds: int) -> str:
         """The plan as a partial order of its first five steps, with few orders if each has many worlds."""
         random = self.random
         names = [f"s{i}" if random.random() < 0.7 else str(i) for i in range(1, len(plan[:5]) + 1)]
@@ -392,8 +402,8 @@ class _WorldsGenerator(_Generator):
                 return text
             pair_count += 1
 
-    def in_one_order(self, plan: Plan, _worlds: int) -> str:
-        """The plan as a partial order that allows one order alone: most often not that in which it lists the steps."""
+    def format_single_order(self, plan: Plan, _worlds: int) -> str:
+        """The plan as a partial order that allows only one order, mostly another order than the list of steps."""
         labels = [f"s{i}" for i in range(len(plan))]
         listed = [f"({label} {write(step.words)})" for label, step in zip(labels, plan, strict=True)]
         self.random.shuffle(listed)
@@ -402,36 +412,41 @@ class _WorldsGenerator(_Generator):
 
     # -- goals and rules ----------------------------------------------------------------------------------------------
 
-    def judged_by(self, case: Case, specs: list[str], plan: Plan, starts: list[World]) -> tuple[Sexp, list[Sexp]]:
-        """A goal and rules. Of eight each, those are taken that hold in all, some or none of a few worlds, as drawn."""
+    def choose_goal_and_rules(
+        self, case: Case, specs: list[str], plan: Plan, starts: list[World]
+    ) -> tuple[Sexp, list[Sexp]]:
+        """A goal and rules, each drawn from eight by whether they hold in all, some or none of a few worlds."""
         random = self.random
         goals = {f"goal-{i}": self.formulas.formula(random.choice((0, 1, 1, 2)), {}) for i in range(8)}
-        rules = {f"rule-{i}": self.any_rule(f"rule-{i}") for i in range(8)}
-        tried = [(":termination", name, ":require", goal) for name, goal in goals.items()]
-        spec = f"(define (safety tried) {' '.join(map(write, [*tried, *rules.values()]))})"
+        rules = {f"rule-{i}": self.random_rule(f"rule-{i}") for i in range(8)}
+        goal_rules = [(":termination", name, ":require", goal) for name, goal in goals.items()]
+        spec = f"(define (safety tried) {' '.join(map(write, [*goal_rules, *rules.values()]))})"
         kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
-        judgements = [kernel.audit(text, world, other_readings=()) for world in self.sample(starts, 4)]
-        broken = [
-            {f.rule for f in judgement.findings} | {name for name, _ in judgement.undecided} for judgement in judgements
+        verdicts = [kernel.audit(text, world, other_readings=()) for world in self.sample_worlds(starts, 4)]
+        violated_rules = [
+            {f.rule for f in verdict.findings} | {name for name, _ in verdict.undecided} for verdict in verdicts
         ]
-        count = {name: sum(name in here for here in broken) for name in (*goals, *rules)}
-        kind = {name: "all" if n == 0 else "none" if n == len(broken) else "some" for name, n in count.items()}
-        aim = random.choice(("all", "all", "all", "some", "some", "none"))
-        goal = random.choice([name for name in goals if kind[name] == aim] or [*goals])
-        aim = random.choice(("all", "all", "some", "some", "some", "none", "any"))
-        fine = [name for name in rules if kind[name] == "all" or aim == "any"]
-        chosen = random.sample(fine, min(len(fine), random.choice((0, 1, 1, 2, 3))))
-        if aim in ("some", "none"):
-            chosen += [name for name in rules if kind[name] == aim][:1]
-        random.shuffle(chosen)
-        return goals[goal], [rules[name] for name in chosen]
+        violation_counts = {name: sum(name in violated for violated in violated_rules) for name in (*goals, *rules)}
+        shares = {
+            name: "all" if n == 0 else "none" if n == len(violated_rules) else "some"
+            for name, n in violation_counts.items()
+        }
+        target_share = random.choice(("all", "all", "all", "some", "some", "none"))
+        goal = random.choice([name for name in goals if shares[name] == target_share] or [*goals])
+        target_share = random.choice(("all", "all", "some", "some", "some", "none", "any"))
+        candidates = [name for name in rules if shares[name] == "all" or target_share == "any"]
+        chosen_rules = random.sample(candidates, min(len(candidates), random.choice((0, 1, 1, 2, 3))))
+        if target_share in ("some", "none"):
+            chosen_rules += [name for name in rules if shares[name] == target_share][:1]
+        random.shuffle(chosen_rules)
+        return goals[goal], [rules[name] for name in chosen_rules]
 
-    def any_rule(self, name: str) -> Sexp:
+    def random_rule(self, name: str) -> Sexp:
         """A rule of any kind."""
         self.stream = self.random.choice(STREAMS)
         return self.rule(name)
 
-    def written(self, rules: list[Sexp]) -> list[str]:
+    def format_specifications(self, rules: list[Sexp]) -> list[str]:
         """The rules in one specification, or in two."""
         cut = 1 if len(rules) > 1 and self.random.random() < 0.2 else 0
         return [

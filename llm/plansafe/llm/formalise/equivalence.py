@@ -205,7 +205,7 @@ class Reader:
         seen: set[object] = set()
         while queue:
             states, number, path = queue.popleft()
-            moment = LetterTime(number, number, False)
+            letter_time = LetterTime(number, number, False)
             if monotonic() > deadline:
                 raise LimitReached(LimitKind.QUESTION)
             for letter in letters:
@@ -213,7 +213,7 @@ class Reader:
                     continue
                 after = tuple(
                     [
-                        one.program.step(state, table[letter], one.program.time_bits(moment), moment)
+                        one.program.step(state, table[letter], one.program.time_bits(letter_time), letter_time)
                         for one, table, state in zip(group, tables, states, strict=True)
                     ]
                 )

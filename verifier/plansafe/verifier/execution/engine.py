@@ -190,11 +190,11 @@ class Engine:
                 truth = None
         return truth
 
-    def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, moment: LetterTime) -> None:
+    def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, letter_time: LetterTime) -> None:
         """Let the monitors read the step that is taken in a state; ``None``: the letter has no step."""
         if self.reads_actions:
             action_fact = None if step is None else self.action_fact("start", step)
-            runtime.take_actions(state, () if action_fact is None else (action_fact,), moment)
+            runtime.take_actions(state, () if action_fact is None else (action_fact,), letter_time)
 
     def action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
         """The action fact of a step, if some rule reads it."""

@@ -274,7 +274,7 @@ class Replay:
                 self._preferences(step)
         if reads_actions:
             assert runtime is not None
-            engine.announce_step(runtime, state, step, self.moment())
+            engine.announce_step(runtime, state, step, self.letter_time())
             run = self.code.step_function(step.action, True)
         elif run is None:
             run = self.code.step_function(step.action)
@@ -306,7 +306,7 @@ class Replay:
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
         self.reasons[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
 
-    def moment(self) -> LetterTime:
+    def letter_time(self) -> LetterTime:
         """The present letter."""
         return LetterTime(self.letter, self.time, self.timed)
 
@@ -321,7 +321,7 @@ class Replay:
         if self.step_of_letter is not None:
             self.step_of_letter.append(number or self.step_of_letter[-1])
         if self.runtime is not None:
-            self.runtime.enter_state(self.state, self.log, self.moment())
+            self.runtime.enter_state(self.state, self.log, self.letter_time())
         if self.observer is not None:
             self.observer(self, number, self.log)
         if self.trace is not None:
@@ -356,7 +356,7 @@ class Replay:
             self._preferences(step)
         self._unshare(step.action)
         if self.runtime is not None:
-            self.engine.announce_step(self.runtime, state, step, self.moment())
+            self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
         self._enter_state(number)
         return True
@@ -369,7 +369,7 @@ class Replay:
             return
         self._unshare(step.action)
         if self.runtime is not None:
-            self.engine.announce_step(self.runtime, state, step, self.moment())
+            self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
         self._enter_state(number)
 
@@ -388,9 +388,9 @@ class Replay:
             except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 return None
 
-    def _preferences(self, step: GroundAction, moment: str = "start") -> None:
+    def _preferences(self, step: GroundAction, phase: str = "start") -> None:
         """Count the violated preferences of the step's conditions (PDDL3: once for each step)."""
-        preferences = [p for p in step.action.preferences if p.moment == moment]
+        preferences = [p for p in step.action.preferences if p.moment == phase]
         count_preferences(self.task, self.state, preferences, step.binding, self.preference_violations)
 
     # -- the end ------------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ class Replay:
         touches: tuple[int, ...] = ()
         if runtime is not None:
             try:
-                runtime.finish(self.state, self.moment())
+                runtime.finish(self.state, self.letter_time())
                 violations = tuple(
                     [violation for v in runtime.violations() for violation in self._with_step_numbers(v)]
                 )

@@ -251,13 +251,13 @@ class StepForesight:
                 bindings = []
 
     def _predict(
-        self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], moment: LetterTime
+        self, number: int, changes: tuple[StateChange, ...], candidates: list[tuple[int, ...]], letter_time: LetterTime
     ) -> list[BrokenInstance]:
         """The instances that an affected monitor reports in the letter of the present state."""
         monitor = self.monitors[number]
         if isinstance(monitor, Latch):
             return []  # a latch reports nothing itself
-        prediction = monitor.predict(self.state, changes, candidates, moment)
+        prediction = monitor.predict(self.state, changes, candidates, letter_time)
         if prediction is not None:
             return _broken_instances(monitor.part, *prediction)
         copy = monitor.fork()
@@ -265,7 +265,7 @@ class StepForesight:
             if copy.is_affected(index, code):
                 copy.record_change(index, code)
         copy.candidates.extend(candidates)
-        copy.step(self.state, moment)
+        copy.step(self.state, letter_time)
         return violations_since(monitor, copy)
 
     @staticmethod

@@ -414,7 +414,7 @@ class TimedReplay(Replay):
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def moment(self) -> LetterTime:
+    def letter_time(self) -> LetterTime:
         """The present letter."""
         return LetterTime(self.letter, self.time, True, self._shared)
 
@@ -435,7 +435,7 @@ class TimedReplay(Replay):
                     entries.append((action_fact, event.step.number))
         self._action_facts[self.letter] = entries
         if self.engine.reads_actions:
-            self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.moment())
+            self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.letter_time())
 
     def _count_under_way(self) -> list[tuple[ActionFact, int]]:
         """Count matches of the actions under way in this letter; return their action facts and step numbers."""

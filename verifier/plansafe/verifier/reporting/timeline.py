@@ -225,7 +225,7 @@ class _Recorder:
     def _record_rules(self, run: Replay, runtime: Runtime) -> None:
         """Record the statuses of the rules: compared with the letter before, and if the plan ended here."""
         end = runtime.fork()
-        end.finish(run.state, run.moment())
+        end.finish(run.state, run.letter_time())
         now = runtime.fork()
         before = self._before
         if before is None:

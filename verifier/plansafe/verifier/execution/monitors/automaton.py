@@ -147,11 +147,11 @@ class Automaton:
             index.add(binding)
         return index
 
-    def sleep(self, moment: LetterTime) -> None:
+    def sleep(self, letter_time: LetterTime) -> None:
         """Let no instance read the next letter because of its time; only changes count."""
         self._awake.clear()
         self._default_awake = False
-        self._time_bits = self.program.time_bits(moment)
+        self._time_bits = self.program.time_bits(letter_time)
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
         """The functions that find bindings, each with its predicate and whether the fact is added."""
@@ -211,16 +211,16 @@ class Automaton:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def is_stable(self, moment: LetterTime) -> bool:
+    def is_stable(self, letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
         if self._awake or self._default_awake or self._global_dirty or self._touched or self._candidates:
             return False
-        return not self._touched_now and self.program.time_bits(moment) == self._time_bits
+        return not self._touched_now and self.program.time_bits(letter_time) == self._time_bits
 
-    def step(self, state: State, moment: LetterTime) -> None:
-        """Read the letter of ``state`` at ``moment``."""
+    def step(self, state: State, letter_time: LetterTime) -> None:
+        """Read the letter of ``state`` at ``letter_time``."""
         program = self.program
-        time_bits = program.time_bits(moment) if self._timed else 0
+        time_bits = program.time_bits(letter_time) if self._timed else 0
         all_due = time_bits != self._time_bits
         self._time_bits = time_bits
         if self._global_dirty:
@@ -248,9 +248,9 @@ class Automaton:
         for binding in due:
             instance = self.instances.get(binding)
             if instance is not None:
-                self._advance(binding, instance, time_bits, moment)
+                self._advance(binding, instance, time_bits, letter_time)
         if not self.default_retired and (self._default_awake or all_due):
-            self._advance_default(time_bits, moment)
+            self._advance_default(time_bits, letter_time)
         if self._touched_now:
             # A change that ends a block does not count as touching it, so changes count from the next letter on.
             for number, keys in self._touched_now.items():
@@ -258,7 +258,7 @@ class Automaton:
             self._touched_now = {}
 
     def predict(
-        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], moment: LetterTime
+        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], letter_time: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
         """The bindings that :meth:`step` would report violated, and undecided, in the letter of ``state``.
 
@@ -269,15 +269,15 @@ class Automaton:
         for index, code, _ in changes:
             self.readers.add_readers(index, code, touched)
             dirty = dirty or self.global_readers.matches(index, code)
-        time_bits = program.time_bits(moment)
+        time_bits = program.time_bits(letter_time)
         all_due, shared = time_bits != self._time_bits, self._global_bits
         if dirty:
             bits = self._bits(state, None)
             if bits is None:
-                return [], [] if () in self.undecided else [()]
+                return [], [()] if self._has_open_instances() and () not in self.undecided else []
             all_due, shared = all_due or bits != shared, bits
         if not self.default_retired and (self._default_awake or all_due):
-            default = program.move(self.default.state, self.default_bits | shared, time_bits, moment)[0]
+            default = program.move(self.default.state, self.default_bits | shared, time_bits, letter_time)[0]
             if self._is_violated_in(default) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
@@ -299,7 +299,7 @@ class Automaton:
                 if binding not in self.undecided:
                     undecided.append(binding)
                 continue
-            after = program.move(instance.state, bits | shared, time_bits, moment)[0]
+            after = program.move(instance.state, bits | shared, time_bits, letter_time)[0]
             is_continued = program.past_mode and self.mode == "always" and instance.violated
             if (
                 self._is_violated_in(after)
@@ -354,11 +354,16 @@ class Automaton:
             instance.bits = bits
 
     def _give_up(self) -> None:
-        """A leaf without parameters is undefined: no instance can be decided."""
-        self.undecided.add(())
+        """A leaf without parameters is undefined: the instances that are not yet decided stay undecided."""
+        if self._has_open_instances():
+            self.undecided.add(())
         self.default_retired = True
         for binding in list(self.instances):
             self._retire(binding)
+
+    def _has_open_instances(self) -> bool:
+        """Whether the verdict on some instance is not yet permanent."""
+        return bool(self.instances) or not self.default_retired
 
     def _retire(self, binding: Binding) -> None:
         del self.instances[binding]
@@ -366,18 +371,18 @@ class Automaton:
         self._awake.discard(binding)
         self.retired.add(binding)
 
-    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, letter_time: LetterTime) -> None:
         program = self.program
         letter = instance.bits | self._global_bits
-        instance.state, sleeps = program.move(instance.state, letter, time_bits, moment)
-        if moment.letter == 0:
-            self._record_initial_violation(instance, letter, moment)
+        instance.state, sleeps = program.move(instance.state, letter, time_bits, letter_time)
+        if letter_time.letter == 0:
+            self._record_initial_violation(instance, letter, letter_time)
         if program.past_mode:
-            self._evaluate_letter(binding, instance, moment)
+            self._evaluate_letter(binding, instance, letter_time)
         else:
             verdict = program.verdict(instance.state)
             if verdict == PERMANENTLY_VIOLATED:
-                self._violate(binding, instance, moment.letter, False)
+                self._violate(binding, instance, letter_time.letter, False)
                 self._retire(binding)
                 return
             if verdict == PERMANENTLY_SATISFIED:
@@ -391,7 +396,7 @@ class Automaton:
         """Whether the next letter has a violation even if nothing changes."""
         return self.mode == "each" and not self.program.output(instance.state)
 
-    def _record_initial_violation(self, instance: Instance, letter: int, moment: LetterTime) -> None:
+    def _record_initial_violation(self, instance: Instance, letter: int, letter_time: LetterTime) -> None:
         """At letter 0: record whether a violation, or the trigger of a response, is present before any step."""
         if self.mentions_actions or self.mode in ("each", "latch"):
             return
@@ -401,7 +406,7 @@ class Automaton:
             for number, leaf in enumerate(self._premise.leaves):
                 premise_letter |= (letter >> self.program.leaf(leaf) & 1) << number
             instance.violated_at_start = self._premise.output(
-                self._premise.step(self._premise.start, premise_letter, 0, moment)
+                self._premise.step(self._premise.start, premise_letter, 0, letter_time)
             )
         elif self.program.past_mode:
             instance.violated_at_start = not self.program.output(instance.state)
@@ -409,15 +414,22 @@ class Automaton:
             instance.violated_at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
         self.tracks_initial = self.tracks_initial or instance.violated_at_start
 
-    def _evaluate_letter(self, binding: Binding, instance: Instance, moment: LetterTime) -> None:
+    def _evaluate_letter(self, binding: Binding, instance: Instance, letter_time: LetterTime) -> None:
         violated = not self.program.output(instance.state)
         if self.mode == "each":
             if violated:
                 self.violations.append(
-                    Violation(self.part, binding, moment.letter + self.step_offset, moment.letter, False, "introduced")
+                    Violation(
+                        self.part,
+                        binding,
+                        letter_time.letter + self.step_offset,
+                        letter_time.letter,
+                        False,
+                        "introduced",
+                    )
                 )
         elif self.mode == "always" and violated and not instance.violated:
-            self._violate(binding, instance, moment.letter, False)
+            self._violate(binding, instance, letter_time.letter, False)
         if not violated:
             if instance.violated and binding in self.initial_violations:
                 self._settle(self.initial_violations[binding][1])
@@ -448,17 +460,17 @@ class Automaton:
         if early:
             self.initial_violations[binding] = (instance, len(self.violations) - 1)
 
-    def _advance_default(self, time_bits: int, moment: LetterTime) -> None:
+    def _advance_default(self, time_bits: int, letter_time: LetterTime) -> None:
         program = self.program
         default = self.default
         default.bits = self.default_bits
         letter = self.default_bits | self._global_bits
-        default.state, sleeps = program.move(default.state, letter, time_bits, moment)
-        if moment.letter == 0:
-            self._record_initial_violation(default, letter, moment)
+        default.state, sleeps = program.move(default.state, letter, time_bits, letter_time)
+        if letter_time.letter == 0:
+            self._record_initial_violation(default, letter, letter_time)
         is_violated = self._is_violated_in(default.state)
         if is_violated and (self.mode in ("always", "each") or not program.past_mode):
-            self._materialise(moment)
+            self._materialise(letter_time)
             return
         if not program.past_mode:
             verdict = program.verdict(default.state)
@@ -472,7 +484,7 @@ class Automaton:
         default.violated = is_violated
         self._default_awake = not sleeps or self._repeats(default)
 
-    def _materialise(self, moment: LetterTime) -> None:
+    def _materialise(self, letter_time: LetterTime) -> None:
         """The default instance is violated: so is every binding that still shares it."""
         for binding in self._shared_bindings():
             instance = self.default.copy()
@@ -481,10 +493,10 @@ class Automaton:
             if len(self.instances) > self.limit:
                 raise TooManyInstances
             if self.program.past_mode:
-                self._evaluate_letter(binding, instance, moment)
+                self._evaluate_letter(binding, instance, letter_time)
                 self._awake.add(binding)
             else:
-                self._violate(binding, instance, moment.letter, False)
+                self._violate(binding, instance, letter_time.letter, False)
                 self._retire(binding)
         self.default_retired = True
 

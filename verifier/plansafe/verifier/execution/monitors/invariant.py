@@ -89,7 +89,7 @@ class Invariant:
         """The functions that find bindings, each with its predicate and whether the fact is added."""
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
-    def is_stable(self, _moment: LetterTime) -> bool:
+    def is_stable(self, _letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing."""
         return not (self._touched or self.candidates)
 
@@ -110,9 +110,9 @@ class Invariant:
         """Whether the end of the trace causes a violation or an undecided instance."""
         return bool(self.episodes or (self.final and self.undecided))
 
-    def step(self, state: State, moment: LetterTime) -> None:
+    def step(self, state: State, letter_time: LetterTime) -> None:
         """Evaluate the instances that changes since the last letter may have affected."""
-        letter = moment.letter
+        letter = letter_time.letter
         if self._touched:
             for binding in self._touched:
                 episode = self.episodes.get(binding)
@@ -141,7 +141,7 @@ class Invariant:
             self.candidates.clear()
 
     def predict(
-        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _moment: LetterTime
+        self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _letter_time: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
         """The bindings that :meth:`step` would report newly violated, and newly undecided, after ``changes``."""
         distinct = dict.fromkeys(candidates)

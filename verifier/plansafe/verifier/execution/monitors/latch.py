@@ -57,9 +57,9 @@ class Latch(Automaton):
         self.unknown: set[Binding] = set()
         self._idle: list[Binding] = []
 
-    def step(self, state: State, moment: LetterTime) -> None:
+    def step(self, state: State, letter_time: LetterTime) -> None:
         """Read a letter; undecided instances become unknown, and are reported only by the checks that read them."""
-        super().step(state, moment)
+        super().step(state, letter_time)
         default = self.default.state
         for binding in self._idle:
             if self.instances[binding].state == default:  # it behaves like the default instance
@@ -71,9 +71,11 @@ class Latch(Automaton):
             self.unknown |= self.undecided
             self.undecided = set()
 
-    def _advance(self, binding: Binding, instance: Instance, time_bits: int, moment: LetterTime) -> None:
+    def _advance(self, binding: Binding, instance: Instance, time_bits: int, letter_time: LetterTime) -> None:
         """Read a letter, without violations and blame."""
-        instance.state, sleeps = self.program.move(instance.state, instance.bits | self._global_bits, time_bits, moment)
+        instance.state, sleeps = self.program.move(
+            instance.state, instance.bits | self._global_bits, time_bits, letter_time
+        )
         (self._awake.discard if sleeps else self._awake.add)(binding)
         if instance.bits == self.default_bits:
             self._idle.append(binding)
@@ -87,8 +89,8 @@ class Latch(Automaton):
             return None
         return self.program.output(self.instances.get(binding, self.default).state)
 
-    def predict_truth(self, binding: Binding, state: State, moment: LetterTime) -> bool | None:
-        """The value of :meth:`truth` after the letter of ``state`` at ``moment``, without a change."""
+    def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
+        """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
         if self.unknown and (binding in self.unknown or () in self.unknown):
             return None
         global_bits, local_bits = self._bits(state, None), self._bits(state, binding)
@@ -96,7 +98,7 @@ class Latch(Automaton):
             return None
         program, instance = self.program, self.instances.get(binding, self.default)
         letter = local_bits | global_bits
-        return program.output(program.move(instance.state, letter, program.time_bits(moment), moment)[0])
+        return program.output(program.move(instance.state, letter, program.time_bits(letter_time), letter_time)[0])
 
     def fork(self) -> Latch:
         """An independent copy."""
@@ -184,10 +186,10 @@ class LatchedCheck(StepCheck):
             slots = tuple([v.slot for v in free_variables])
             self._truths[id(formula)] = Truth(emitter, formula, free_variables), slots
 
-    def check_with_latches(self, state: State, truth: LatchTruth, moment: LetterTime) -> None:
+    def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
         for binding in self._due:
-            self._record(self._evaluate(state, binding, truth), binding, moment.letter + 1, moment.letter)
+            self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
         self._due.clear()
 
     def _evaluate(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:

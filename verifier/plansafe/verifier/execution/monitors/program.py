@@ -169,44 +169,44 @@ class Program:
             self.states.append(state)
         return number
 
-    def time_bits(self, moment: LetterTime) -> int:
+    def time_bits(self, letter_time: LetterTime) -> int:
         """The comparisons of a letter's time with the bounds of the formula, as bits; 0 without bounds."""
         bits = 0
         shift = 0
         for component in self.components:
             if component.kind in _BOUNDED:
                 low, high = component.bounds[0], component.bounds[-1]
-                flags = [moment.time <= low, moment.later_at_most(low), False, False]
+                flags = [letter_time.time <= low, letter_time.later_at_most(low), False, False]
                 if component.kind == "hold-during":
-                    flags[2:] = moment.time < high, moment.later_before(high)
+                    flags[2:] = letter_time.time < high, letter_time.later_before(high)
                 for flag in flags:
                     bits |= flag << shift
                     shift += 1
         return bits
 
-    def step(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> int:
+    def step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
         """The state after a letter; cached unless the formula has a clock."""
         if self.clocked:
-            return self._step(state, letter, time_bits, moment)
+            return self._step(state, letter, time_bits, letter_time)
         key = (state, letter, time_bits)
         after = self._next.get(key)
         if after is None:
-            after = self._next[key] = self._step(state, letter, time_bits, moment)
+            after = self._next[key] = self._step(state, letter, time_bits, letter_time)
         return after
 
-    def move(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> tuple[int, bool]:
+    def move(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> tuple[int, bool]:
         """The state after a letter, and whether reading the same letter again would not change it."""
         if self.clocked:
-            after = self._step(state, letter, time_bits, moment)
-            return after, not self.pending(after) and self._step(after, letter, time_bits, moment) == after
+            after = self._step(state, letter, time_bits, letter_time)
+            return after, not self.pending(after) and self._step(after, letter, time_bits, letter_time) == after
         key = (state, letter, time_bits)
         move = self._moves.get(key)
         if move is None:
-            after = self.step(state, letter, time_bits, moment)
-            move = self._moves[key] = after, self.step(after, letter, time_bits, moment) == after
+            after = self.step(state, letter, time_bits, letter_time)
+            move = self._moves[key] = after, self.step(after, letter, time_bits, letter_time) == after
         return move
 
-    def _step(self, state: int, letter: int, time_bits: int, moment: LetterTime) -> int:
+    def _step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
         stored, components, _ = self.states[state]
         now, after = self._past_step(stored, letter)
         output = True
@@ -227,7 +227,7 @@ class Program:
             if component.kind in _BOUNDED:
                 flags = time_bits >> shift & 15
                 shift += 4
-            new_states.append(advance_component(component, component_state, values, flags, moment))
+            new_states.append(advance_component(component, component_state, values, flags, letter_time))
         return self._number((after, tuple(new_states), output))
 
     def _past_step(self, stored: int, letter: int) -> tuple[int, int]:

@@ -173,7 +173,7 @@ class Runtime:
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
-    def start(self, state: State, moment: LetterTime) -> None:
+    def start(self, state: State, letter_time: LetterTime) -> None:
         """Read S0, the state before the first step."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
@@ -182,7 +182,7 @@ class Runtime:
             if monitor.reads_actions:
                 self._due_at_actions[number] = None
             else:
-                monitor.step(state, moment)
+                monitor.step(state, letter_time)
                 if monitor.awake:
                     self._awake[number] = None
 
@@ -195,34 +195,34 @@ class Runtime:
             self.monitors[number] = self.monitors[number].fork()
         return self.monitors[number]
 
-    def enter_state(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+    def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
         """Read the state that is reached; ``log`` has the changes since the state before."""
         due = dict(self._awake)
         self._record_changes(state, log, due)
         for number in due:
             if self.monitors[number].reads_actions:
                 self._due_at_actions[number] = None
-            elif number in self._awake and not moment.timed and self.monitors[number].is_stable(moment):
+            elif number in self._awake and not letter_time.timed and self.monitors[number].is_stable(letter_time):
                 continue
-            elif self._step_monitor(self._unshared_monitor(number), state, moment):
+            elif self._step_monitor(self._unshared_monitor(number), state, letter_time):
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
         if self._due_after:
             for check in self._due_after:
-                self._check_after_step(check, state, moment)
+                self._check_after_step(check, state, letter_time)
             self._due_after.clear()
 
     # Runs that record where a rule part decides override the next three methods.
 
-    def _step_monitor(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+    def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
         """Let a monitor read the letter; return whether it must read the next letter even if nothing changes."""
-        monitor.step(state, moment)
+        monitor.step(state, letter_time)
         return monitor.awake
 
-    def _check_after_step(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+    def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
         """Evaluate a check about the state after a step."""
-        check.check_after_step(state, moment)
+        check.check_after_step(state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
         """Let a monitor report that the trace has ended."""
@@ -250,7 +250,7 @@ class Runtime:
                     due[number] = None
                     bindings = []
 
-    def take_actions(self, state: State, action_facts: Sequence[ActionFact], moment: LetterTime) -> None:
+    def take_actions(self, state: State, action_facts: Sequence[ActionFact], letter_time: LetterTime) -> None:
         """Read the present letter with its actions; their action facts hold meanwhile."""
         log: list[StateChange] = []
         for predicate, code in action_facts:
@@ -267,14 +267,14 @@ class Runtime:
                     if not bindings:
                         continue
                     check = self._unshared_check(predicate, position)
-                    check.check_step(state, bindings, moment)
+                    check.check_step(state, bindings, letter_time)
                     if check.after:
                         self._due_after.append(check)
                     elif isinstance(check, LatchedCheck):
                         latched.append(check)
-            self._read_actions(state, moment)
+            self._read_actions(state, letter_time)
             for check in latched:
-                check.check_with_latches(state, latch_truth(self.monitors), moment)
+                check.check_with_latches(state, latch_truth(self.monitors), letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
@@ -297,23 +297,23 @@ class Runtime:
         for rule, count in self._match_counter.counts(action_facts):
             self.match_counts[rule] += count
 
-    def _read_actions(self, state: State, moment: LetterTime) -> None:
+    def _read_actions(self, state: State, letter_time: LetterTime) -> None:
         due, self._due_at_actions = self._due_at_actions, {}
         for number in due:
             monitor = self._unshared_monitor(number)
-            monitor.step(state, moment)
+            monitor.step(state, letter_time)
             if monitor.awake:
                 self._due_at_actions[number] = None
 
-    def finish(self, state: State, moment: LetterTime) -> None:
+    def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
-        self._read_actions(state, moment)
+        self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:
             numbers = sorted(self._changed_since_summary()[0].union(self._summary[0].end_monitors))
         for number in numbers:
             if self.monitors[number].affects_end:
-                self._finish_monitor(self._unshared_monitor(number), state, moment.letter)
+                self._finish_monitor(self._unshared_monitor(number), state, letter_time.letter)
 
     def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""

@@ -58,7 +58,7 @@ class StepCheck:
             find(state.facts, state.fluents, indexes.tables, code, bindings)
         return bindings
 
-    def check_step(self, state: State, bindings: Iterable[Binding], moment: LetterTime) -> None:
+    def check_step(self, state: State, bindings: Iterable[Binding], letter_time: LetterTime) -> None:
         """Evaluate the bindings that match the next step, whose action fact is in the state."""
         for binding in dict.fromkeys(bindings):
             guard = self._guard(state, binding)
@@ -67,7 +67,7 @@ class StepCheck:
             elif guard and (self.after or self.needs_latches):
                 self._due.append(binding)
             elif guard:
-                self._check_binding(state, binding, moment.letter + 1, moment.letter)
+                self._check_binding(state, binding, letter_time.letter + 1, letter_time.letter)
 
     def predict(
         self, state: State, bindings: Iterable[Binding], past: LatchTruth
@@ -95,11 +95,11 @@ class StepCheck:
     def _evaluate(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
-    def check_after_step(self, state: State, moment: LetterTime) -> None:
+    def check_after_step(self, state: State, letter_time: LetterTime) -> None:
         """Evaluate the bindings that wait for the state after the step."""
         if self._due:
             for binding in self._due:
-                self._check_binding(state, binding, moment.letter, moment.letter)
+                self._check_binding(state, binding, letter_time.letter, letter_time.letter)
             self._due.clear()
 
     def _check_binding(self, state: State, binding: Binding, step: int, letter: int) -> None:

@@ -71,7 +71,7 @@ def start_state(operator: TraceOperator) -> ComponentState:
 
 
 def advance_component(
-    component: Component, state: ComponentState, values: list[bool], flags: int, moment: LetterTime
+    component: Component, state: ComponentState, values: list[bool], flags: int, letter_time: LetterTime
 ) -> ComponentState:
     """The next state of a whole-trace operator; the two final states do not change.
 
@@ -93,7 +93,7 @@ def advance_component(
         case "within":
             return SATISFIED_FOR_GOOD if first and flags & 1 else state if flags & 2 else VIOLATED_FOR_GOOD
         case "always-within":
-            return _advance_always_within(state, first, values[1], component.bounds[0], moment)
+            return _advance_always_within(state, first, values[1], component.bounds[0], letter_time)
         case "hold-during" | "hold-after":
             return _advance_hold(state, first, flags, for_good=component.kind == "hold-after")
         case "ltl":
@@ -120,18 +120,18 @@ def _advance_hold(state: ComponentState, first: bool, flags: int, *, for_good: b
 
 
 def _advance_always_within(
-    state: ComponentState, trigger: bool, answer: bool, bound: Number, moment: LetterTime
+    state: ComponentState, trigger: bool, answer: bool, bound: Number, letter_time: LetterTime
 ) -> ComponentState:
-    due = state if state is not None else (moment.time if trigger else None)
+    due = state if state is not None else (letter_time.time if trigger else None)
     if due is None:
         return None
     assert not isinstance(due, bool | str)
     deadline = due + bound
-    if answer and moment.time <= deadline:
+    if answer and letter_time.time <= deadline:
         return None
-    if moment.time > deadline:
+    if letter_time.time > deadline:
         return VIOLATED_FOR_GOOD
-    return due if moment.later_at_most(deadline) else VIOLATED_FOR_GOOD
+    return due if letter_time.later_at_most(deadline) else VIOLATED_FOR_GOOD
 
 
 def component_verdict(component: Component, state: ComponentState) -> int:

@@ -45,32 +45,32 @@ class DurationMonitors(Runtime):
         self.event_times: tuple[Number, ...] = ()
         self.batch = 0
 
-    def enter_state(self, state: State, log: Iterable[StateChange], moment: LetterTime) -> None:
+    def enter_state(self, state: State, log: Iterable[StateChange], letter_time: LetterTime) -> None:
         """Read a new state; ``log`` are the changes since the last one."""
         self.trail.set_topic(())
-        super().enter_state(state, log, moment)
+        super().enter_state(state, log, letter_time)
 
-    def finish(self, state: State, moment: LetterTime) -> None:
+    def finish(self, state: State, letter_time: LetterTime) -> None:
         """End the trace with this letter, which has no actions."""
         self.trail.set_topic(())
-        super().finish(state, moment)
+        super().finish(state, letter_time)
         self.trail.set_topic(("goal",))
 
-    def _step_monitor(self, monitor: StateMonitor, state: State, moment: LetterTime) -> bool:
+    def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
         self.trail.set_topic(("part", monitor.part, self.batch))
         if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.sees_all:
-            return super()._step_monitor(monitor, state, moment)
+            return super()._step_monitor(monitor, state, letter_time)
         if monitor.has_pending_changes:
-            same = [time == moment.time for time in self.event_times]  # constrains each to the letter's time
+            same = [time == letter_time.time for time in self.event_times]  # constrains each to the letter's time
             if not all(same):
                 raise AssertionError("the events of a happening have one time")
-            monitor.sleep(moment)
-            monitor.step(state, moment)
+            monitor.sleep(letter_time)
+            monitor.step(state, letter_time)
         return False
 
-    def _check_after_step(self, check: StepCheck, state: State, moment: LetterTime) -> None:
+    def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
         self.trail.set_topic(("part", check.part, self.batch))
-        super()._check_after_step(check, state, moment)
+        super()._check_after_step(check, state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
         self.trail.set_topic(("end", monitor.part))

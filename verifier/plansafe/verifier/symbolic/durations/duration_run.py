@@ -71,7 +71,7 @@ class DurationRun(TimedReplay):
         """A copy of the monitors that have read S0."""
         return None if self.prototype is None else self.prototype.fork()
 
-    def moment(self) -> LetterTime:
+    def letter_time(self) -> LetterTime:
         """The present letter."""
         kind = LetterTime if self.schedule.exact else OpenEndedLetterTime
         return kind(self.letter, self.time, True, self._shared)
@@ -86,7 +86,7 @@ class DurationRun(TimedReplay):
     ) -> None:
         """Do nothing: no caller reads the reasons, and finding them would compare more numbers."""
 
-    def _preferences(self, action: GroundAction, moment: str = "start") -> None:
+    def _preferences(self, action: GroundAction, phase: str = "start") -> None:
         """Do not count preferences: the verdict over all durations does not depend on them."""
 
     def _preferences_over_all(self) -> None:
