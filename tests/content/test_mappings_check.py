@@ -10,7 +10,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.rules.domain_coverage import DomainCoverage, InapplicableRule, WordMeaning, describe_coverage
-from plansafe.verifier.rules.elaborate import VACUOUS
+from plansafe.verifier.rules.rule_elaboration import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
   (:constants main - hob)

@@ -73,13 +73,13 @@ def test_the_navigation_lists_every_page_once(pages: dict[str, str]) -> None:
             return [part]
         return [page for inner in (part.values() if isinstance(part, dict) else part) for page in walk(inner)]
 
-    assert sorted(walk(make.navigation(read_index(DOCS), pages))) == sorted(pages)
+    assert sorted(walk(make.build_navigation(read_index(DOCS), pages))) == sorted(pages)
 
 
 @pytest.mark.slow
 def test_the_reference_has_every_command_and_flag(pages: dict[str, str]) -> None:
     names = set()
-    for words, command in commands.every_command():
+    for words, command in commands.iterate_commands():
         names.add(" ".join(words))
         text = pages[f"reference/commands/{words[0]}.md"]
         heading = re.search(rf"^##? safecheck {' '.join(words)}$", text, re.MULTILINE)
