@@ -274,7 +274,7 @@ class Automaton:
         if dirty:
             bits = self._bits(state, None)
             if bits is None:
-                return [], [] if () in self.undecided else [()]
+                return [], [()] if self._has_open_instances() and () not in self.undecided else []
             all_due, shared = all_due or bits != shared, bits
         if not self.default_retired and (self._default_awake or all_due):
             default = program.move(self.default.state, self.default_bits | shared, time_bits, letter_time)[0]
@@ -354,11 +354,16 @@ class Automaton:
             instance.bits = bits
 
     def _give_up(self) -> None:
-        """A leaf without parameters is undefined: no instance can be decided."""
-        self.undecided.add(())
+        """A leaf without parameters is undefined: the instances that are not yet decided stay undecided."""
+        if self._has_open_instances():
+            self.undecided.add(())
         self.default_retired = True
         for binding in list(self.instances):
             self._retire(binding)
+
+    def _has_open_instances(self) -> bool:
+        """Whether the verdict on some instance is not yet permanent."""
+        return bool(self.instances) or not self.default_retired
 
     def _retire(self, binding: Binding) -> None:
         del self.instances[binding]
