@@ -135,7 +135,9 @@ def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: di
 def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
     occurring = {words.strip().split(" ")[1] for cells in read_cases(world) for words in cells["does"].split(";")}
     occurring |= {words.strip().split(" ")[0] for cells in read_cases(world) for words in cells["is"].split(";")}
-    bound = {word.name for word in coverage_of_world(world).words_with("mapped") if word.kind in ("predicate", "action")}
+    bound = {
+        word.name for word in coverage_of_world(world).words_with("mapped") if word.kind in ("predicate", "action")
+    }
     assert bound - occurring == set()
 
 
@@ -146,7 +148,8 @@ EXCLUSIVE_KINDS_OF_TABLE = [group for group in EXCLUSIVE_KINDS if group[0] != "v
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
     """The kinds that it declares in the domain are also the kinds of the table."""
     declared_kinds = vocabulary("omnigibson").kinds
-    words = {word.name: word.replacement for word in coverage_of_world("omnigibson").words_with("mapped") if word.kind == "type"}
+    mapped_words = coverage_of_world("omnigibson").words_with("mapped")
+    words = {word.name: word.replacement for word in mapped_words if word.kind == "type"}
     overlapping, outside, different = set(), set(), set()
     for category in categories():
         above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])
