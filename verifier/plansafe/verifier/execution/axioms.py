@@ -41,14 +41,14 @@ class Axioms:
         """The predicates (and ``-1 - f`` for fluents) that derived predicates depend on."""
         self._has_few_objects = len(task.objects) <= MAX_UNINDEXED_OBJECTS
         self._strata = [
-            StratumJoins(emitter, group) for stratum in task.axioms for group in dependency_components(stratum)
+            StratumJoins(emitter, group) for stratum in task.axioms for group in find_dependency_components(stratum)
         ]
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""
         indexes = JoinIndexes(self.emitter, facts)
         for joins in self._strata:
-            fixpoint(joins, facts, fluents, indexes)
+            compute_fixpoint(joins, facts, fluents, indexes)
 
     def update(self, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
         """After a step: correct the derived facts that depend on its changes, and append their changes to ``log``.
@@ -86,7 +86,7 @@ class Axioms:
                 facts[predicate] = codes_before
 
 
-def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
+def find_dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
     """The axioms of a stratum grouped by mutual dependency, each group after those it reads (Kosaraju, 1978)."""
     graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
@@ -122,7 +122,7 @@ def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]
     return [tuple(groups[number]) for number in sorted(groups)]
 
 
-def fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
+def compute_fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
     """Set the predicates of a stratum to their least fixpoint; the strata before it are correct."""
     for predicate in joins.predicates:
         facts[predicate] = set()
@@ -220,7 +220,7 @@ class Maintenance:
     def recompute(self, joins: StratumJoins, old: PredicateFacts) -> None:
         """Compute a stratum again and record the differences from its ``old`` facts."""
         facts = self.facts
-        fixpoint(joins, facts, self.fluents, self.indexes)
+        compute_fixpoint(joins, facts, self.fluents, self.indexes)
         for predicate, old_codes in old.items():
             self._record(predicate, old_codes, old_codes - facts[predicate], facts[predicate] - old_codes)
 

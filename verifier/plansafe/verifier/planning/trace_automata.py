@@ -8,7 +8,7 @@ from functools import partial
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
@@ -18,8 +18,8 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     ComponentState,
     LetterTime,
     advance_component,
-    component_verdict,
-    start_state,
+    find_component_verdict,
+    find_start_state,
 )
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
@@ -129,7 +129,7 @@ class LtlAutomaton(TraceAutomaton):
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
         if not is_past_only(formula):
             return None
-        key = structural_key(formula)
+        key = make_structural_key(formula)
         if key not in self._index:
             self._index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -165,7 +165,7 @@ class OperatorAutomaton(TraceAutomaton):
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
         self.counts_steps = is_stutter_sensitive(operator)
-        self.start = start_state(operator)
+        self.start = find_start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
         self._flags: list[int] = [0]
 
@@ -203,5 +203,5 @@ class OperatorAutomaton(TraceAutomaton):
 
     def verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, inverted for a negated operator."""
-        verdict = component_verdict(self.component, state)
+        verdict = find_component_verdict(self.component, state)
         return verdict if self.positive else PERMANENTLY_SATISFIED - verdict

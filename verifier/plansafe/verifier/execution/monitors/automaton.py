@@ -15,7 +15,7 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.invariant import Truth
+from plansafe.verifier.execution.monitors.invariant import ConditionEvaluator
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
@@ -100,7 +100,8 @@ class Automaton:
         self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
         self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
         self.truths = [
-            Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
+            ConditionEvaluator(emitter, leaf, self.parameters if i in self.local_leaves else ())
+            for i, leaf in enumerate(leaves)
         ]
         local_leaves = [(number, leaves[number]) for number in self.local_leaves]
         self._local = emitter.compile_bits(local_leaves, [v.slot for v in self.parameters])

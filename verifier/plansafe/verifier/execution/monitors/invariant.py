@@ -14,7 +14,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable
 
 
-class Truth:
+class ConditionEvaluator:
     """The three-valued truth of ``formula`` under a binding: by generated code, or interpreted if it is undefined."""
 
     def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
@@ -50,7 +50,7 @@ class Episode:
         return "introduced" if self.start or mentions_actions else "worsened" if self.touched else "pre-existing"
 
 
-class Invariant:
+class InvariantMonitor:
     """``body`` must hold in every state (``always``), or in the last (``final``), for every binding.
 
     Work per step: the triggers of the facts that changed, and the violated bindings that read them.
@@ -76,7 +76,7 @@ class Invariant:
         self.mentions_actions = mentions_actions
         self.limit = limit
         self.search = compile_extension(emitter, body, False, parameters)
-        self.holds = Truth(emitter, body, parameters)
+        self.holds = ConditionEvaluator(emitter, body, parameters)
         self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
@@ -172,7 +172,7 @@ class Invariant:
         for binding, episode in self.episodes.items():
             self._report(binding, episode, self.final, letter if self.final else None)
 
-    def fork(self) -> Invariant:
+    def fork(self) -> InvariantMonitor:
         """An independent copy."""
         copy = shallow_copy(self)
         copy.readers = self.readers.fork()

@@ -8,17 +8,17 @@ is left out, a running deadline counts from now, and the letter counts only whil
 from __future__ import annotations
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
 from plansafe.verifier.execution.monitors.trace_operators import Component, ComponentState
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
-Key = tuple[object, ...]
+MonitorKey = tuple[object, ...]
 
 
-def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria = EVERY_VIOLATION) -> Key:
+def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria = EVERY_VIOLATION) -> MonitorKey:
     """The memory of ``runtime`` at ``letter`` of an untimed trace, as far as it affects decisive violations.
 
     If only violations that the plan caused decide, the key includes what the blame for later violations depends on. It
@@ -40,7 +40,7 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
         memory = memories.get(number)
         if memory is None or (memory.initial is None and criteria.only_introduced):
             memory = _compute_memory(monitor, letter, criteria.only_introduced)
-            if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
+            if isinstance(monitor, InvariantMonitor) or not (monitor.program.clocked or monitor.program.horizon):
                 memories[number] = memory
         if memory.key:
             key.append(memory.key)
@@ -55,9 +55,9 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     return (*key, is_violated, is_undecided)
 
 
-def _compute_memory(monitor: Invariant | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
+def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
     initial, caused = _initial_violations_key(monitor) if only_introduced else (None, False)
-    if isinstance(monitor, Invariant):
+    if isinstance(monitor, InvariantMonitor):
         # The episodes follow from the state; undecided instances of the last state are evaluated again.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
@@ -68,9 +68,9 @@ def _compute_memory(monitor: Invariant | Automaton, letter: int, only_introduced
     return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), initial, caused)
 
 
-def _initial_violations_key(monitor: Invariant | Automaton) -> tuple[Key, bool]:
+def _initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple[MonitorKey, bool]:
     """The key of what the blame for violations at letter 0 depends on; whether the plan caused a violation already."""
-    if isinstance(monitor, Invariant):
+    if isinstance(monitor, InvariantMonitor):
         blames = {binding: episode.blame(monitor.mentions_actions) for binding, episode in monitor.episodes.items()}
         if monitor.final:
             # Only the last state counts: a worsened violation may still end.
@@ -92,12 +92,12 @@ def _initial_violations_key(monitor: Invariant | Automaton) -> tuple[Key, bool]:
     return (violated, unsettled, sharing), caused
 
 
-def program_key(program: Program, state: int, letter: int) -> Key:
+def make_program_key(program: Program, state: int, letter: int) -> MonitorKey:
     """The memory of one instance's automaton after ``letter`` letters of an untimed trace."""
     return _state_key(program, state, letter), min(letter, program.horizon)
 
 
-def _automaton_key(automaton: Automaton, letter: int) -> Key:
+def _automaton_key(automaton: Automaton, letter: int) -> MonitorKey:
     """The automaton states of all bindings, and the letter as far as a bound is ahead of it."""
     program = automaton.program
     states = {binding: _state_key(program, i.state, letter) for binding, i in automaton.instances.items()}

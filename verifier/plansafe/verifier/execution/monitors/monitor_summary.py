@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.rules.model import RulePart
 
-StateMonitor = Invariant | Automaton
+StateMonitor = InvariantMonitor | Automaton
 
 
 class MonitorSummary(NamedTuple):
@@ -36,7 +36,7 @@ def summarize_monitors(
     """Summarize all monitors and checks; ``rules`` is the number of rules."""
     touches = [0] * rules
     for monitor in monitors:
-        touches[parts[monitor.part].rule] += touch_count(monitor)
+        touches[parts[monitor.part].rule] += count_candidates(monitor)
     return MonitorSummary(
         tuple([n for n, monitor in enumerate(monitors) if monitor.affects_end]),
         tuple([n for n, monitor in enumerate(monitors) if monitor.violations or monitor.undecided]),
@@ -45,6 +45,6 @@ def summarize_monitors(
     )
 
 
-def touch_count(monitor: StateMonitor) -> int:
+def count_candidates(monitor: StateMonitor) -> int:
     """How often changes could have affected the condition of a monitor's rule; 0 for latches."""
     return 0 if isinstance(monitor, Latch) else monitor.touches

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal, structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal, make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
@@ -25,8 +25,8 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     ComponentState,
     LetterTime,
     advance_component,
-    component_verdict,
-    start_state,
+    find_component_verdict,
+    find_start_state,
 )
 from plansafe.verifier.model.nodes import (
     And,
@@ -101,7 +101,7 @@ class Program:
 
     def leaf(self, formula: Formula) -> int:
         """The number of a state formula among the leaves; it is added if it is missing."""
-        key = structural_key(formula)
+        key = make_structural_key(formula)
         if key not in self._leaf_index:
             self._leaf_index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -142,7 +142,7 @@ class Program:
             case Temporal():
                 values = [self._past_expression(p) for p in formula.operands]
                 operator = trace_operator(formula)
-                return self._component(Component(operator, values, formula.bounds, start_state(operator)))
+                return self._component(Component(operator, values, formula.bounds, find_start_state(operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
@@ -294,7 +294,7 @@ class Program:
         if kind == "component":
             component, state = self.components[number], components[number]
             if component.kind != "ltl":
-                return component_verdict(component, state)
+                return find_component_verdict(component, state)
             if state in (progression.TRUE, progression.FALSE):
                 return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
             assert isinstance(state, int)

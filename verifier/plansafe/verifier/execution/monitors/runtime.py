@@ -14,13 +14,13 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, latch_truth
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, make_latch_reader
 from plansafe.verifier.execution.monitors.monitor_summary import (
     MonitorSummary,
     StateMonitor,
+    count_candidates,
     summarize_monitors,
-    touch_count,
 )
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, MatchCounter, RuleSet
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
@@ -67,7 +67,7 @@ class Runtime:
         self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that changed between the summary and the last fork."""
         self.key_memories: dict[int, MonitorMemory] = {}
-        """By number, the key memory of monitors that have not changed since it was computed (see ``monitor_key``)."""
+        """By number, the key memory of monitors that have not changed since it was computed (see ``make_monitor_key``)."""
         self.too_large: list[int] = []
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
@@ -101,7 +101,7 @@ class Runtime:
         monitor: StateMonitor
         if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
             final = part.mode == "end"
-            monitor = Invariant(
+            monitor = InvariantMonitor(
                 number,
                 emitter,
                 part.parameters,
@@ -274,7 +274,7 @@ class Runtime:
                         latched.append(check)
             self._read_actions(state, letter_time)
             for check in latched:
-                check.check_with_latches(state, latch_truth(self.monitors), letter_time)
+                check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
@@ -354,7 +354,7 @@ class Runtime:
         counts = [t + m for t, m in zip(summary.touches, self.match_counts, strict=True)]
         for number in self._changed_since_summary()[0]:
             monitor = self.monitors[number]
-            counts[parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
+            counts[parts[monitor.part].rule] += count_candidates(monitor) - count_candidates(before[number])
         return counts
 
     def fork(self) -> Runtime:

@@ -57,7 +57,7 @@ class Component(NamedTuple):
     start: ComponentState
 
 
-def start_state(operator: TraceOperator) -> ComponentState:
+def find_start_state(operator: TraceOperator) -> ComponentState:
     """The state of a whole-trace operator before the first letter."""
     match operator:
         case "at-most-once" | "sometime-before" | "within":
@@ -134,7 +134,7 @@ def _advance_always_within(
     return due if letter_time.later_at_most(deadline) else VIOLATED_FOR_GOOD
 
 
-def component_verdict(component: Component, state: ComponentState) -> int:
+def find_component_verdict(component: Component, state: ComponentState) -> int:
     """The prefix verdict of a whole-trace operator in a state."""
     if state is VIOLATED_FOR_GOOD:
         return PERMANENTLY_VIOLATED
