@@ -46,7 +46,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(automaton.Automaton, "_advance_default", "advanced")
     counted(automaton.Automaton, "step", "woken")
     counted(invariant.InvariantMonitor, "step", "woken")
-    counted(invariant.Truth, "__call__", "evaluated")
+    counted(invariant.ConditionEvaluator, "__call__", "evaluated")
     counted(stepcheck.StepCheck, "check_step", "matched")
     return counts
 

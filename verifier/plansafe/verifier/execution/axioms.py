@@ -197,21 +197,21 @@ class Maintenance:
 
     def update_stratum(self, joins: StratumJoins) -> None:
         """Correct a stratum; those before it are correct."""
-        touched = joins.reads & self.changed
-        if not touched:
+        changed_reads = joins.reads & self.changed
+        if not changed_reads:
             return
         facts = self.facts
         old = {predicate: facts[predicate] for predicate in joins.predicates}
         self._old.update(old)
         overdeleted = None
-        if joins.predicates.isdisjoint(joins.opaque) and touched.isdisjoint(joins.opaque):
-            overdeleted = self._find_overdeleted(joins, touched, old)
+        if joins.predicates.isdisjoint(joins.opaque) and changed_reads.isdisjoint(joins.opaque):
+            overdeleted = self._find_overdeleted(joins, changed_reads, old)
         if overdeleted is None:
             self.recompute(joins, old)
             return
         for predicate, codes in overdeleted.items():
             facts[predicate] = old[predicate] - codes
-        self._rederive(joins, touched, old, overdeleted)
+        self._rederive(joins, changed_reads, old, overdeleted)
         for predicate, old_codes in old.items():
             codes = facts[predicate]
             if codes is not old_codes:
@@ -244,22 +244,22 @@ class Maintenance:
             self._before.facts[predicate] = codes
         return self._before
 
-    def _changed_joins(self, joins: StratumJoins, touched: Iterable[int], deletes: bool) -> JoinQueue:
+    def _changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
         """The joins from changed facts that find possible deletions (``deletes``) or additions."""
         queue: JoinQueue = []
-        for predicate in touched:
+        for predicate in changed_reads:
             for codes, positive in ((self.deleted.get(predicate), deletes), (self.added.get(predicate), not deletes)):
                 if codes:
                     queue += [(join, codes) for join in joins.joins_from(predicate, positive)]
         return queue
 
     def _find_overdeleted(
-        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts
+        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts
     ) -> PredicateFacts | None:
         """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
         overdeleted: PredicateFacts = {}
         budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
-        queue = self._changed_joins(joins, touched, True)
+        queue = self._changed_joins(joins, changed_reads, True)
         while queue:
             indexes = self.before
             fresh: PredicateFacts = {}
@@ -278,7 +278,7 @@ class Maintenance:
         return {predicate: codes for predicate, codes in overdeleted.items() if codes}
 
     def _rederive(
-        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
+        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
     ) -> None:
         """Restore the overdeleted facts that have another derivation, and add the new ones."""
         facts, fluents, indexes = self.facts, self.fluents, self.indexes
@@ -289,4 +289,4 @@ class Maintenance:
                 restored[predicate] = derivable
         for predicate, codes in restored.items():
             facts[predicate] |= codes
-        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, touched, False), restored, old)
+        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, changed_reads, False), restored, old)

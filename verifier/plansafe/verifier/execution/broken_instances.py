@@ -119,7 +119,9 @@ def _caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ..
     if monitor.final:
         return bindings
     episodes = monitor.episodes.items()
-    return bindings.union([b for b, episode in episodes if episode.blame(monitor.mentions_actions) in CAUSED_BLAMES])
+    return bindings.union(
+        [b for b, episode in episodes if episode.blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES]
+    )
 
 
 def _undecided_since(

@@ -238,9 +238,9 @@ class _Recorder:
         broken = {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}
         violated = {(v.part, v.binding) for v in now.violations()} | broken
         at_risk = {(v.part, v.binding) for v in end.violations()} - violated - breaks
-        touches_before = now.touches() if before is None else before.touches()
-        touches = zip(touches_before, now.touches(), strict=True)
-        triggered = [rule for rule, (old, new) in enumerate(touches) if old != new]
+        counts_before = now.trigger_counts() if before is None else before.trigger_counts()
+        counts = zip(counts_before, now.trigger_counts(), strict=True)
+        triggered = [rule for rule, (old, new) in enumerate(counts) if old != new]
         self._record_status(run.letter, BREAKS, self._by_rule(breaks))
         self._record_status(run.letter, BROKEN, self._by_rule(broken - breaks))
         self._instances_at_risk = self._by_rule(at_risk)

@@ -13,8 +13,9 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
-from plansafe.verifier.execution.monitors.invariant import ConditionEvaluator, InvariantMonitor
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
 from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime

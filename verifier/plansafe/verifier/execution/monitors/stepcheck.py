@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import compile_extension
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import ConditionEvaluator
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
@@ -49,7 +49,6 @@ class StepCheck:
         self._due: list[Binding] = []
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
-        self.touches = 0
 
     def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that may match the next step, whose action fact is in the state."""
