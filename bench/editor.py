@@ -33,7 +33,7 @@ DATA = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / 
 TARGETS = {"household": 0.1, "virtualhome": 0.3}
 
 
-class Client:
+class LanguageClient:
     """A minimal client of the language server protocol."""
 
     def __init__(self, folder: Path) -> None:
@@ -48,20 +48,20 @@ class Client:
         assert self._process.stdin is not None
         return self._process.stdin
 
-    def notify(self, method: str, params: Any, **more: Any) -> None:
-        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
-        self._input.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    def notify(self, method: str, params: Any, **fields: Any) -> None:
+        payload = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **fields}).encode()
+        self._input.write(b"Content-Length: %d\r\n\r\n%s" % (len(payload), payload))
         self._input.flush()
 
     def request(self, method: str, params: Any) -> Any:
         self._last += 1
         self.notify(method, params, id=self._last)
         while True:
-            message = self.read()
+            message = self.read_message()
             if message.get("id") == self._last and "method" not in message:
                 return message.get("result")
 
-    def read(self) -> Any:
+    def read_message(self) -> Any:
         assert self._process.stdout is not None
         length = 0
         while (line := self._process.stdout.readline()) not in (b"\r\n", b""):
@@ -72,19 +72,19 @@ class Client:
     def diagnostics(self, uri: str, version: int) -> list[Any]:
         """Wait for the diagnostics of a document version."""
         while True:
-            message = self.read()
+            message = self.read_message()
             params = message.get("params") or {}
             if message.get("method") == "textDocument/publishDiagnostics" and params["uri"] == uri:
                 if params.get("version") != version:
                     continue
                 return list(params["diagnostics"])
 
-    def seconds(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU time of all threads of the server since its start."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return sum([int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]) / 1e9
 
-    def close(self) -> None:
+    def shut_down(self) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)
         self._process.wait(timeout=30)
@@ -95,8 +95,8 @@ def write_household(folder: Path, steps: int) -> Path:
     shutil.copy(ROOT / "examples" / "dinner" / "problem.pddl", folder)
     text = (ROOT / "examples" / "dinner" / "stew-and-salad.plan").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("(")]
-    there, back = "(go robot dining-room kitchen)", "(go robot kitchen dining-room)"
-    lines += [back if n % 2 else there for n in range(max(steps - len(lines), 0))]
+    forward_step, return_step = "(go robot dining-room kitchen)", "(go robot kitchen dining-room)"
+    lines += [return_step if n % 2 else forward_step for n in range(max(steps - len(lines), 0))]
     return write_lines(folder / "long.plan", lines[:steps])
 
 
@@ -126,7 +126,7 @@ def write_lines(path: Path, lines: list[str]) -> Path:
 
 def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
     """Type randomly chosen steps again; returns the CPU seconds per key."""
-    client = Client(path.parent)
+    client = LanguageClient(path.parent)
     text, uri, version = path.read_text(encoding="utf-8"), path.as_uri(), 1
     opened_document = {"uri": uri, "languageId": "plan", "version": version, "text": text}
     client.notify("textDocument/didOpen", {"textDocument": opened_document})
@@ -139,36 +139,38 @@ def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
     lines = text.splitlines()
     steps = [index for index, line in enumerate(lines) if line[:1] in ("(", "[")]
     while len(costs) < keys:
-        number = rng.choice(steps)
-        line = lines[number]
-        closing = line.index("]" if line[0] == "[" else ")")
-        for end in range(1, closing + 1):
+        line_number = rng.choice(steps)
+        line = lines[line_number]
+        closing_column = line.index("]" if line[0] == "[" else ")")
+        for typed_columns in range(1, closing_column + 1):
             version += 1
-            start_column, end_column = (1, closing) if end == 1 else (end - 1, end - 1)
-            place = {
-                "start": {"line": number, "character": start_column},
-                "end": {"line": number, "character": end_column},
+            start_column, end_column = (
+                (1, closing_column) if typed_columns == 1 else (typed_columns - 1, typed_columns - 1)
+            )
+            edit_range = {
+                "start": {"line": line_number, "character": start_column},
+                "end": {"line": line_number, "character": end_column},
             }
-            change = {"range": place, "text": line[end - 1] if end > 1 else ""}
-            cpu_before, wall_start = client.seconds(), time.perf_counter()
+            change = {"range": edit_range, "text": line[typed_columns - 1] if typed_columns > 1 else ""}
+            cpu_before, wall_start = client.cpu_seconds(), time.perf_counter()
             client.notify(
                 "textDocument/didChange",
                 {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]},
             )
             client.diagnostics(uri, version)
-            costs.append(client.seconds() - cpu_before)
+            costs.append(client.cpu_seconds() - cpu_before)
             wall_times.append(time.perf_counter() - wall_start)
             client.request("textDocument/inlayHint", {"textDocument": document, "range": visible_range})
             client.request("textDocument/semanticTokens/full", {"textDocument": document})
-            with_hints_costs.append(client.seconds() - cpu_before)
-    client.close()
-    report("diagnostics", costs)
-    report("with hints and colours", with_hints_costs)
-    report("wall-clock time", wall_times)
+            with_hints_costs.append(client.cpu_seconds() - cpu_before)
+    client.shut_down()
+    print_times("diagnostics", costs)
+    print_times("with hints and colours", with_hints_costs)
+    print_times("wall-clock time", wall_times)
     return costs
 
 
-def report(label: str, seconds: list[float]) -> None:
+def print_times(label: str, seconds: list[float]) -> None:
     """Print the median, the 95th percentile and the maximum."""
     ordered = sorted(seconds)
     median, percentile_95 = ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]

@@ -47,10 +47,10 @@ class Detours(GapRanking):
         unique = list({self.plans.steps(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
-            for number, steps in enumerate(self.chosen(unique)[: self.options.max_gaps])
+            for number, steps in enumerate(self.ordered_plans(unique)[: self.options.max_gaps])
         ]
 
-    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The plans, best first: here in the order of the list."""
         return plans
 
@@ -58,7 +58,7 @@ class Detours(GapRanking):
 class RandomDetours(Detours):
     """A baseline: detour plans in random order."""
 
-    def chosen(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The plans in random order."""
         return random.Random(len(plans)).sample(plans, len(plans))
 
@@ -72,10 +72,13 @@ def set_equal_weights(weight: float) -> None:
     """Give every suspicious word the same weight."""
     original_init = SuspicionWeights.__init__
 
+    def with_weight(suspicion: Suspicion) -> Suspicion:
+        return suspicion._replace(weight=weight) if suspicion.weight * weight else NO_SUSPICION
+
     def with_equal_weights(self: SuspicionWeights, *arguments: object) -> None:
         original_init(self, *arguments)  # type: ignore[arg-type]
-        self.facts = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.facts]
-        self.types = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.types]
+        self.facts = [with_weight(suspicion) for suspicion in self.facts]
+        self.types = [with_weight(suspicion) for suspicion in self.types]
         self.actions = {name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.actions.items()}
 
     SuspicionWeights.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
@@ -152,15 +155,12 @@ def print_deletions(cases: list[Case], options: GapOptions, library: tuple[str, 
             print_gaps(outcome.gaps)
     print()
     for measure in ("revealed", "caught", "restored"):
-        ranks = [getattr(outcome, measure) for outcome in outcomes]
-        counts = [sum([1 for rank in ranks if rank is not None and rank <= first]) for first in TOP_RANKS]
-        shares = ", ".join(
-            [
-                f"{count} ({count / len(outcomes):.0%}) by the first {n}"
-                for n, count in zip(TOP_RANKS, counts, strict=True)
-            ]
-        )
-        print(f"{measure:9} of {len(outcomes)}: {shares}")
+        gap_ranks = [getattr(outcome, measure) for outcome in outcomes]
+        shares = []
+        for top in TOP_RANKS:
+            count = sum([rank is not None and rank <= top for rank in gap_ranks])
+            shares.append(f"{count} ({count / len(outcomes):.0%}) by the first {top}")
+        print(f"{measure:9} of {len(outcomes)}: {', '.join(shares)}")
     print(
         f"CPU seconds: {sum([o.seconds for o in outcomes]):.0f}, "
         f"at most {max([o.seconds for o in outcomes]):.1f} for one case"

@@ -47,26 +47,26 @@ from plansafe.verifier.planning.guide import Guide
 from plansafe.verifier.reporting.report import Headline
 
 SECTIONS = ("drawn", "virtualhome", "store", "mask")
-GOOD = (Headline.SAFE, Headline.VALID)
+GOOD_HEADLINES = (Headline.SAFE, Headline.VALID)
 MASK_MS = 1.0
 """Target: milliseconds per token."""
 
 
-class Metered(PlainModel):
+class MeteredModel(PlainModel):
     """A model whose own CPU time is measured."""
 
-    def __init__(self, inner: Model) -> None:
-        super().__init__("metered", inner.identity, inner.capabilities)
-        self._inner = inner
-        self.spent = 0.0
+    def __init__(self, wrapped: Model) -> None:
+        super().__init__("metered", wrapped.identity, wrapped.capabilities)
+        self._wrapped = wrapped
+        self.cpu_time = 0.0
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """The answer of the wrapped model."""
         start = process_time()
         try:
-            return self._inner.answer(request, mask)
+            return self._wrapped.answer(request, mask)
         finally:
-            self.spent += process_time() - start
+            self.cpu_time += process_time() - start
 
 
 class GuidedPlan(NamedTuple):
@@ -82,18 +82,21 @@ def build_plan(
     checker: Checker, guide: Guide, model: Model, messages: tuple[Message, ...], mode: Mode, longest: int
 ) -> GuidedPlan:
     """Let a model build a plan and audit it."""
-    metered = Metered(model)
+    metered = MeteredModel(model)
     start = process_time()
     decoded = decode(metered, "task", messages, guide, mode, longest)
     total_time = process_time() - start
     return GuidedPlan(
-        decoded, total_time - metered.spent, metered.spent, checker.check(Source("made.plan", decoded.plan)).headline
+        decoded,
+        total_time - metered.cpu_time,
+        metered.cpu_time,
+        checker.check(Source("made.plan", decoded.plan)).headline,
     )
 
 
-def contradiction(guided_plan: GuidedPlan, solvable: bool) -> str:
+def find_contradiction(guided_plan: GuidedPlan, solvable: bool) -> str:
     """How the plan contradicts the checker, or a known safe plan (``solvable``); empty if it does not."""
-    if guided_plan.decoded.end is End.DONE and guided_plan.headline not in GOOD:
+    if guided_plan.decoded.end is End.DONE and guided_plan.headline not in GOOD_HEADLINES:
         return f"reaches the goal, but is {guided_plan.headline.value if guided_plan.headline else 'not judged'}"
     return (
         "reported as unsolvable, but has a safe plan" if solvable and guided_plan.decoded.end is End.UNSOLVABLE else ""
@@ -125,7 +128,7 @@ def measure_drawn(options: argparse.Namespace, models: Sequence[Model]) -> int:
                     guide_time = process_time() - start
                     guided_plan = build_plan(checker, guide, model, messages, mode, math.ceil(slack * length))
                     guided_plans.append(guided_plan._replace(safecheck_time=guided_plan.safecheck_time + guide_time))
-                    problem = contradiction(guided_plan, slack >= 1)
+                    problem = find_contradiction(guided_plan, slack >= 1)
                     if problem:
                         contradictions += 1
                         print(f"  {task.name}: {problem}", flush=True)
@@ -143,7 +146,7 @@ def print_row(title: str, guided_plans: Sequence[GuidedPlan]) -> None:
     share = f"{100 * ours / models:5.1f}%" if not title.startswith("mock") else "-"
     calls = sum([plan.decoded.calls for plan in guided_plans])
     searches = sum([plan.decoded.searches for plan in guided_plans])
-    safe_count = sum([plan.headline in GOOD and plan.decoded.end is End.DONE for plan in guided_plans])
+    safe_count = sum([plan.headline in GOOD_HEADLINES and plan.decoded.end is End.DONE for plan in guided_plans])
     print(
         f"{title[-26:]:26} {len(guided_plans):5} {safe_count:5} {sum(steps):6} {calls:6} {searches:8}"
         f" {1e3 * ours / sum(steps):9.1f}"
@@ -181,10 +184,12 @@ def measure_virtualhome(options: argparse.Namespace) -> int:
             )
         total_time = process_time() - start
         times.append(total_time)
-        is_safe = guided_plan is not None and guided_plan.headline in GOOD and guided_plan.decoded.end is End.DONE
-        gold_is_safe = checker.check(prepared_task.plan).headline in GOOD
+        is_safe = (
+            guided_plan is not None and guided_plan.headline in GOOD_HEADLINES and guided_plan.decoded.end is End.DONE
+        )
+        gold_is_safe = checker.check(prepared_task.plan).headline in GOOD_HEADLINES
         contradictions += (gold_is_safe and continuation.exists is False) or (
-            guided_plan is not None and bool(contradiction(guided_plan, gold_is_safe))
+            guided_plan is not None and bool(find_contradiction(guided_plan, gold_is_safe))
         )
         solvable += gold_is_safe or bool(continuation.exists)
         if guided_plan is None:
@@ -218,9 +223,11 @@ def measure_store(options: argparse.Namespace) -> int:
     Returns the number of contradictions.
     """
     contradictions = 0
-    size = (5, 4, 24) if options.small else (50, 4, 500)
-    checker = store_checker(*size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))")
-    actions = size[0] * size[1] * size[2]
+    store_size = (5, 4, 24) if options.small else (50, 4, 500)
+    checker = store_checker(
+        *store_size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))"
+    )
+    actions = store_size[0] * store_size[1] * store_size[2]
     for slack in options.slack:
         start = process_time()
         guide = Guide(checker.compiled, time_limit_s=options.seconds)
@@ -232,7 +239,7 @@ def measure_store(options: argparse.Namespace) -> int:
         longest = math.ceil(slack * len(continuation.steps))
         model = MockModel("random", {}, options.seed)
         guided_plan = build_plan(checker, guide, model, said("go"), Mode.GUIDED, longest)
-        contradictions += bool(contradiction(guided_plan, True))
+        contradictions += bool(find_contradiction(guided_plan, True))
         decoded = guided_plan.decoded
         ms_per_step = 1e3 * guided_plan.safecheck_time / max(1, len(decoded.choices))
         print(f"store, {actions} ground `take` actions, slack {slack:g}:", end=" ")
@@ -245,7 +252,7 @@ def measure_store(options: argparse.Namespace) -> int:
     return contradictions
 
 
-class Pieces:
+class PieceVocabulary:
     """A vocabulary that needs no model weights: text is cut into pieces of at most three letters."""
 
     end = 0
@@ -268,7 +275,7 @@ def measure_mask(options: argparse.Namespace, vocabulary: object) -> None:
     """Measure the mask over 100,000 step lines; all, a tenth, or 200 are legal, chosen at random after each step."""
     items, places = (50, 40) if options.small else (500, 200)
     texts = [f"(take item{i} place{p} room{p // 4})" for i in range(items) for p in range(places)]
-    used_vocabulary = vocabulary if vocabulary is not None else Pieces()
+    used_vocabulary = vocabulary if vocabulary is not None else PieceVocabulary()
     start = process_time()
     table = TokenTable(used_vocabulary, texts, "\n")  # type: ignore[arg-type]  # a Vocabulary
     all_rows = table.numbers(texts)

@@ -49,7 +49,7 @@ def without_times(path: Path) -> list[dict[str, Any]]:
     return [{key: value for key, value in record.items() if key not in TIME_FIELDS} for record in objects]
 
 
-def have_same_rows(first_folder: Path, second_folder: Path) -> bool:
+def have_same_contents(first_folder: Path, second_folder: Path) -> bool:
     """True if two run folders have the same files with the same contents, except times."""
     names = sorted([path.name for path in first_folder.iterdir()])
     if names != sorted([path.name for path in second_folder.iterdir()]):
@@ -57,12 +57,12 @@ def have_same_rows(first_folder: Path, second_folder: Path) -> bool:
     return all([without_times(first_folder / name) == without_times(second_folder / name) for name in names])
 
 
-def kill_repeatedly(out: Path, jobs: int, kills: int, span: float, rng: random.Random) -> list[float]:
+def kill_repeatedly(out: Path, jobs: int, kills: int, max_delay: float, rng: random.Random) -> list[float]:
     """Start the run, kill and resume it ``kills`` times, then let it end; returns the delays before the kills."""
     delays: list[float] = []
     for _ in range(kills):
         child = start_run(out, "killed", jobs)
-        delay = rng.uniform(0, span)
+        delay = rng.uniform(0, max_delay)
         try:
             child.wait(delay)
         except subprocess.TimeoutExpired:
@@ -96,7 +96,7 @@ def main() -> int:
     print(f"uninterrupted: {whole_seconds:.1f} s", flush=True)
     rng = random.Random(options.seed)
     delays = kill_repeatedly(options.out, options.jobs, options.kills, 2 * whole_seconds / (options.kills + 1), rng)
-    is_same = have_same_rows(options.out / "whole", options.out / "killed")
+    is_same = have_same_contents(options.out / "whole", options.out / "killed")
     print(f"killed {len(delays)} times, after {', '.join([f'{delay:.1f}' for delay in delays])} s")
     print("the folders are equivalent" if is_same else "the folders DIFFER")
     return 1 if not is_same else 0 if len(delays) == options.kills else 3

@@ -6,6 +6,7 @@ the smallest peak that can be measured is about 20 MB.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -86,6 +87,13 @@ def spread(values: Sequence[float]) -> dict[str, float]:
         "95 %": round(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], 3),
         "max": round(ordered[-1], 3),
     }
+
+
+def fit_exponent(points: Sequence[tuple[int, float]]) -> float:
+    """The slope of log seconds over log size, by least squares."""
+    return statistics.linear_regression(
+        [math.log(size) for size, _ in points], [math.log(seconds) for _, seconds in points]
+    ).slope
 
 
 def run_in_turn(commands: Sequence[Sequence[str]], runs: int, budget: float) -> list[Summary]:

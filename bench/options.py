@@ -4,8 +4,8 @@ usage: python -m bench.options [--repeat 5] [--letters 3] [--small]
 
 Prints CPU milliseconds of ``Execution.options`` at states of a random walk, after compilation: median and maximum.
 For comparison: calling ``after`` for each step, and ``legal`` alone. ``fork`` is in microseconds. Tasks: two scenes of
-VirtualHome (``PLANSAFE_DATA``) with the hazard library, and a task with 100,000 ground actions, of which about 200 are
-legal. Targets: 30 ms, 5 ms, 10 us. Exit code 1 if the options of a state are not its legal steps.
+VirtualHome (``PLANSAFE_DATA``) with the hazard library, and a task with 100,000 ground actions (about 200 are
+legal). Targets: 30 ms, 5 ms, 10 us. Exit code 1 if the options of a state are not its legal steps.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def workloads(small: bool) -> Iterator[tuple[str, Checker, float]]:
         yield f"virtualhome {name}", scene_checker(name), 30.0
 
 
-def milliseconds(work: object, repeat: int) -> float:
+def median_milliseconds(work: object, repeat: int) -> float:
     """The median CPU time of a call."""
     assert callable(work)
     times = []
@@ -126,13 +126,15 @@ def main() -> int:
             if option_steps != legal_steps:
                 mismatches += 1
                 print(f"{name}: the options are not the legal steps: NOT THE SAME")
-            option_times.append(milliseconds(execution.options, options.repeat))
+            option_times.append(median_milliseconds(execution.options, options.repeat))
             after_times.append(
-                milliseconds(lambda state=execution, steps=state_options: [state.after(o.step) for o in steps], 1)
+                median_milliseconds(
+                    lambda state=execution, steps=state_options: [state.after(o.step) for o in steps], 1
+                )
             )
-            legal_times.append(milliseconds(lambda state=execution: list(state.legal()), options.repeat))
+            legal_times.append(median_milliseconds(lambda state=execution: list(state.legal()), options.repeat))
             fork_times.append(
-                milliseconds(lambda state=execution: [state.fork() for _ in range(100)], options.repeat) * 10
+                median_milliseconds(lambda state=execution: [state.fork() for _ in range(100)], options.repeat) * 10
             )
             successor = execution.after(rng.choice(state_options).step)
             assert successor is not None

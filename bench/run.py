@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measure import Summary, run_in_turn
+from measure import Summary, fit_exponent, run_in_turn
 
 HERE = Path(__file__).resolve().parent
 SHARED_GENERATOR = HERE.parents[1] / "shared" / "bench" / "gen.py"
@@ -132,7 +132,7 @@ def our_command(folder: Path, plan: Path, output_format: str) -> list[str]:
     return [SAFECHECK, str(plan), *files, "--no-default-spec", *no_replay, "--format", output_format]
 
 
-def commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
+def workload_commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
     """The peer's name, our command, and the peer's."""
     folder = tasks / (workload.task or workload.name)
     files = [str(folder / "domain.pddl"), str(folder / "problem.pddl")]
@@ -165,16 +165,9 @@ def find_problems(workload: Workload, ours: Summary, peer: Summary) -> tuple[str
 
 def measure_workload(workload: Workload, tasks: Path, kairos: Path, runs: int, budget: float) -> Row:
     """Measure one workload."""
-    peer_name, our_arguments, peer_arguments = commands(workload, tasks, kairos)
+    peer_name, our_arguments, peer_arguments = workload_commands(workload, tasks, kairos)
     ours, peer = run_in_turn([our_arguments, peer_arguments], runs, budget)
     return Row(workload, peer_name, ours, peer, find_problems(workload, ours, peer))
-
-
-def fit_exponent(steps: Sequence[int], seconds: Sequence[float]) -> float:
-    """The slope of log seconds over log steps, by least squares."""
-    xs, ys = [math.log(n) for n in steps], [math.log(s) for s in seconds]
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
 
 
 def measure_growth(family: str, tasks: Path, start_time: float, runs: int, budget: float) -> Growth:
@@ -198,7 +191,7 @@ def measure_growth(family: str, tasks: Path, start_time: float, runs: int, budge
         tuple(summary.cpu for summary in summaries),
         tuple(summary.memory for summary in summaries),
         tuple(seconds / steps for steps, seconds in zip(GROWTH_STEPS, net_seconds, strict=True)),
-        fit_exponent([steps for steps, _ in fitted_points], [seconds for _, seconds in fitted_points]),
+        fit_exponent(fitted_points),
     )
 
 
@@ -219,7 +212,9 @@ def print_row(row: Row) -> None:
 def print_growth(growth: Growth) -> None:
     """Print one line: microseconds per step by size, and the exponent."""
     verdict = "pass" if growth.exponent <= GROWTH_LIMIT else "not linear"
-    sizes = "  ".join(f"{n:,}: {s * 1e6:.2f}" for n, s in zip(growth.steps, growth.per_step, strict=True))
+    sizes = "  ".join(
+        f"{size:,}: {seconds * 1e6:.2f}" for size, seconds in zip(growth.steps, growth.per_step, strict=True)
+    )
     print(f"{growth.family:6} microseconds a step  {sizes}  exponent {growth.exponent:.2f}  {verdict}", flush=True)
 
 

@@ -135,7 +135,7 @@ class Household:
     room: str
     contents: dict[str, list[str]]
     opened: set[str] = field(default_factory=set)
-    held: str | None = None
+    held_item: str | None = None
     clean: set[str] = field(default_factory=set)
 
 
@@ -157,7 +157,7 @@ def initial_state(world: House) -> Household:
     return Household(world.rooms[0], contents)
 
 
-def neighbours(world: House, room: str) -> list[str]:
+def neighbour_rooms(world: House, room: str) -> list[str]:
     """The rooms before and after in the ring."""
     index = world.rooms.index(room)
     return [world.rooms[index - 1], world.rooms[(index + 1) % len(world.rooms)]]
@@ -167,7 +167,7 @@ def random_action(
     world: House, furniture_by_room: dict[str, list[str]], state: Household, rng: random.Random
 ) -> tuple[str, str]:
     """A random applicable action and its object; opening, taking and putting are twice as likely as other actions."""
-    options = [("goto", rng.choice(neighbours(world, state.room)))]
+    options = [("goto", rng.choice(neighbour_rooms(world, state.room)))]
     if furniture_by_room[state.room]:
         piece = rng.choice(furniture_by_room[state.room])
         if piece not in state.opened:
@@ -175,12 +175,12 @@ def random_action(
         else:
             if rng.random() < 0.2:
                 options.append(("close-it", piece))
-            if state.held is not None:
+            if state.held_item is not None:
                 options += [("put", piece)] * 2
             elif state.contents[piece]:
                 options += [("take", piece)] * 2
-    if state.held is not None:
-        options.append(("soil" if state.held in state.clean else "wash", state.held))
+    if state.held_item is not None:
+        options.append(("soil" if state.held_item in state.clean else "wash", state.held_item))
     return rng.choice(options)
 
 
@@ -198,11 +198,11 @@ def apply_action(state: Household, action: str, subject: str, rng: random.Random
             state.opened.remove(subject)
             return f"(close-it {subject} {room})"
         case "take":
-            state.held = rng.choice(state.contents[subject])
-            state.contents[subject].remove(state.held)
-            return f"(take {state.held} {subject} {room})"
-        case "put" if state.held is not None:
-            item, state.held = state.held, None
+            state.held_item = rng.choice(state.contents[subject])
+            state.contents[subject].remove(state.held_item)
+            return f"(take {state.held_item} {subject} {room})"
+        case "put" if state.held_item is not None:
+            item, state.held_item = state.held_item, None
             state.contents[subject].append(item)
             return f"(put {item} {subject} {room})"
         case "wash":
@@ -228,7 +228,7 @@ def household_problem(name: str, world: House, goal: Iterable[str], constraints:
     """The problem text of a house."""
     ring = zip(world.rooms, world.rooms[1:] + world.rooms[:1], strict=True)
     facts = [f"(at {world.rooms[0]})", "(handfree)"]
-    facts += [f"(connected {room} {following})" for room, following in ring]
+    facts += [f"(connected {room} {next_room})" for room, next_room in ring]
     facts += [f"(in-room {piece} {room})" for piece, room in world.room_of.items()]
     facts += [f"(in {item} {piece})\n    (dirty {item})" for item, piece in world.furniture_of.items()]
     objects = f"{' '.join(world.rooms)} - room {' '.join(world.furniture)} - cabinet {' '.join(world.items)} - item"
@@ -306,7 +306,7 @@ def warehouse_task(name: str, items: int, safe: bool) -> Task:
 def grounded_task(name: str, actions: int) -> Task:
     """A chain of actions without parameters, each with six negative preconditions."""
     rng = random.Random(name)
-    used = min(100, actions)
+    plan_length = min(100, actions)
     predicates = {f"(reached-{i})": None for i in range(actions + 1)}
     texts = []
     for index in range(actions):
@@ -321,8 +321,8 @@ def grounded_task(name: str, actions: int) -> Task:
         f"(define (domain {name})\n  (:requirements :strips :negative-preconditions)\n"
         f"  (:predicates {' '.join(predicates)})\n{''.join(texts)})\n"
     )
-    problem = f"(define (problem p) (:domain {name})\n  (:init (reached-0))\n  (:goal (reached-{used})))\n"
-    return Task(domain, problem, {"plan": "".join(f"(step-{i})\n" for i in range(used))})
+    problem = f"(define (problem p) (:domain {name})\n  (:init (reached-0))\n  (:goal (reached-{plan_length})))\n"
+    return Task(domain, problem, {"plan": "".join(f"(step-{i})\n" for i in range(plan_length))})
 
 
 def make_task(name: str) -> Task:

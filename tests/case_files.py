@@ -1,6 +1,6 @@
-"""Reads case files: several small tasks, with what is expected of each, in one Markdown file.
+"""Read case files: one Markdown file with several small tasks and the expectations of each.
 
-    # household                   files below a first-level heading belong to every case below it
+    # household                   a first-level heading begins a group; its files belong to every case of the group
 
     ```problem.pddl
     (define (problem p) (:domain household) ..)
@@ -15,7 +15,7 @@
 
 The word after the backticks names the file. A block that contains three backticks is fenced with four. Words after the
 name change the stored bytes: ``no-newline`` (at the end), ``bom`` (at the start), ``latin-1`` (not UTF-8), ``repeat``
-(``{100*(}`` stands for a hundred parentheses). Text that stands before the first case of a group is for the reader.
+(``{100*(}`` means a hundred parentheses). Text before the first case of a group is a comment.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Case(NamedTuple):
     files: dict[str, bytes]
 
     def text(self, file: str) -> str:
-        """The text of a file."""
+        """Return the text of a file."""
         return self.files[file].decode("utf-8")
 
     def source(self, file: str, name: str | None = None) -> Source:
-        """A file as the verifier reads it, under its own name or another one."""
+        """Return a file as a source of the verifier, under its own name or another name."""
         return Source.from_bytes(name or file, self.files[file])
 
     def write(self, folder: Path) -> Path:
-        """Write the files into a folder, which is made; return the folder."""
+        """Create a folder, write the files into it, and return it."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             (folder / name).write_bytes(content)
@@ -62,7 +62,7 @@ _REPEATED = re.compile(r"\{(\d+)\*(.)\}")
 
 
 def read_cases(path: Path) -> list[Case]:
-    """All cases of a file, in order. Raises CaseFileError if the file breaks the format."""
+    """Return all cases of a file, in order. Raises CaseFileError if the file breaks the format."""
     cases: list[Case] = []
     group, shared = "", dict[str, bytes]()
     name: str | None = None
@@ -97,39 +97,40 @@ def read_cases(path: Path) -> list[Case]:
                 content.append(f"{inner}\n")
             else:
                 raise CaseFileError(f"{path}: the block {line!r} of {name or group} is not closed")
-            files[fence[2]] = _stored("".join(content), fence[3].split())
+            files[fence[2]] = _stored_bytes("".join(content), fence[3].split())
         elif line.strip():
             expected.append(line)
     finish()
     return cases
 
 
-def _stored(text: str, words: list[str]) -> bytes:
-    """The bytes of a block's text."""
+def _stored_bytes(text: str, words: list[str]) -> bytes:
+    """Return the bytes of a block's text, changed as the words after the file name say."""
     if unknown := set(words) - {"no-newline", "bom", "latin-1", "repeat"}:
         raise CaseFileError(f"unknown words after the name of a file: {sorted(unknown)}")
     if "repeat" in words:
-        text = _REPEATED.sub(lambda found: int(found[1]) * found[2], text)
+        text = _REPEATED.sub(lambda repetition: int(repetition[1]) * repetition[2], text)
     if "no-newline" in words:
         text = text.removesuffix("\n")
     return text.encode("latin-1" if "latin-1" in words else "utf-8-sig" if "bom" in words else "utf-8")
 
 
 def replace_block(path: Path, case: str, file: str, text: str) -> None:
-    """Rewrite the block of a file of a case, for tests that update what they expect."""
-    before, heading, rest = path.read_text(encoding="utf-8").partition(f"\n## {case}\n")
-    own, more, after = rest.partition("\n## ")
-    opening = re.search(rf"^(`{{3,}}){re.escape(file)}\n", own, re.MULTILINE)
+    """Rewrite the block of a file of a case, for tests that update their expected text."""
+    before, heading, case_and_after = path.read_text(encoding="utf-8").partition(f"\n## {case}\n")
+    case_text, next_heading, after = case_and_after.partition("\n## ")
+    opening = re.search(rf"^(`{{3,}}){re.escape(file)}\n", case_text, re.MULTILINE)
     if not heading or opening is None:
         raise CaseFileError(f"{path}: {case!r} has no file {file!r}")
-    end = own.index(f"{opening[1]}\n", opening.end())
-    path.write_text(before + heading + own[: opening.end()] + text + own[end:] + more + after, encoding="utf-8")
+    closing = case_text.index(f"{opening[1]}\n", opening.end())
+    case_text = case_text[: opening.end()] + text + case_text[closing:]
+    path.write_text(before + heading + case_text + next_heading + after, encoding="utf-8")
 
 
 def conformance_cases() -> dict[str, Case]:
-    """The tasks of ``conformance/*.md`` by name. The one line of each is VALID, INVALID or REJECT."""
+    """Return the tasks of ``conformance/*.md`` by name. The expectation of each is VALID, INVALID or REJECT."""
     cases = [case for path in sorted((TESTS / "conformance").glob("*.md")) for case in read_cases(path)]
-    found = {case.name: case for case in sorted(cases, key=lambda case: case.name)}
-    if len(found) != len(cases):
+    case_by_name = {case.name: case for case in sorted(cases, key=lambda case: case.name)}
+    if len(case_by_name) != len(cases):
         raise CaseFileError("two conformance cases have the same name")
-    return found
+    return case_by_name

@@ -15,33 +15,33 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-sys.path.insert(0, str(Path(__file__).parent))  # what several folders of tests share
+sys.path.insert(0, str(Path(__file__).parent))  # modules that several test folders share
 
 settings.register_profile("plansafe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("plansafe")  # no test depends on how fast the machine is
 
-gc.set_threshold(20_000, 20, 20)  # collecting tests makes millions of objects, and no garbage
+gc.set_threshold(20_000, 20, 20)  # test collection allocates millions of objects that stay alive
 
-# Jobs that a shell starts in the background ignore interrupts, and so would the commands that tests interrupt.
+# A background job of a shell ignores SIGINT, and its child processes inherit that; some tests interrupt commands.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
-    """Eleven thousand tests stay until the end: collections need not walk through them again."""
+    """Exempt the collected tests from garbage collection: thousands of objects live until the end of the run."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The root of the repository."""
+    """Return the root of the repository."""
     return ROOT
 
 
 @pytest.fixture(autouse=True)
 def process_settings() -> Iterator[None]:
-    """Commands called in this process bound its memory and collect garbage rarely; the tests after them do neither."""
+    """Restore the memory limit and the garbage collection threshold, which commands change in this process."""
     memory, garbage = resource.getrlimit(resource.RLIMIT_AS), gc.get_threshold()
     yield
     resource.setrlimit(resource.RLIMIT_AS, memory)
@@ -50,7 +50,7 @@ def process_settings() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of public data sets (``PLANSAFE_DATA``); skips the test where it is missing."""
+    """Return the folder of public data sets (``PLANSAFE_DATA``); skip the test if it is missing."""
     folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"no data sets at {folder} (set PLANSAFE_DATA)")

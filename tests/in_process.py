@@ -1,6 +1,6 @@
-"""Runs the ``safecheck`` command in this process: what tests need of the command, without the start of a process.
+"""Run the ``safecheck`` command in this process, which is faster than a new process.
 
-Tests of the process itself (signals, closed streams, memory, what is imported) start one.
+Tests about the process itself (signals, closed streams, memory, imports) start a new process instead.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from plansafe.app import main
 def safecheck(
     *arguments: str, cwd: Path | str, stdin: str = "", environment: Mapping[str, str] | None = None
 ) -> CompletedProcess[str]:
-    """Run ``safecheck ARGUMENTS`` in a folder; return the exit code and what it wrote.
+    """Run ``safecheck ARGUMENTS`` in a folder; return the exit code, the output and the error output.
 
-    ``environment`` replaces the whole environment. The limit of memory does not apply, since it would hold for the
-    tests, too. An exception that leaves the command fails the test.
+    ``environment`` replaces the whole environment. The memory limit is not set, because it would also limit the tests.
+    An exception that the command does not catch fails the test.
     """
-    out, err = _stream(), _stream()
+    out, err = _make_stream(), _make_stream()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with (
         contextlib.chdir(cwd),
@@ -45,15 +45,15 @@ def safecheck(
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-    return CompletedProcess(["safecheck", *arguments], code, _written(out), _written(err))
+    return CompletedProcess(["safecheck", *arguments], code, _read_written(out), _read_written(err))
 
 
-def _stream() -> io.TextIOWrapper:
+def _make_stream() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
 
 
-def _written(stream: io.TextIOWrapper) -> str:
+def _read_written(stream: io.TextIOWrapper) -> str:
     stream.flush()
     buffer = stream.buffer
     assert isinstance(buffer, io.BytesIO)
-    return io.TextIOWrapper(io.BytesIO(buffer.getvalue()), encoding="utf-8").read()  # newlines as a pipe reads them
+    return io.TextIOWrapper(io.BytesIO(buffer.getvalue()), encoding="utf-8").read()  # translates newlines

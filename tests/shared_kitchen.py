@@ -1,4 +1,4 @@
-"""A kitchen whose plans tests write by hand: a hob to warm the room's tea on, and a hall to leave it for."""
+"""A small kitchen task with an unsafe and a safe plan: the robot heats the hob and goes to the hall."""
 
 from __future__ import annotations
 

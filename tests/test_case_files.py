@@ -1,4 +1,4 @@
-"""The reader of case files: groups, blocks, stored bytes, mistakes, and updates."""
+"""``case_files``: groups, blocks, stored bytes, mistakes in the format, and updates of blocks."""
 
 from __future__ import annotations
 
@@ -49,15 +49,16 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_files_of_a_group_belong_to_its_cases(path: Path) -> None:
-    one, two, other = read_cases(path)
-    assert (one.group, one.name, one.lines) == ("first", "one", ("VALID", "at 2: a heading inside a block is text"))
-    assert one.files == {"problem.pddl": b"(p)\n", "plan": b"## (a)\n"}
-    assert two.files == {"problem.pddl": b"(q)\n", "note.txt": b"```\ninside\n```\n"}
-    assert (other.group, other.name, other.lines, other.files) == ("second", "one", (), {})
+def test_the_files_of_a_group_belong_to_its_cases(path: Path) -> None:
+    case, case_with_own_problem, case_of_second_group = read_cases(path)
+    assert (case.group, case.name, case.lines) == ("first", "one", ("VALID", "at 2: a heading inside a block is text"))
+    assert case.files == {"problem.pddl": b"(p)\n", "plan": b"## (a)\n"}
+    assert case_with_own_problem.files == {"problem.pddl": b"(q)\n", "note.txt": b"```\ninside\n```\n"}
+    assert (case_of_second_group.group, case_of_second_group.name) == ("second", "one")
+    assert (case_of_second_group.lines, case_of_second_group.files) == ((), {})
 
 
-def test_a_case_is_written_as_files(path: Path, tmp_path: Path) -> None:
+def test_writing_a_case_creates_its_files(path: Path, tmp_path: Path) -> None:
     case = read_cases(path)[0]
     folder = case.write(tmp_path / "a" / "b")
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == case.files
@@ -74,7 +75,7 @@ def test_a_case_is_written_as_files(path: Path, tmp_path: Path) -> None:
         ("repeat no-newline latin-1", b"\xe9((("),
     ],
 )
-def test_stored_bytes(words: str, stored: bytes, tmp_path: Path) -> None:
+def test_words_after_a_file_name_change_the_stored_bytes(words: str, stored: bytes, tmp_path: Path) -> None:
     path = tmp_path / "c.md"
     path.write_text(f"## a\n```{' '.join(['plan', *words.split()])}\né{{3*(}}\n```\n", encoding="utf-8")
     assert read_cases(path)[0].files == {"plan": stored}
@@ -90,14 +91,14 @@ def test_stored_bytes(words: str, stored: bytes, tmp_path: Path) -> None:
         ("## a\n```plan utf-16\n```\n", "utf-16"),
     ],
 )
-def test_mistakes(text: str, message: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_format_is_rejected(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "c.md"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CaseFileError, match=message):
         read_cases(path)
 
 
-def test_a_block_is_replaced(path: Path) -> None:
+def test_replacing_a_block_changes_only_that_block(path: Path) -> None:
     before = read_cases(path)
     replace_block(path, "two", "note.txt", "new\n")
     after = read_cases(path)
@@ -107,7 +108,7 @@ def test_a_block_is_replaced(path: Path) -> None:
         replace_block(path, "one", "note.txt", "new\n")
 
 
-def test_the_conformance_cases_keep_their_odd_bytes() -> None:
+def test_conformance_cases_keep_unusual_bytes() -> None:
     cases = conformance_cases()
     assert cases["01_deep_parens_problem"].files["problem.pddl"].count(b"(") > 100_000
     assert b"\xe9" in cases["13_nonutf8_comment"].files["domain.pddl"]

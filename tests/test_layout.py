@@ -1,4 +1,4 @@
-"""What keeps the layout working: one namespace, one direction, a kernel of its own, and a light start."""
+"""Rules of the repository layout: namespace packages, import directions, an independent kernel, a light start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # for bench, which is no part of the package
+    sys.path.insert(0, str(ROOT))  # for bench
 
 from bench.import_graph import FOLDERS, import_cycles, read_modules  # noqa: E402
 
@@ -22,13 +22,13 @@ HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pyda
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_portion_hides_the_others(root: Path, folder: str) -> None:
+def test_no_folder_shadows_the_namespace_package(root: Path, folder: str) -> None:
     assert not (root / folder / "plansafe" / "__init__.py").exists()
     assert [p.name for p in (root / folder / "plansafe").iterdir() if p.is_dir() and p.name[0] != "_"] == [folder]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_every_sub_package_is_typed_and_says_what_it_is(root: Path, folder: str) -> None:
+def test_every_package_is_typed_and_every_module_has_a_docstring(root: Path, folder: str) -> None:
     package = root / folder / "plansafe" / folder
     assert (package / "py.typed").exists()
     for module in package.rglob("*.py"):
@@ -37,12 +37,12 @@ def test_every_sub_package_is_typed_and_says_what_it_is(root: Path, folder: str)
 
 @pytest.mark.parametrize("folder", (*FOLDERS, "tests", "bench", "docs", "examples"))
 def test_every_folder_has_a_readme_of_one_screen(root: Path, folder: str) -> None:
-    most = 150 if folder == "docs" else 50  # an index grows with its pages
-    assert len((root / folder / "README.md").read_text(encoding="utf-8").splitlines()) <= most
+    line_limit = 150 if folder == "docs" else 50  # the index of docs has a line for each page
+    assert len((root / folder / "README.md").read_text(encoding="utf-8").splitlines()) <= line_limit
 
 
-def test_a_late_import_says_why(root: Path) -> None:
-    """Of several in a row the first says it."""
+def test_an_import_inside_a_function_gives_a_reason(root: Path) -> None:
+    """The first of several such imports in a row gives the reason for all."""
     for folder in FOLDERS:
         for module in (root / folder / "plansafe").rglob("*.py"):
             lines = ["", *module.read_text(encoding="utf-8").splitlines()]
@@ -51,26 +51,26 @@ def test_a_late_import_says_why(root: Path) -> None:
                     assert "noqa: PLC0415 - " in line, f"{module}:{number} gives no reason"
 
 
-def test_what_the_type_checker_shall_not_see_says_what_and_why(root: Path) -> None:
+def test_every_type_ignore_comment_gives_a_code_and_a_reason(root: Path) -> None:
     for folder in FOLDERS:
         for module in (root / folder / "plansafe").rglob("*.py"):
             for number, line in enumerate(module.read_text(encoding="utf-8").splitlines(), 1):
                 if "type: ignore" in line:
-                    found = re.search(r"# type: ignore\[[a-z, -]+\] # \w", line)
-                    assert found is not None, f"{module}:{number} gives no code or no reason"
+                    with_reason = re.search(r"# type: ignore\[[a-z, -]+\] # \w", line)
+                    assert with_reason is not None, f"{module}:{number} gives no code or no reason"
 
 
-def test_imports_point_one_way(root: Path) -> None:
+def test_imports_follow_the_import_contracts(root: Path) -> None:
     linter = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run([linter, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run([linter, "--no-cache"], cwd=root, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 def kernel_files(root: Path) -> list[Path]:
     return sorted((root / "verifier/plansafe/verifier/kernel").rglob("*.py"))
 
 
-def test_the_kernel_imports_nothing_of_ours_and_no_solver(root: Path) -> None:
+def test_the_kernel_imports_only_itself_and_the_standard_library(root: Path) -> None:
     for file in kernel_files(root):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level:
@@ -79,13 +79,12 @@ def test_the_kernel_imports_nothing_of_ours_and_no_solver(root: Path) -> None:
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
-                ours = name.startswith("plansafe") and not name.startswith("plansafe.verifier.kernel")
-                known = name.split(".")[0] in sys.stdlib_module_names or name.startswith("plansafe")
-                assert known and not ours, f"{file.name} imports {name}"
+                of_kernel = name.startswith("plansafe.verifier.kernel")
+                assert of_kernel or name.split(".")[0] in sys.stdlib_module_names, f"{file.name} imports {name}"
 
 
 def loaded_by(*arguments: str) -> tuple[int, str, set[str]]:
-    """Run the command in a fresh interpreter; return its exit code, its output, and the modules it loaded."""
+    """Run the command in a new interpreter; return its exit code, its output, and the top-level modules it loaded."""
     script = (
         "import os, sys\n"
         "import plansafe.app.interfaces.cli.commandline as m\n"
@@ -96,10 +95,10 @@ def loaded_by(*arguments: str) -> tuple[int, str, set[str]]:
         "sys.exit(code)\n"
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("COVERAGE", "PYTEST"))}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False, env=environment
     )
-    return done.returncode, done.stdout, {name.split(".")[0] for name in done.stderr.split()}
+    return completed.returncode, completed.stdout, {name.split(".")[0] for name in completed.stderr.split()}
 
 
 def test_heavy_libraries_are_not_loaded_at_start() -> None:
@@ -118,6 +117,6 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
     assert not modules & {"json", "hashlib", "importlib_metadata", "dataclasses"}
 
 
-def test_no_circle_of_files(root: Path) -> None:
+def test_no_files_import_each_other_in_a_cycle(root: Path) -> None:
     files = read_modules(root)
     assert import_cycles({name: module.imports for name, module in files.items()}) == []

@@ -1,4 +1,4 @@
-"""Every command of ``bench/`` and every script of ``tests/`` runs at its smallest size: some are seldom called."""
+"""Run every script of ``bench/`` and ``tests/`` at its smallest size, because some are rarely used."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MAIN = re.compile(r"^if __name__ == .__main__.:", re.MULTILINE)
 
 
 class Run(NamedTuple):
-    """The smallest call of a script: its arguments, what is called before it, and what it cannot do without.
+    """The smallest call of a script: its arguments, a command to run before it, and its requirements.
 
-    ``{out}`` in an argument is an empty folder. ``data`` are folders of the public data sets, ``module`` a package and
-    ``program`` a command. ``codes`` are the exit codes that are right: 1 is also a verdict, or that a target of speed
-    was missed.
+    ``{out}`` in an argument is replaced by an empty folder. ``data`` names the folders of public data sets that the
+    script needs, ``module`` a package and ``program`` a command. ``codes`` are the accepted exit codes: some scripts
+    use 1 for a verdict, or for a missed speed target.
     """
 
     arguments: str = ""
@@ -141,29 +141,30 @@ SCRIPTS = {
 }
 
 
-def found() -> set[str]:
-    """The scripts that there are."""
+def find_scripts() -> set[str]:
+    """Return the paths of all scripts: Python files with a main block, outside hidden folders."""
     files = [*ROOT.glob("bench/**/*.py"), *ROOT.glob("tests/**/*.py")]
-    own = [path.relative_to(ROOT) for path in files]
-    own = [path for path in own if not any(part.startswith(".") for part in path.parts)]
-    return {path.as_posix() for path in own if _MAIN.search((ROOT / path).read_text(encoding="utf-8"))}
+    paths = [path.relative_to(ROOT) for path in files]
+    visible = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+    return {path.as_posix() for path in visible if _MAIN.search((ROOT / path).read_text(encoding="utf-8"))}
 
 
 def test_every_script_is_listed() -> None:
-    """A new script needs a line here: the arguments with which it takes a few seconds."""
-    assert found() - {"tests/test_scripts.py"} == set(SCRIPTS)
+    """A new script needs a line in ``SCRIPTS``: the arguments with which it takes a few seconds."""
+    assert find_scripts() - {"tests/test_scripts.py"} == set(SCRIPTS)
 
 
-def call(line: str, folder: Path, data: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``SCRIPT ARGUMENT ..`` as its documentation says; without data sets that it is not to use."""
+def run_script(line: str, folder: Path, data: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``SCRIPT ARGUMENT ..`` as its documentation says, with ``data`` as the folder of data sets."""
     line = line.replace("{out}", str(folder))
     script, *arguments = line.split(maxsplit=1) if line.startswith("-c ") else line.split()
     module = script.removesuffix(".py").replace("/", ".")
-    packaged = script.startswith("bench/") and (ROOT / script).parent != ROOT / "bench"
-    packaged = packaged or (script.endswith(".py") and f"python -m {module} " in (ROOT / script).read_text("utf-8"))
-    name = ["-m", module] if packaged else [script]
-    here = Path(sys.executable).parent
-    kairos = here / "kairos" if (here / "kairos").exists() else shutil.which("kairos")
+    run_as_module = script.startswith("bench/") and (ROOT / script).parent != ROOT / "bench"
+    if script.endswith(".py"):
+        run_as_module = run_as_module or f"python -m {module} " in (ROOT / script).read_text("utf-8")
+    name = ["-m", module] if run_as_module else [script]
+    programs = Path(sys.executable).parent
+    kairos = programs / "kairos" if (programs / "kairos").exists() else shutil.which("kairos")
     environment = {**os.environ, "PLANSAFE_DATA": str(data), "KAIROS": str(kairos or "")}
     command = [sys.executable, *name, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=600)
@@ -186,8 +187,8 @@ def test_a_script_runs(script: str, tmp_path: Path, request: pytest.FixtureReque
     out.mkdir()
     calls = [(run.before, (0,))] if run.before else []
     for line, codes in [*calls, (f"{script} {run.arguments}", run.codes)]:
-        done = call(line, out, data)
-        said = f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        assert done.returncode in codes, said
-        assert "Traceback" not in done.stderr, said
-    assert done.stdout or list(out.iterdir()), said
+        completed = run_script(line, out, data)
+        output = f"{line}\n{completed.stdout[-2000:]}\n{completed.stderr[-2000:]}"
+        assert completed.returncode in codes, output
+        assert "Traceback" not in completed.stderr, output
+    assert completed.stdout or list(out.iterdir()), output

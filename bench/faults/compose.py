@@ -44,19 +44,19 @@ class Composer:
         """Remove a literal from the goal."""
         self._goals.pop(goal, None)
 
-    def objects(self) -> str:
+    def object_declarations(self) -> str:
         """The declarations of the new objects, as PDDL."""
         return " ".join([f"{name} - {type_name}" for name, type_name in self._objects.items()])
 
-    def facts(self) -> str:
+    def fact_text(self) -> str:
         """The added facts, as PDDL."""
         return "\n    ".join(self._facts)
 
-    def goals(self) -> str:
+    def goal_text(self) -> str:
         """The literals of the goal, as PDDL."""
         return " ".join(self._goals)
 
-    def chores(self) -> list[Callable[[], None]]:
+    def possible_chores(self) -> list[Callable[[], None]]:
         """The methods that add a chore which is possible next."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ def compose_plan(new_composer: Callable[[], ComposerType], steps: int) -> Compos
     for _ in range(MAX_ATTEMPTS):
         composer = new_composer()
         while len(composer.steps) < steps:
-            composer.rng.choice(composer.chores())()
+            composer.rng.choice(composer.possible_chores())()
         if len(composer.steps) == steps:
             return composer
     raise ValueError(f"no plan of {steps} steps in {MAX_ATTEMPTS} attempts")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.faults.reachable import RelaxedReachability
-from bench.faults.sources import all_sources
+from bench.faults.sources import load_sources
 from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 
 from plansafe.grammar.source import Source
@@ -112,19 +112,19 @@ class Seeder:
     def faults(self, kind: str, position: int, rng: random.Random) -> Iterator[Fault]:
         """Faults of a kind at a position, in random order, at most ``MAX_TRIES``, not yet checked."""
         makers: dict[str, Callable[[int, random.Random], Iterator[Fault]]] = {
-            "missing": self._missing,
-            "order": self._order,
-            "additional": self._additional,
-            "substitute": self._substitute,
-            "grammar": self._grammar,
-            "affordance": self._affordance,
+            "missing": self._missing_faults,
+            "order": self._order_faults,
+            "additional": self._additional_faults,
+            "substitute": self._substitute_faults,
+            "grammar": self._grammar_faults,
+            "affordance": self._affordance_faults,
         }
         for count, fault in enumerate(makers[kind](position, rng)):
             if count == MAX_TRIES:
                 return
             yield fault
 
-    def verdict(self, faults: Sequence[Fault]) -> tuple[tuple[str, ...], Headline | None]:
+    def check_faults(self, faults: Sequence[Fault]) -> tuple[tuple[str, ...], Headline | None]:
         """The plan with the faults, and its headline."""
         steps = apply_edits(self.task.gold, [fault.edit for fault in faults])
         return steps, self.checker.check(plan_source(steps)).headline
@@ -133,18 +133,18 @@ class Seeder:
         """A fault that makes the plan UNSAFE or INVALID by itself; with ``hazard`` only UNSAFE."""
         headlines = (Headline.UNSAFE,) if hazard else (Headline.UNSAFE, Headline.INVALID)
         for fault in self.faults(kind, position, rng):
-            if self.verdict([fault])[1] in headlines:
+            if self.check_faults([fault])[1] in headlines:
                 return fault
         return None
 
     # -- the kinds ----------------------------------------------------------------------------------------------------
 
-    def _missing(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _missing_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         del rng
         text = self.task.gold[position - 1]
         yield Fault("missing", position, f"{text} left out", PlanEdit(step=position))
 
-    def _order(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _order_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Move one step: in half of the cases over a neighbouring step, else anywhere."""
         gold = self.task.gold
         targets = [t for t in range(1, len(gold) + 2) if t not in (position, position + 1)]
@@ -157,22 +157,24 @@ class Seeder:
                 place = f"before step {target}" if target <= len(gold) else "to the end"
                 yield Fault("order", position, f"{gold[position - 1]} moved {place}", edit)
 
-    def _additional(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _additional_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Insert a step next to the position: a legal step, a step of the plan, or any reachable step."""
         while True:
             before = position + rng.randrange(2)
-            step_pool = rng.choice((self.legal(before), self.legal(before), self.task.gold, self.steps))
+            step_pool = rng.choice(
+                (self.legal_steps(before), self.legal_steps(before), self.task.gold, self.reachable_steps)
+            )
             if not step_pool:
                 continue
             text = rng.choice(step_pool)
             where = f"before step {before}" if before <= len(self.task.gold) else "at the end"
             yield Fault("additional", position, f"{text} put in {where}", PlanEdit(text=text, before=before))
 
-    def _substitute(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _substitute_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Replace an argument or the action by another, so that the step is well typed and reachable."""
         text = self.task.gold[position - 1]
         tokens = text[1:-1].split()
-        options = [o for o in self._variants(tokens) if self._ground_step(o) is not None and self._is_reachable(o)]
+        options = [o for o in self._step_variants(tokens) if self._ground_step(o) is not None and self._is_reachable(o)]
         rng.shuffle(options)
         for option in options:
             new_text = f"({' '.join(option)})"
@@ -180,11 +182,11 @@ class Seeder:
                 "substitute", position, f"{text} replaced by {new_text}", PlanEdit(step=position, text=new_text)
             )
 
-    def _affordance(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _affordance_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Replace an argument by an object of the wrong type, or by one for which the action is unreachable."""
         text = self.task.gold[position - 1]
         tokens = text[1:-1].split()
-        options = [o for o in self._variants(tokens) if o[0] == tokens[0] and not self._is_reachable(o)]
+        options = [o for o in self._step_variants(tokens) if o[0] == tokens[0] and not self._is_reachable(o)]
         rng.shuffle(options)
         options.sort(key=lambda o: self._ground_step(o) is None if rng.random() < 0.5 else rng.random() < 0.5)
         for option in options:
@@ -193,7 +195,7 @@ class Seeder:
             description = f"{text} replaced by the {mistake} {new_text}"
             yield Fault("affordance", position, description, PlanEdit(step=position, text=new_text))
 
-    def _grammar(self, position: int, rng: random.Random) -> Iterator[Fault]:
+    def _grammar_faults(self, position: int, rng: random.Random) -> Iterator[Fault]:
         """Write a misspelt action or object, an unknown object, one argument too few or too many."""
         text = self.task.gold[position - 1]
         while True:
@@ -231,16 +233,16 @@ class Seeder:
         return self.checker.engine
 
     @cached_property
-    def reachable(self) -> RelaxedReachability:
+    def reachability(self) -> RelaxedReachability:
         """The reachable steps of the task."""
         return RelaxedReachability(self.engine.task)
 
     @cached_property
-    def steps(self) -> list[str]:
+    def reachable_steps(self) -> list[str]:
         """All reachable steps, sorted."""
-        return self.reachable.texts()
+        return self.reachability.step_texts()
 
-    def legal(self, before: int) -> list[str]:
+    def legal_steps(self, before: int) -> list[str]:
         """The legal steps in the state before a gold step, sorted."""
         if before not in self._legal:
             simulation = Execution(self.engine)
@@ -252,7 +254,7 @@ class Seeder:
             self._legal[before] = sorted([step_text(step, objects) for step in simulation.legal()])
         return self._legal[before]
 
-    def _variants(self, tokens: list[str]) -> list[list[str]]:
+    def _step_variants(self, tokens: list[str]) -> list[list[str]]:
         """The steps that differ in one argument, or only in the action."""
         task = self.engine.task
         variants = []
@@ -272,7 +274,7 @@ class Seeder:
 
     def _is_reachable(self, tokens: list[str]) -> bool:
         step = self._ground_step(tokens)
-        return step is not None and self.reachable.is_reachable(step)
+        return step is not None and self.reachability.is_reachable(step)
 
 
 def misspell(name: str, rng: random.Random) -> str:
@@ -296,7 +298,7 @@ def generate_corpus(
 
     ``sources``: tasks by source (default: all sources).
     """
-    tasks = all_sources(seed) if sources is None else sources
+    tasks = load_sources(seed) if sources is None else sources
     seeders = {name: [Seeder(task) for task in source_cases] for name, source_cases in tasks.items()}
     cases: list[Case] = []
     for faults, count in ((1, singles), (2, doubles)):
@@ -355,7 +357,7 @@ def seed_case(
     insert_positions = [fault.edit.before for fault in faults if fault.edit.before]
     if len(set(insert_positions)) < len(insert_positions):
         return None
-    steps, headline = seeder.verdict(faults)
+    steps, headline = seeder.check_faults(faults)
     if headline is None or headline in GOOD or headline is Headline.UNKNOWN:
         return None
     return Case("", seeder.task, steps, tuple(faults), headline is Headline.UNSAFE)
@@ -382,11 +384,11 @@ def corpus_statistics(cases: Sequence[Case]) -> dict[str, object]:
         for case, fault in faults:
             kinds_by_source.setdefault(case.task.source, Counter())[fault.kind] += 1
         fifths = Counter([plan_fifth(fault.position, len(case.task.gold)) for case, fault in faults])
-        expected = dict.fromkeys(range(1, 6), 0.0)
+        expected_by_fifth = dict.fromkeys(range(1, 6), 0.0)
         for case, _ in faults:
             length = len(case.task.gold)
             for position in range(1, length + 1):
-                expected[plan_fifth(position, length)] += 1 / length
+                expected_by_fifth[plan_fifth(position, length)] += 1 / length
         result["single" if number == 1 else "double"] = {
             "cases": len(number_cases),
             "from published gold plans": sum(
@@ -399,7 +401,7 @@ def corpus_statistics(cases: Sequence[Case]) -> dict[str, object]:
                 source: dict(sorted(kinds.items())) for source, kinds in sorted(kinds_by_source.items())
             },
             "by fifth of the plan": dict(sorted(fifths.items())),
-            "expected by fifth": {number: round(share, 1) for number, share in expected.items()},
+            "expected by fifth": {number: round(share, 1) for number, share in expected_by_fifth.items()},
         }
     return result
 
@@ -437,7 +439,7 @@ def main() -> int:
     arguments = parser.parse_args()
     start = time.perf_counter()
     cases = generate_corpus(
-        arguments.seed, arguments.singles, arguments.doubles, all_sources(arguments.seed, arguments.only)
+        arguments.seed, arguments.singles, arguments.doubles, load_sources(arguments.seed, arguments.only)
     )
     print(json.dumps(corpus_statistics(cases), indent=2))
     print(f"{time.perf_counter() - start:.1f} s")

@@ -138,7 +138,7 @@ class Depots(Composer):
 
     # -- chores -------------------------------------------------------------------------------------------------------
 
-    def deliver(self) -> None:
+    def deliver_parcels(self) -> None:
         """Deliver parcels from one site of a city to another."""
         city, content = self.rng.choice(CITIES), self.rng.choice(("plain", "food", "hazardous", "chilled"))
         origin, target = self.rng.sample(("depot", "airport", *SHOPS), 2)
@@ -150,13 +150,13 @@ class Depots(Composer):
         self.carry_by_truck(city, parcels, origin, target, hazardous, food)
         self.add_goals(*[f"(stored {parcel} {city}-{target})" for parcel in parcels])
 
-    def send(self) -> None:
+    def send_parcels(self) -> None:
         """Send parcels from the airport of one city to the depot of another."""
         origin, target = self.rng.sample(CITIES, 2)
         content = self.rng.choice(("plain", "food", "hazardous"))
         food, hazardous = content == "food", content == "hazardous"
         parcels = self.new_parcels(self.rng.randint(1, 2), f"{origin}-airport", food, hazardous, False)
-        self.fly(origin)
+        self.fly_plane_to(origin)
         self.add_step(f"open-door plane {origin}-airport")
         if food and "plane" in self.contaminated:
             self.add_step(f"wash-out plane {origin}-airport")
@@ -164,7 +164,7 @@ class Depots(Composer):
         for parcel in parcels:
             self.add_step(f"load {parcel} plane {origin}-airport")
         self.add_step(f"close-door plane {origin}-airport")
-        self.fly(target)
+        self.fly_plane_to(target)
         self.add_step(f"open-door plane {target}-airport")
         for parcel in parcels:
             self.add_step(f"unload {parcel} plane {target}-airport")
@@ -174,18 +174,18 @@ class Depots(Composer):
         self.carry_by_truck(target, parcels, "airport", "depot", hazardous, food)
         self.add_goals(*[f"(stored {parcel} {target}-depot)" for parcel in parcels])
 
-    def fly(self, city: str) -> None:
+    def fly_plane_to(self, city: str) -> None:
         """Inspect the plane and fly it to a city."""
         if self.plane_at != city:
             self.add_step(f"inspect plane {self.plane_at}-airport")
             self.add_step(f"fly plane {self.plane_at}-airport {city}-airport")
             self.plane_at = city
 
-    def chores(self) -> list[Callable[[], None]]:
+    def possible_chores(self) -> list[Callable[[], None]]:
         """The methods that add a chore which is possible next."""
-        return [self.deliver, self.deliver, self.send]
+        return [self.deliver_parcels, self.deliver_parcels, self.send_parcels]
 
-    def problem(self, name: str) -> str:
+    def problem_text(self, name: str) -> str:
         """The problem text."""
         places = ("depot", "airport", *SHOPS)
         sites = " ".join([f"{city}-{place}" for city in CITIES for place in places])
@@ -195,14 +195,14 @@ class Depots(Composer):
         return f"""(define (problem {name})
   (:domain depot)
   (:objects {sites} - site {" ".join([f"{c}-truck" for c in CITIES])} - truck plane - plane
-    {self.objects()})
+    {self.object_declarations()})
   (:init
     {" ".join([f"(road {start} {end}) (road {end} {start})" for start, end in roads])}
     {" ".join([f"(air {start} {end})" for start, end in airports])}
     {" ".join([f"(cold-store {c}-depot)" for c in CITIES])}
     {trucks} (parked plane {self.plane_start}-airport)
-    {self.facts()})
-  (:goal (and {self.goals()})))
+    {self.fact_text()})
+  (:goal (and {self.goal_text()})))
 """
 
 
@@ -215,7 +215,7 @@ def depot_task(seed: str, steps: int) -> SeedTask:
         name,
         "depot",
         Source("depot.pddl", DOMAIN),
-        Source(f"{name}.pddl", depots.problem(name)),
+        Source(f"{name}.pddl", depots.problem_text(name)),
         (Source("depot.safe", RULES),),
         Options(),
         tuple(depots.steps),

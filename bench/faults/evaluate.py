@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.faults.corpus import KINDS, SHARES, Case, generate_corpus
-from bench.faults.sources import all_sources
+from bench.faults.sources import load_sources
 from bench.measure import spread
 
 from plansafe.verifier.api import Checker
@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
     case: Case
     classes: tuple[str, ...]
-    named: frozenset[str]
+    diagnosed_kinds: frozenset[str]
     labels: dict[str, str]
     seconds: float
     status: str
@@ -110,12 +110,14 @@ def diagnosis_figures(rows: Sequence[Row]) -> dict[str, Any]:
     """The figures of diagnosis for these cases. Sizes exclude flags."""
     return {
         "cases": len(rows),
-        "all kinds named": percentage([row.case.kinds <= row.named for row in rows]),
-        "some kind named": percentage([bool(row.case.kinds & row.named) for row in rows]),
+        "all kinds named": percentage([row.case.kinds <= row.diagnosed_kinds for row in rows]),
+        "some kind named": percentage([bool(row.case.kinds & row.diagnosed_kinds) for row in rows]),
         "mean size": round(statistics.mean([len(row.classes) for row in rows]), 2),
-        "mean kinds named": round(statistics.mean([len(row.named) for row in rows]), 2),
+        "mean kinds named": round(statistics.mean([len(row.diagnosed_kinds) for row in rows]), 2),
         "singletons": percentage([len(row.classes) == 1 for row in rows]),
-        "right singletons": percentage([len(row.classes) == 1 and row.case.kinds <= row.named for row in rows]),
+        "right singletons": percentage(
+            [len(row.classes) == 1 and row.case.kinds <= row.diagnosed_kinds for row in rows]
+        ),
         "irreparable": percentage(["irreparable" in row.classes for row in rows]),
         "cost at most the faults": percentage(
             [row.status == "found" and row.cost <= len(row.case.faults) for row in rows]
@@ -127,9 +129,9 @@ def diagnosis_figures(rows: Sequence[Row]) -> dict[str, Any]:
 def label_figures(rows: Sequence[Row], scheme: str) -> dict[str, Any]:
     """The figures of a label scheme for these cases."""
     kinds = [KINDS_OF_LABEL.get(row.labels[scheme], ()) for row in rows]
-    is_right = [bool(row.case.kinds & set(named)) for row, named in zip(rows, kinds, strict=True)]
+    is_right = [bool(row.case.kinds & set(label_kinds)) for row, label_kinds in zip(rows, kinds, strict=True)]
     is_goal = [row.labels[scheme] in GOAL_LABELS for row in rows]
-    names_all = [row.case.kinds <= set(named) for row, named in zip(rows, kinds, strict=True)]
+    names_all = [row.case.kinds <= set(label_kinds) for row, label_kinds in zip(rows, kinds, strict=True)]
     return {
         "right": percentage(is_right),
         "or goal": percentage([right or goal for right, goal in zip(is_right, is_goal, strict=True)]),
@@ -138,7 +140,7 @@ def label_figures(rows: Sequence[Row], scheme: str) -> dict[str, Any]:
     }
 
 
-def figures(rows: Sequence[Row]) -> dict[str, Any]:
+def all_figures(rows: Sequence[Row]) -> dict[str, Any]:
     """The figures of diagnosis and of all label schemes for these cases."""
     return {"diagnosis": diagnosis_figures(rows), **{scheme: label_figures(rows, scheme) for scheme in SCHEMES}}
 
@@ -150,7 +152,7 @@ def figure_table(rows: Sequence[Row]) -> dict[str, Any]:
         number_rows = [row for row in rows if len(row.case.faults) == number]
         if not number_rows:
             continue
-        result[name] = {"all": figures(number_rows)}
+        result[name] = {"all": all_figures(number_rows)}
         published = [row for row in number_rows if row.case.task.source in ("behavior", "virtualhome")]
         parts = {"published gold plans": published, "hazards": [row for row in number_rows if row.case.hazard]}
         for source in sorted({row.case.task.source for row in number_rows}):
@@ -159,7 +161,7 @@ def figure_table(rows: Sequence[Row]) -> dict[str, Any]:
             parts["the four edits"] = [row for row in number_rows if row.case.kinds <= set(KIND_OF_EDIT.values())]
             for kind in KINDS:
                 parts[f"kind: {kind}"] = [row for row in number_rows if row.case.kinds == {kind}]
-        result[name].update({part: figures(part_rows) for part, part_rows in parts.items() if part_rows})
+        result[name].update({part: all_figures(part_rows) for part, part_rows in parts.items() if part_rows})
     return result
 
 
@@ -177,7 +179,7 @@ def missed_cases(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "error": row.error,
         }
         for row in rows
-        if not row.case.kinds <= row.named
+        if not row.case.kinds <= row.diagnosed_kinds
     ]
 
 
@@ -196,7 +198,7 @@ def as_text(result: dict[str, Any]) -> str:
                 f"{diagnosis['some kind named']:6.0f}%"
                 f"{diagnosis['mean size']:6.2f}{diagnosis['singletons']:7.0f}%{diagnosis['right singletons']:8.0f}%"
                 f"{seconds['median']:8.2f}{seconds['95 %']:7.2f}{seconds['max']:7.2f}"
-                + "".join([f"{columns[s]['right']:10.0f}% ({columns[s]['or goal']:3.0f}%)" for s in SCHEMES])
+                + "".join([f"{columns[name]['right']:10.0f}% ({columns[name]['or goal']:3.0f}%)" for name in SCHEMES])
             )
         lines.append("")
     return "\n".join(lines)
@@ -217,7 +219,7 @@ def main() -> int:
     )
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
-    sources = all_sources(arguments.seed, arguments.only)
+    sources = load_sources(arguments.seed, arguments.only)
     cases = generate_corpus(arguments.seed, arguments.singles, arguments.doubles, sources)[:: arguments.every]
     cases.sort(key=lambda case: (case.task.source, case.task.name))  # compiled tasks are cached
     options = RepairOptions(max_cost=8, time_limit_s=arguments.time_limit)

@@ -50,7 +50,7 @@ class Home(Composer):
 
     # -- moving -------------------------------------------------------------------------------------------------------
 
-    def go(self, room: str) -> None:
+    def go_to(self, room: str) -> None:
         """Walk to a room through the hall."""
         for stop in ("hall", room):
             if self.room not in (stop, room):
@@ -63,29 +63,29 @@ class Home(Composer):
 
     def take_from(self, item: str, place: str) -> None:
         """Take an item from a surface."""
-        self.go(SURFACES[place])
+        self.go_to(SURFACES[place])
         self.step_here("take", item, place)
 
     def put_on(self, item: str, place: str) -> None:
         """Put an item on a surface."""
-        self.go(SURFACES[place])
+        self.go_to(SURFACES[place])
         self.step_here("put-on", item, place)
 
     def dry_hands(self) -> None:
         """Dry the hands if they are wet."""
         if self.has_wet_hands:
-            self.go("kitchen")
+            self.go_to("kitchen")
             self.step_here("dry-hands", "towel", "high-shelf")
             self.has_wet_hands = False
 
-    def wash(self, item: str) -> None:
+    def wash_held_item(self, item: str) -> None:
         """Wash the held item in the kitchen."""
         self.step_here("wash", item, "sink")
         self.has_wet_hands = True
 
     # -- chores -------------------------------------------------------------------------------------------------------
 
-    def tidy(self) -> None:
+    def tidy_up(self) -> None:
         """Carry an item to another surface."""
         item = self.new_object(self.rng.choice(("book", "toy", "letter", "basket")), "item")
         origin, target = self.rng.sample(
@@ -96,23 +96,23 @@ class Home(Composer):
         self.put_on(item, target)
         self.add_goals(f"(on {item} {target})")
 
-    def store(self) -> None:
+    def store_food(self) -> None:
         """Put shopping into the fridge."""
         food = self.new_object(self.rng.choice(("milk", "butter", "ham")), "food")
         self.add_facts(f"(on {food} counter)", f"(perishable {food})")
-        self.go("kitchen")
+        self.go_to("kitchen")
         self.step_here("open", "fridge")
         self.step_here("take", food, "counter")
         self.step_here("put-in", food, "fridge")
         self.step_here("close", "fridge")
         self.add_goals(f"(inside {food} fridge)")
 
-    def slice(self) -> None:
+    def slice_food(self) -> None:
         """Wash and cut food, and in half of the cases serve it."""
         food = self.new_object(self.rng.choice(("apple", "cucumber", "carrot")), "food")
         self.add_facts(f"(on {food} counter)", f"(needs-washing {food})", f"(ready-to-eat {food})")
         self.take_from(food, "counter")
-        self.wash(food)
+        self.wash_held_item(food)
         self.step_here("put-on", food, "counter")
         self.step_here("take", "knife", "high-shelf")
         self.step_here("cut", "knife", food, "counter")
@@ -121,11 +121,11 @@ class Home(Composer):
         if self.rng.random() < 0.5:
             person = self.rng.choice(sorted(PEOPLE))
             self.take_from(food, "counter")
-            self.go(PEOPLE[person])
+            self.go_to(PEOPLE[person])
             self.step_here("hand-over", food, person)
             self.add_goals(f"(has {person} {food})")
 
-    def cook(self) -> None:
+    def cook_meat(self) -> None:
         """Cut meat, wash the knife, and cook the meat on the stove."""
         meat = self.new_object(self.rng.choice(("chicken", "beef", "fish")), "food")
         self.add_facts(f"(inside {meat} fridge)", f"(perishable {meat})", f"(raw {meat})")
@@ -135,14 +135,14 @@ class Home(Composer):
             self.take_from(paper, "hob-side")
             self.step_here("put-on", paper, "high-shelf")
         self.has_cooked = True
-        self.go("kitchen")
+        self.go_to("kitchen")
         self.step_here("open", "fridge")
         self.step_here("take", meat, "fridge")
         self.step_here("close", "fridge")
         self.step_here("put-on", meat, "counter")
         self.step_here("take", "knife", "high-shelf")
         self.step_here("cut", "knife", meat, "counter")
-        self.wash("knife")
+        self.wash_held_item("knife")
         self.step_here("put-on", "knife", "high-shelf")
         self.step_here("take", meat, "counter")
         self.step_here("add-to", meat, "pot", "stove")
@@ -151,7 +151,7 @@ class Home(Composer):
         self.step_here("switch-off", "stove")
         self.add_goals(f"(sliced {meat})", f"(cooked {meat})")
 
-    def tea(self) -> None:
+    def make_tea(self) -> None:
         """Make tea and bring it to a person."""
         cup, tea = self.new_object("cup", "vessel"), self.new_object("tea", "food")
         person = self.rng.choice(sorted(PEOPLE))
@@ -167,11 +167,11 @@ class Home(Composer):
         self.step_here("unplug", "kettle", "kitchen-socket")
         self.step_here("pour", "kettle", cup, "counter")
         self.step_here("take", cup, "counter")
-        self.go(PEOPLE[person])
+        self.go_to(PEOPLE[person])
         self.step_here("hand-over", cup, person)
         self.add_goals(f"(has {person} {cup})", f"(hot {cup})")
 
-    def leftovers(self) -> None:
+    def serve_leftovers(self) -> None:
         """Unwrap yesterday's meal, warm it in the microwave, and serve it."""
         meal, foil, plate = (
             self.new_object("pie", "food"),
@@ -181,7 +181,7 @@ class Home(Composer):
         person = self.rng.choice(sorted(PEOPLE))
         self.add_facts(f"(inside {meal} fridge)", f"(perishable {meal})", f"(wrapped {meal} {foil})", f"(metal {foil})")
         self.add_facts(f"(on {plate} counter)")
-        self.go("kitchen")
+        self.go_to("kitchen")
         self.step_here("open", "fridge")
         self.step_here("take", meal, "fridge")
         self.step_here("close", "fridge")
@@ -200,69 +200,69 @@ class Home(Composer):
         self.step_here("open", "microwave")
         self.step_here("take", plate, "microwave")
         self.step_here("close", "microwave")
-        self.go(PEOPLE[person])
+        self.go_to(PEOPLE[person])
         self.step_here("hand-over", plate, person)
         self.add_goals(f"(has {person} {plate})", f"(hot {meal})")
 
-    def dose(self) -> None:
+    def give_pill(self) -> None:
         """Give a person a pill and put the rest back."""
         pills = self.new_object("pills", "medicine")
         person = self.rng.choice(sorted(PEOPLE))
         self.add_facts(f"(on {pills} bath-shelf)")
         self.take_from(pills, "bath-shelf")
-        self.go(PEOPLE[person])
+        self.go_to(PEOPLE[person])
         self.step_here("give-dose", pills, person)
         self.put_on(pills, "bath-shelf")
         self.add_goals(f"(dosed {person} {pills})", f"(on {pills} bath-shelf)")
 
-    def water(self) -> None:
+    def water_plant(self) -> None:
         """Water a plant."""
         plant = self.new_object(self.rng.choice(("fern", "ficus")), "plant")
         room = self.rng.choice(("living-room", "bedroom", "study"))
         self.add_facts(f"(in-room {plant} {room})")
         self.take_from("jug", "counter")
         self.step_here("fill", "jug", "sink")
-        self.go(room)
+        self.go_to(room)
         self.step_here("water-plant", "jug", plant)
         self.put_on("jug", "counter")
         self.add_goals(f"(watered {plant})")
 
-    def wipe(self) -> None:
+    def wipe_surface(self) -> None:
         """Clean a piece of furniture with bleach, then wash the hands."""
         place = self.rng.choice(
             [surface for surface in ("counter", "side-table", "night-stand", "desk") if surface not in self.wiped]
         )
         self.wiped.add(place)
-        self.go("bathroom")
+        self.go_to("bathroom")
         self.step_here("open", "cabinet")
         self.step_here("take", "bleach", "cabinet")
-        self.go(SURFACES[place])
+        self.go_to(SURFACES[place])
         self.step_here("wipe", "bleach", place)
-        self.go("bathroom")
+        self.go_to("bathroom")
         self.step_here("put-in", "bleach", "cabinet")
         self.step_here("close", "cabinet")
         self.step_here("wash-hands", "basin")
         self.has_wet_hands = True
         self.add_goals(f"(clean {place})", "(inside bleach cabinet)")
 
-    def mop(self) -> None:
+    def mop_floor(self) -> None:
         """Dry a wet floor."""
         room = self.rng.choice([r for r in ("bathroom", "kitchen") if r not in self.mopped])
         self.mopped.add(room)
         self.add_facts(f"(wet-floor {room})")
         self.take_from("mop", "hall-shelf")
-        self.go(room)
+        self.go_to(room)
         self.step_here("mop", "mop")
         self.put_on("mop", "hall-shelf")
         self.add_goals(f"(not (wet-floor {room}))")
 
-    def warm(self) -> None:
+    def heat_room(self) -> None:
         """Heat a room with an electric heater."""
         room = self.rng.choice([r for r in HEATERS if r not in self.warmed])
         self.warmed.add(room)
         heater, socket = HEATERS[room]
         self.dry_hands()
-        self.go(room)
+        self.go_to(room)
         self.step_here("plug-in", heater, socket)
         self.step_here("switch-on", heater)
         self.step_here("warm-room", heater)
@@ -270,11 +270,11 @@ class Home(Composer):
         self.step_here("unplug", heater, socket)
         self.add_goals(f"(warm {room})")
 
-    def rubbish(self) -> None:
+    def take_out_rubbish(self) -> None:
         """Put a bag outside; the entrance is open only while no child or pet is in the hall."""
         bag = self.new_object("bag", "vessel")
         self.add_facts(f"(on {bag} hall-shelf)")
-        self.go("hall")
+        self.go_to("hall")
         self.step_here("open", "front-door")
         self.step_here("take", bag, "hall-shelf")
         self.add_step("go robot hall porch")
@@ -288,28 +288,37 @@ class Home(Composer):
     def lead_cat(self) -> None:
         """Take the cat to another room."""
         target = self.rng.choice([room for room in ("bedroom", "study", "living-room") if room != self.cat_room])
-        self.go(self.cat_room)
+        self.go_to(self.cat_room)
         self.add_step(f"lead robot minka {self.room} hall")
         self.add_step(f"lead robot minka hall {target}")
         self.drop_goal(f"(present minka {self.cat_room})")
         self.room = self.cat_room = target
         self.add_goals(f"(present minka {target})")
 
-    def chores(self) -> list[Callable[[], None]]:
+    def possible_chores(self) -> list[Callable[[], None]]:
         """The methods that add a chore which is possible next."""
-        found = [self.tidy, self.store, self.slice, self.cook, self.tea, self.leftovers, self.dose, self.water]
-        found += [self.rubbish]
+        possible = [
+            self.tidy_up,
+            self.store_food,
+            self.slice_food,
+            self.cook_meat,
+            self.make_tea,
+            self.serve_leftovers,
+            self.give_pill,
+            self.water_plant,
+        ]
+        possible.append(self.take_out_rubbish)
         if len(self.wiped) < 4:
-            found.append(self.wipe)
+            possible.append(self.wipe_surface)
         if len(self.mopped) < 2 and self.room != "kitchen":
-            found.append(self.mop)
+            possible.append(self.mop_floor)
         if len(self.warmed) < len(HEATERS):
-            found.append(self.warm)
+            possible.append(self.heat_room)
         if self.cat_room == "living-room":
-            found.append(self.lead_cat)
-        return found
+            possible.append(self.lead_cat)
+        return possible
 
-    def problem(self, name: str) -> str:
+    def problem_text(self, name: str) -> str:
         """The problem text."""
         surfaces = " ".join([f"(in-room {surface} {room})" for surface, room in SURFACES.items()])
         hall = " ".join(
@@ -330,7 +339,7 @@ class Home(Composer):
     cabinet - cupboard
     kitchen-socket corner-socket desk-socket - socket
     jug pot - vessel  knife - knife  towel - cloth  bleach - cleaner  mop - mop
-    {self.objects()})
+    {self.object_declarations()})
   (:init
     {hall}
     (links front-door hall porch) (links front-door porch hall) (leads-outside front-door) (opens front-door)
@@ -355,8 +364,8 @@ class Home(Composer):
     (present robot {self.start_room}) (handfree robot)
     (on jug counter) (on pot stove) (on knife high-shelf) (on towel high-shelf) (on mop hall-shelf)
     (inside bleach cabinet)
-    {self.facts()})
-  (:goal (and {self.goals()})))
+    {self.fact_text()})
+  (:goal (and {self.goal_text()})))
 """
 
 
@@ -369,7 +378,7 @@ def household_task(seed: str, steps: int) -> SeedTask:
         name,
         "household",
         read_shipped_file(domain_path("household")),
-        Source(f"{name}.pddl", home.problem(name)),
+        Source(f"{name}.pddl", home.problem_text(name)),
         (read_shipped_file(spec_path("household")),),
         Options(),
         tuple(home.steps),

@@ -56,7 +56,7 @@ class RelaxedReachability:
         binding = _action_binding(step.action, step.objects)
         return self._can_be(And(step.action.start.condition), binding)
 
-    def texts(self) -> list[str]:
+    def step_texts(self) -> list[str]:
         """All reachable well-typed steps, sorted."""
         return sorted([" ".join([f"({name}", *self.task.names(objects)]) + ")" for name, objects in self.steps])
 
@@ -90,14 +90,18 @@ class RelaxedReachability:
 
     def _candidate_bindings(self, action: Action) -> Iterator[tuple[int, ...]]:
         """Bindings that satisfy the static conjuncts, extended parameter by parameter."""
-        static = [part for part in _conjuncts(And(action.start.condition)) if self._is_static(part)]
+        static_conjuncts = [part for part in _conjuncts(And(action.start.condition)) if self._is_static(part)]
         bound_slots: set[int] = set()
         checks: list[list[Formula]] = []
         for parameter in action.parameters:
             earlier_slots = set(bound_slots)
             bound_slots.add(parameter.slot)
             checks.append(
-                [p for p in static if _slots(p) <= bound_slots and not (earlier_slots and _slots(p) <= earlier_slots)]
+                [
+                    conjunct
+                    for conjunct in static_conjuncts
+                    if _slots(conjunct) <= bound_slots and not (earlier_slots and _slots(conjunct) <= earlier_slots)
+                ]
             )
         yield from self._extend_binding(action.parameters, checks, {}, ())
 
@@ -133,8 +137,8 @@ class RelaxedReachability:
                 **dict(zip([variable.slot for variable in effect.variables], values, strict=True)),
             }
             if effect.condition is TRUE or self._can_be(effect.condition, inner_binding):
-                self.true.update([_fact(atom, inner_binding) for atom in effect.adds])
-                self.false.update([_fact(atom, inner_binding) for atom in effect.deletes])
+                self.true.update([_ground_fact(atom, inner_binding) for atom in effect.adds])
+                self.false.update([_ground_fact(atom, inner_binding) for atom in effect.deletes])
         return len(self.true) + len(self.false) > fact_count
 
     def _can_be(self, formula: Formula, binding: Binding, expected: bool = True) -> bool:
@@ -145,10 +149,10 @@ class RelaxedReachability:
             case Atom(predicate, _):
                 if predicate in self.derived:
                     return True
-                fact = _fact(formula, binding)
+                fact = _ground_fact(formula, binding)
                 return fact in self.true if expected else fact not in self.initial or fact in self.false
             case Equal(left, right):
-                return (_object(left, binding) == _object(right, binding)) == expected
+                return (_ground_object(left, binding) == _ground_object(right, binding)) == expected
             case Compare():
                 return True
             case Not(body):
@@ -170,12 +174,12 @@ class RelaxedReachability:
         raise ValueError(f"not a state formula: {formula}")
 
 
-def _object(argument: int, binding: Binding) -> int:
+def _ground_object(argument: int, binding: Binding) -> int:
     return argument if argument >= 0 else binding[-1 - argument]
 
 
-def _fact(atom: Atom, binding: Binding) -> Fact:
-    return atom.predicate, tuple([_object(argument, binding) for argument in atom.arguments])
+def _ground_fact(atom: Atom, binding: Binding) -> Fact:
+    return atom.predicate, tuple([_ground_object(argument, binding) for argument in atom.arguments])
 
 
 def _action_binding(action: Action, objects: tuple[int, ...]) -> Binding:

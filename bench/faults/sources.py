@@ -33,7 +33,7 @@ def data_folder() -> Path:
     return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 
 
-def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
+def load_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str, list[SeedTask]]:
     """Tasks with good plans by source (default: all sources), without published sources whose data are missing.
 
     Published and shipped tasks do not depend on the seed.
@@ -41,7 +41,7 @@ def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str,
     makers: dict[str, Callable[[], list[SeedTask]]] = {
         "behavior": lambda: published_tasks("eai-behavior", "behavior.pddl", lenient=False),
         "virtualhome": lambda: published_tasks("eai-virtualhome", "virtualhome.pddl", lenient=True),
-        "household": lambda: [*shipped_household(), *generated_tasks("household", seed)],
+        "household": lambda: [*shipped_household_tasks(), *generated_tasks("household", seed)],
         "depot": lambda: generated_tasks("depot", seed),
         "survey": lambda: generated_tasks("survey", seed),
     }
@@ -52,11 +52,11 @@ def all_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str,
 def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
     """The SAFE or VALID gold plans of the Embodied Agent Interface, by name, without duplicates."""
     root = data_folder() / folder
-    gold = root / "gold_pddl_plan.json"
-    if not gold.is_file():
+    gold_file = root / "gold_pddl_plan.json"
+    if not gold_file.is_file():
         return []
-    text = Source(domain, (root / "domain" / domain).read_text(encoding="utf-8"))
-    plans: dict[str, list[str]] = json.loads(gold.read_text(encoding="utf-8"))
+    domain_source = Source(domain, (root / "domain" / domain).read_text(encoding="utf-8"))
+    plans: dict[str, list[str]] = json.loads(gold_file.read_text(encoding="utf-8"))
     files = {path.stem: path for path in sorted((root / "problem_pddl").rglob("*.pddl"))}
     options = Options(lenient_types=lenient)
     tasks = []
@@ -67,13 +67,13 @@ def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
             continue
         known_plans.add(steps)
         problem = Source(f"{name}.pddl", files[name].read_text(encoding="utf-8"))
-        task = SeedTask(name, folder.removeprefix("eai-"), text, problem, (), options, steps)
+        task = SeedTask(name, folder.removeprefix("eai-"), domain_source, problem, (), options, steps)
         if is_good(task.checker(), steps):
             tasks.append(task)
     return tasks
 
 
-def shipped_household() -> list[SeedTask]:
+def shipped_household_tasks() -> list[SeedTask]:
     """The SAFE household examples, and the longer test plans that satisfy a shipped rule."""
     domain, rules = _read_source(Path(domain_path("household"))), (_read_source(Path(spec_path("household"))),)
     plans = [

@@ -55,14 +55,14 @@ class Site(Composer):
         self.boards = (2, 6)
         self.full_rovers: set[str] = set()
 
-    def move(self, rover: str, place: int) -> None:
+    def move_rover(self, rover: str, place: int) -> None:
         """Move around the ring in the shorter direction."""
         while (location := self.locations[rover]) != place:
             direction = 1 if (place - location) % PLACES <= PLACES // 2 else -1
             self.locations[rover] = (location + direction) % PLACES
             self.add_step(f"move {rover} p{location} p{self.locations[rover]}")
 
-    def nearest(self, rover: str, places: tuple[int, ...]) -> int:
+    def nearest_place(self, rover: str, places: tuple[int, ...]) -> int:
         """The place that is nearest to the rover."""
         location = self.locations[rover]
         return min(places, key=lambda place: (min((place - location) % PLACES, (location - place) % PLACES), place))
@@ -72,13 +72,13 @@ class Site(Composer):
         rover, place = self.rng.choice(ROVERS), self.rng.randrange(PLACES)
         target = self.new_object("crag", "target")
         self.add_facts(f"(visible {target} p{place})")
-        board = self.nearest(rover, self.boards)
-        self.move(rover, board)
+        board = self.nearest_place(rover, self.boards)
+        self.move_rover(rover, board)
         self.add_step(f"calibrate {rover} {rover}-camera board{board} p{board}")
-        self.move(rover, place)
+        self.move_rover(rover, place)
         self.add_step(f"picture {rover} {rover}-camera {target} p{place}")
-        station = self.nearest(rover, self.stations)
-        self.move(rover, station)
+        station = self.nearest_place(rover, self.stations)
+        self.move_rover(rover, station)
         self.add_step(f"send-picture {rover} {target} p{station}")
         self.add_goals(f"(sent-picture {target})")
 
@@ -87,21 +87,21 @@ class Site(Composer):
         rover, place = self.rng.choice(ROVERS), self.rng.randrange(PLACES)
         rock = self.new_object("rock", "rock")
         self.add_facts(f"(lies {rock} p{place})")
-        self.move(rover, place)
+        self.move_rover(rover, place)
         if rover in self.full_rovers:
             self.add_step(f"dump {rover}")
         self.add_step(f"sample {rover} {rock} p{place}")
         self.full_rovers.add(rover)
-        station = self.nearest(rover, self.stations)
-        self.move(rover, station)
+        station = self.nearest_place(rover, self.stations)
+        self.move_rover(rover, station)
         self.add_step(f"send-analysis {rover} {rock} p{station}")
         self.add_goals(f"(sent-analysis {rock})")
 
-    def chores(self) -> list[Callable[[], None]]:
+    def possible_chores(self) -> list[Callable[[], None]]:
         """The methods that add a chore which is possible next."""
         return [self.take_picture, self.take_sample]
 
-    def problem(self, name: str) -> str:
+    def problem_text(self, name: str) -> str:
         """The problem text."""
         ring = [(i, (i + 1) % PLACES) for i in range(PLACES)]
         rovers = [
@@ -113,13 +113,13 @@ class Site(Composer):
   (:domain survey)
   (:objects {" ".join([f"p{i}" for i in range(PLACES)])} - place {" ".join(ROVERS)} - rover
     {" ".join([f"{r}-camera" for r in ROVERS])} - camera {" ".join([f"board{p}" for p in self.boards])} - target
-    {self.objects()})
+    {self.object_declarations()})
   (:init
     {" ".join([f"(way p{start} p{end}) (way p{end} p{start})" for start, end in ring])}
     {" ".join([f"(station p{place})" for place in self.stations])} {" ".join(boards)}
     {" ".join(rovers)}
-    {self.facts()})
-  (:goal (and {self.goals()})))
+    {self.fact_text()})
+  (:goal (and {self.goal_text()})))
 """
 
 
@@ -132,7 +132,7 @@ def survey_task(seed: str, steps: int) -> SeedTask:
         name,
         "survey",
         Source("survey.pddl", DOMAIN),
-        Source(f"{name}.pddl", site.problem(name)),
+        Source(f"{name}.pddl", site.problem_text(name)),
         (),
         Options(),
         tuple(site.steps),

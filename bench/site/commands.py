@@ -12,7 +12,7 @@ from bench.site.markdown import code_block, inline_code, table_cell
 _FLAG = re.compile(r"(?<![\w`-])(--[a-z][a-z-]*)(?![`\w])")
 
 
-def every_command() -> Iterator[tuple[tuple[str, ...], Any]]:
+def iterate_commands() -> Iterator[tuple[tuple[str, ...], Any]]:
     """The words of each command and its Typer object; a group comes before its commands."""
     from plansafe.app.interfaces.cli.commandline import app
 
@@ -49,7 +49,7 @@ def command_pages() -> dict[str, str]:
     """A page for each command, by its file name in ``reference/commands``."""
     texts: dict[str, list[str]] = {}
     index = ["# Commands", "", "Generated from the command line.", "", "| command | effect |", "|---|---|"]
-    for words, command in every_command():
+    for words, command in iterate_commands():
         paragraphs = _paragraphs(command.help or "")
         page_name = f"{words[0]}.md"
         link = page_name if len(words) == 1 else f"{page_name}#{'safecheck-' + '-'.join(words)}"

@@ -138,7 +138,7 @@ def dead_links(texts: dict[str, str]) -> Iterator[str]:
                 yield f"{page}: {link}: the page has no such heading"
 
 
-def navigation(entries: list[PageEntry], texts: dict[str, str]) -> list[object]:
+def build_navigation(entries: list[PageEntry], texts: dict[str, str]) -> list[object]:
     """The navigation in the format of mkdocs."""
     top: list[object] = [{"Home": ["README.md", {"Overview": "overview.md"}]}]
     for kind in dict.fromkeys(entry.kind for entry in entries):
@@ -180,7 +180,7 @@ def write_sources(folder: Path) -> int:
     (target / "assets").mkdir()
     shutil.copy(ASSETS / "site.css", target / "assets" / "site.css")
     shutil.copy(ASSETS / "worker.js", target / "assets" / "iframe-worker.js")
-    settings = f"{THEME}nav: {json.dumps(navigation(read_index(DOCS), texts))}\n"
+    settings = f"{THEME}nav: {json.dumps(build_navigation(read_index(DOCS), texts))}\n"
     (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
     return len(texts)
 

@@ -41,23 +41,27 @@ def _specification_rules(domain: Path, name: str, folder: Path, world: str) -> I
         path.stem: [case for case in read_cases(path) if case.group == world] for path in sorted(folder.glob("*.md"))
     }
     problem = next(iter(cases.values()))[0].source("problem.pddl")
-    checker = Checker(_load(domain), problem, [_load(Path(spec_path(name)))], Options(), resolve=_shipped)
+    checker = Checker(
+        _read_source(domain), problem, [_read_source(Path(spec_path(name)))], Options(), resolve=_shipped_specification
+    )
     expanded = checker.compiled.expanded
     assert expanded is not None, "the task has no specification"
     expanded_by_name = {str(expanded_rule.node[1]): expanded_rule for expanded_rule in expanded.rules}
-    texts = {expanded_rule.specification: _load(Path(expanded_rule.source)).text for expanded_rule in expanded.rules}
+    texts = {
+        expanded_rule.specification: _read_source(Path(expanded_rule.source)).text for expanded_rule in expanded.rules
+    }
     for rule in checker.rules:
         specification = expanded_by_name[rule.name].specification
         text = rule_text(texts[specification], rule.name) or _format_node(expanded_by_name[rule.name].node)
         yield RuleEntry(rule, specification, text, cases.get(rule.name, []))
 
 
-def _load(path: Path) -> Source:
+def _read_source(path: Path) -> Source:
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
-def _shipped(name: str, _beside: Source) -> Source | None:
-    return _load(Path(spec_path(name)))
+def _shipped_specification(name: str, _extending: Source) -> Source | None:
+    return _read_source(Path(spec_path(name)))
 
 
 def rule_text(text: str, name: str) -> str:

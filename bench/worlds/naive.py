@@ -68,7 +68,7 @@ class NaiveEncoding:
             {fact: z3.Bool(f"fact_{fact[0]}_{fact[1]}_at_{i}") for fact in self.facts} for i in range(len(steps) + 1)
         ]
         self.executable = [z3.Bool(f"taken_{i}") for i in range(len(steps) + 1)]
-        """``taken[i]``: the first i steps are executable."""
+        """``executable[i]``: the first i steps are executable."""
 
     def headline(self) -> str:
         """The verdict over all possible worlds."""
@@ -198,8 +198,8 @@ class NaiveEncoding:
         for part in self.checker.engine.rule_set.parts:
             for binding in self.bindings(part.parameters):
                 if part.mode == "always":
-                    for taken, state in zip(self.executable, self.states, strict=True):
-                        yield z3.And(taken, z3.Not(self.encode(part.body, state, binding)))
+                    for is_executable, state in zip(self.executable, self.states, strict=True):
+                        yield z3.And(is_executable, z3.Not(self.encode(part.body, state, binding)))
                 elif part.mode == "end":
                     for i, state in enumerate(self.states):
                         ends = z3.Not(self.executable[i + 1]) if i < len(self.steps) else z3.BoolVal(True)

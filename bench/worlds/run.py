@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import platform
 import statistics
@@ -21,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.measure import Sample, run_once
+from bench.measure import Sample, fit_exponent, run_once
 from bench.worlds.kitchen import kitchen_task
 from bench.worlds.orders import doors_task, interlock_task, rounds_task, shifts_task
 from bench.worlds.outcomes import piles_task, pouring_task
@@ -87,7 +86,7 @@ class Bench:
 
     # -- single tasks -------------------------------------------------------------------------------------------------
 
-    def ours(self, name: str, task: Task) -> Timed:
+    def measure_safecheck(self, name: str, task: Task) -> Timed:
         """Measure safecheck with default options."""
         folder = TASKS / name
         task.write(folder)
@@ -99,7 +98,7 @@ class Bench:
         answer = str(parsed_answer) if parsed_answer is not None else f"exit {last.code}: {last.last_words}"
         return _summarize_runs(samples, answer)
 
-    def naive(self, name: str, task: Task) -> Timed:
+    def measure_naive(self, name: str, task: Task) -> Timed:
         """Measure the naive encoding with its limit."""
         folder = TASKS / name
         task.write(folder)
@@ -117,7 +116,7 @@ class Bench:
 
     def measure_row(self, section: str, name: str, task: Task, target: float | None = None) -> Timed:
         """Measure a task and print its line."""
-        timed = self.ours(name, task)
+        timed = self.measure_safecheck(name, task)
         problems = []
         if timed.answer != str(task.expected):
             problems.append(f"should be {task.expected}")
@@ -148,16 +147,19 @@ class Bench:
                 "size", f"kitchen-500x1000-{_safety_word(safe)}", kitchen_task(500, 1000, 10_500, safe=safe), 5
             )
 
-    def agreement(self) -> None:
+    def compare_naive(self) -> None:
         """Compare the verdicts with the naive encoding on small tasks."""
         for name, make_task in SMALL.items():
             for safe in (True, False):
                 task = make_task(safe)
-                ours, naive = self.ours(f"small-{name}-{_safety_word(safe)}", task), self.naive(f"small-{name}", task)
-                same = naive.answer == task.expected.headline and ours.answer == str(task.expected)
-                line = {"name": name, "ours": ours.answer, "naive": naive.answer, "same": "yes" if same else "no"}
+                ours, naive = (
+                    self.measure_safecheck(f"small-{name}-{_safety_word(safe)}", task),
+                    self.measure_naive(f"small-{name}", task),
+                )
+                agree = naive.answer == task.expected.headline and ours.answer == str(task.expected)
+                line = {"name": name, "ours": ours.answer, "naive": naive.answer, "same": "yes" if agree else "no"}
                 self.agreements.append(line)
-                answers = f"{ours.answer:24} {naive.answer:8} {'same' if same else 'NOT THE SAME'}"
+                answers = f"{ours.answer:24} {naive.answer:8} {'same' if agree else 'NOT THE SAME'}"
                 print(
                     f"naive     {name:26} {ours.cpu:8.2f} s, naive {naive.cpu:8.2f} s  {answers}",
                     flush=True,
@@ -174,23 +176,25 @@ class Bench:
         for parameter, sizes, make_task in families:
             for safe in (True, False):
                 tasks = {n: make_task(n, safe) for n in sizes}
-                self._grow(f"{parameter}-{_safety_word(safe)}", tasks, self._measure_growth_row)
-            self._grow(f"{parameter}-safe-naive", {n: make_task(n, True) for n in sizes}, self.naive)
+                self._measure_growth(f"{parameter}-{_safety_word(safe)}", tasks, self._measure_growth_row)
+            self._measure_growth(f"{parameter}-safe-naive", {n: make_task(n, True) for n in sizes}, self.measure_naive)
 
     def _measure_growth_row(self, name: str, task: Task) -> Timed:
         return self.measure_row("growth", name, task)
 
-    def _grow(self, name: str, tasks: dict[int, Task], measure: Callable[[str, Task], Timed]) -> None:
+    def _measure_growth(self, name: str, tasks: dict[int, Task], measure: Callable[[str, Task], Timed]) -> None:
         """Measure sizes until one reaches the limit."""
-        small = kitchen_task(10, 10, 20, safe=True)
-        start_time = (self.naive if measure == self.naive else self.ours)("start", small).cpu
+        small_task = kitchen_task(10, 10, 20, safe=True)
+        start_time = (self.measure_naive if measure == self.measure_naive else self.measure_safecheck)(
+            "start", small_task
+        ).cpu
         cpu_by_size: dict[int, float | None] = dict.fromkeys(tasks)
         for size, task in tasks.items():
             timed = measure(f"{name}-{size}", task)
             if timed.beyond:
                 break
             cpu_by_size[size] = timed.cpu
-            if measure == self.naive and timed.answer != task.expected.headline:
+            if measure == self.measure_naive and timed.answer != task.expected.headline:
                 self.agreements.append(
                     {"name": f"{name}-{size}", "ours": str(task.expected), "naive": timed.answer, "same": "no"}
                 )
@@ -206,9 +210,10 @@ class Bench:
                 for size, seconds in cpu_by_size.items()
             ]
         )
-        fit = "-" if exponent is None else f"{exponent:.2f}"
+        exponent_text = "-" if exponent is None else f"{exponent:.2f}"
         print(
-            f"growth    {name:26} exponent {fit} (start-up of {start_time:.2f} s subtracted)  {times_text}", flush=True
+            f"growth    {name:26} exponent {exponent_text} (start-up of {start_time:.2f} s subtracted)  {times_text}",
+            flush=True,
         )
 
     def outcomes(self) -> None:
@@ -295,11 +300,6 @@ def _summarize_runs(samples: Sequence[Sample], answer: str, beyond: bool = False
     )
 
 
-def fit_exponent(points: Sequence[tuple[int, float]]) -> float:
-    """The slope of log seconds over log size, by least squares."""
-    return statistics.linear_regression([math.log(n) for n, _ in points], [math.log(s) for _, s in points]).slope
-
-
 def machine_information() -> dict[str, object]:
     """The machine and its load."""
     return {
@@ -351,7 +351,7 @@ def main() -> int:
             SECTIONS,
             (
                 bench.size,
-                bench.agreement,
+                bench.compare_naive,
                 bench.growth_by_size,
                 bench.outcomes,
                 bench.places,

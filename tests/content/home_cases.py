@@ -1,14 +1,14 @@
-"""The cases of the household hazard library: ``home/RULE.md``, a case file (``tests/case_files.py``).
+"""Read the cases of the household hazard library: ``home/RULE.md``, a case file (``tests/case_files.py``).
 
-The group ``ontology`` has a problem in the world of the ontology itself (``home/ontology.pddl``), without any mapping,
-and plans that break (``breaks*``) and keep (``keeps*``) the rule; the group ``household`` has the same for the shipped
-household world, through the mapping. The lines of a case are what is expected:
+The group ``ontology`` has a problem in the world of the ontology itself (``home/ontology.pddl``), without a mapping,
+and plans that break (``breaks*``) and keep (``keeps*``) the rule. The group ``household`` has a problem and plans in
+the shipped household world, to which the rule applies through the mapping. The lines of a case are its expectations:
 
     finds at 2: ?x=oven         the rule of the file is violated at step 2, with these objects
-    finds at the end            .. in the last state
-    also OTHER-RULE ..          other rules that the plan also violates
+    finds at the end            .. in the final state
+    also OTHER-RULE ..          the plan also violates these rules
 
-All expected findings are listed, and the plan must have no others.
+The plan must have no findings except the listed ones.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ AREAS = (
     "home-property",
 )
 
-Found = tuple[str, tuple[str, ...]]
-"""Where (a step number, or ``the end``), and the objects as ``?x=name``."""
+PlaceAndBinding = tuple[str, tuple[str, ...]]
+"""The place of a finding (a step number, or ``the end``), and the objects as ``?x=name``."""
 
 
 class Case(NamedTuple):
@@ -57,12 +57,12 @@ class Case(NamedTuple):
     name: str
     problem: Source
     plan: Source
-    finds: frozenset[Found]
+    finds: frozenset[PlaceAndBinding]
     also: frozenset[str]
 
     @property
     def breaks(self) -> bool:
-        """Whether the plan is there to break the rule."""
+        """Return whether the plan is meant to break the rule."""
         return self.name.startswith("breaks")
 
 
@@ -71,12 +71,12 @@ _ALSO = re.compile(r"also (.*)$")
 
 
 def load(path: Path) -> Source:
-    """The text of a file, under its name."""
+    """Return a file as a source under its path."""
     return Source(str(path), path.read_text(encoding="utf-8"))
 
 
-def shipped(name: str, _source: Source) -> Source | None:
-    """Find a specification that another one extends."""
+def resolve_shipped(name: str, _extending: Source) -> Source | None:
+    """Return the shipped specification that another one extends, or None if there is none."""
     try:
         return load(Path(spec_path(name)))
     except KeyError:
@@ -84,50 +84,56 @@ def shipped(name: str, _source: Source) -> Source | None:
 
 
 @cache
-def cases(world: str) -> tuple[Case, ...]:
-    """All cases of a world, by rule and name."""
+def cases_of_world(world: str) -> tuple[Case, ...]:
+    """Return all cases of a world, sorted by rule and name."""
     return tuple(
         [case for path in sorted(HOME.glob("*.md"), key=lambda path: path.stem) for case in _read(path, world)]
     )
 
 
 def _read(path: Path, world: str) -> list[Case]:
-    found = []
+    cases = []
     for case in read_cases(path):
         if case.group != world:
             if case.group not in WORLDS:
                 raise ValueError(f"{path}: {case.group} is not one of the worlds {WORLDS}")
             continue
-        finds: set[Found] = set()
+        finds: set[PlaceAndBinding] = set()
         also: set[str] = set()
         for line in case.lines:
             if finding := _FINDS.match(line):
                 finds.add((finding[1], tuple((finding[2] or "").split())))
-            elif others := _ALSO.match(line):
-                also.update(others[1].split())
+            elif other_rules := _ALSO.match(line):
+                also.update(other_rules[1].split())
             else:
                 raise ValueError(f"{path}: the line {line!r} of {case.name} is not an expectation")
         problem, plan = case.source("problem.pddl"), case.source("plan", f"{case.name}.plan")
-        found.append(Case(path.stem, world, case.name, problem, plan, frozenset(finds), frozenset(also)))
-    return sorted(found, key=lambda case: f"{case.name}.plan")
+        cases.append(Case(path.stem, world, case.name, problem, plan, frozenset(finds), frozenset(also)))
+    return sorted(cases, key=lambda case: f"{case.name}.plan")
 
 
-def checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
-    """A checker for the problem of a case; the kernel takes as long again as everything else."""
+def make_checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
+    """Return a checker for the problem of a case. Replay by the kernel doubles the time, so it is off by default."""
     domain = HOME / "ontology.pddl" if case.world == "ontology" else Path(domain_path(case.world))
-    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=shipped)
+    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=resolve_shipped)
 
 
-def library(world: str) -> list[Source]:
-    """The library, with the mapping that a world needs."""
+def library_sources(world: str) -> list[Source]:
+    """Return the sources of the library and of the mapping for a world; the ontology needs no mapping."""
     names = ["home"] if world == "ontology" else ["home", f"home-{world}"]
     return [load(Path(spec_path(name))) for name in names]
 
 
-def found(report: Report, rule: str) -> frozenset[Found]:
-    """What a report says of a rule."""
+def ontology_checker() -> Checker:
+    """Return a checker of the library in the world of its ontology."""
+    return make_checker(cases_of_world("ontology")[0], library_sources("ontology"))
+
+
+def findings_of_rule(report: Report, rule: str) -> frozenset[PlaceAndBinding]:
+    """Return place and binding of each finding of a rule."""
     return frozenset([_place(finding) for finding in report.findings if finding.rule == rule])
 
 
-def _place(finding: Finding) -> Found:
-    return ("the end" if finding.at_end else str(finding.step)), tuple([f"{v}={x}" for v, x in finding.binding])
+def _place(finding: Finding) -> PlaceAndBinding:
+    binding = tuple([f"{variable}={name}" for variable, name in finding.binding])
+    return ("the end" if finding.at_end else str(finding.step)), binding

@@ -1,10 +1,10 @@
-"""Mutates each rule of the household hazard library, and asks whether its own cases notice.
+"""Mutate each rule of the household hazard library, and check whether a case of the rule detects the mutant.
 
     python tests/content/mutate_rules.py [--rule NAME ..] [--every N] [--show]
 
-Rules are mutated as they are after macros and templates are expanded, one small change at a time. A mutant is *caught*
-if some case of the rule (``home/RULE.md``) then finds something else than its lines say. ``EQUIVALENT`` lists
-the mutants that no plan can tell from the rule, with the reason; they do not count.
+Rules are mutated after their macros and templates are expanded, with one small change each. A mutant is *caught* if
+its findings in a case of the rule (``home/RULE.md``) differ from the expected ones. ``EQUIVALENT`` lists the mutants
+that have the same findings as the rule in every plan, with the reason; they do not count.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ OPPOSITE |= {":forbid-after": ":require-after", ":require-after": ":forbid-after
 MOMENT = {":forbid": ":forbid-after", ":require": ":require-after"}
 MOMENT |= {after: before for before, after in MOMENT.items()}
 CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists", "once", "historically", "yesterday", "since")
-WIDER = {"person": "object", "child": "object", "agent": "object"}  # every other kind is a thing
+SUPERTYPES = {"person": "object", "child": "object", "agent": "object"}  # every other kind is a thing
 
-_ANSWERED = "a wider question asks more only where the answer is there already: it is the question's opposite"
+_FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 EQUIVALENT = {
     ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
-        "what is forbidden asks for it already"
+        "the forbidden condition already implies it"
     ),
-    ("no-opening-and-closing-and-opening", "remove :when | (and)"): "it asks nothing",
-    ("oven-closed-while-on", "and <-> or | :when: (and (on ?x) (open ?x))"): _ANSWERED,
-    ("oven-closed-while-on", "drop a conjunct | :when: (on ?x) of (and (on ?x) (open ?x))"): _ANSWERED,
-    ("oven-closed-while-on", "drop a conjunct | :when: (open ?x) of (and (on ?x) (open ?x))"): _ANSWERED,
+    ("no-opening-and-closing-and-opening", "remove :when | (and)"): "the condition is empty",
+    ("oven-closed-while-on", "and <-> or | :when: (and (on ?x) (open ?x))"): _FULFILLED,
+    ("oven-closed-while-on", "drop a conjunct | :when: (on ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
+    ("oven-closed-while-on", "drop a conjunct | :when: (open ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
 }
 
 
 class Mutant(NamedTuple):
-    """A changed rule: the kind of change, what was changed in words, and the rule as text."""
+    """A changed rule: the kind of change, a description of the change, and the rule as text."""
 
     rule: str
     kind: str
@@ -55,19 +55,20 @@ class Mutant(NamedTuple):
 
 
 def mutants(rule: list[Node]) -> Iterator[Mutant]:
-    """All mutants of an expanded rule."""
+    """Yield all mutants of an expanded rule."""
     name = str(rule[1])
-    for kind, change, made in _changes(rule):
-        yield Mutant(name, kind, change, f"(define (safety mutant) {format_node(made)})".replace("~", "-"))
+    for kind, change, mutant in _mutate_rule(rule):
+        yield Mutant(name, kind, change, f"(define (safety mutant) {format_node(mutant)})".replace("~", "-"))
 
 
-def _changes(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
+def _mutate_rule(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
+    """Yield kind and description of each change, and the changed rule."""
     stepwise = ":on" in rule
     for place in range(2, len(rule), 2):
         key, value = str(rule[place]), rule[place + 1]
         if key in FORMULAS:
-            for kind, change, made in _formula(value):
-                yield kind, f"{key}: {change}", _with(rule, place + 1, made)
+            for kind, change, mutant in _mutate_formula(value):
+                yield kind, f"{key}: {change}", _with(rule, place + 1, mutant)
         if key == ":when" and rule[0] != ":obligation":
             yield "remove :when", format_node(value), rule[:place] + rule[place + 2 :]
         if key in OPPOSITE:
@@ -75,26 +76,23 @@ def _changes(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
         if key in MOMENT and stepwise:
             yield "before <-> after", format_node(value), _with(rule, place, MOMENT[key])
         if key == ":parameters" and isinstance(value, list):
-            for kind, change, made in _typed(value):
-                yield kind, change, _with(rule, place + 1, made)
+            for kind, change, mutant in _mutate_typed_list(value):
+                yield kind, change, _with(rule, place + 1, mutant)
         if key == ":on" and isinstance(value, list) and value[0] == "or":
             for child in range(1, len(value)):
-                yield (
-                    "drop a step",
-                    format_node(value[child]),
-                    _with(rule, place + 1, value[:child] + value[child + 1 :]),
-                )
+                remaining = value[:child] + value[child + 1 :]
+                yield "drop a step", format_node(value[child]), _with(rule, place + 1, remaining)
         if key == ":within":
-            for more in (-1, 1):
-                yield "deadline", f"{more:+d}", _with(rule, place + 1, str(int(str(value)) + more))
+            for shift in (-1, 1):
+                yield "deadline", f"{shift:+d}", _with(rule, place + 1, str(int(str(value)) + shift))
 
 
-def _with(node: list[Node], place: int, made: Node) -> list[Node]:
-    return [*node[:place], made, *node[place + 1 :]]
+def _with(node: list[Node], place: int, child: Node) -> list[Node]:
+    return [*node[:place], child, *node[place + 1 :]]
 
 
-def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
-    """Each change of one place of a formula. Formulas of rules are shallow, so that recursion is no danger."""
+def _mutate_formula(node: Node) -> Iterator[tuple[str, str, Node]]:
+    """Yield each change of one part of a formula. The formulas of rules are shallow enough for recursion."""
     if not isinstance(node, list) or not node:
         return
     head, text = node[0], format_node(node)
@@ -108,8 +106,8 @@ def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
         for child in range(1, len(node)):
             yield kind, f"{format_node(node[child])} of {text}", node[:child] + node[child + 1 :]
     if head in ("forall", "exists") and isinstance(node[1], list):
-        for kind, change, made in _typed(node[1]):
-            yield kind, f"{change} in {text}", _with(node, 1, made)
+        for kind, change, mutant in _mutate_typed_list(node[1]):
+            yield kind, f"{change} in {text}", _with(node, 1, mutant)
     if head in ("once", "historically", "yesterday"):
         yield "forget the past", text, node[1]
     if head == "since":
@@ -118,62 +116,66 @@ def _formula(node: Node) -> Iterator[tuple[str, str, Node]]:
     if head in CONNECTIVES:
         for child in range(1, len(node)):
             if isinstance(node[child], list) and not (head in ("forall", "exists") and child == 1):
-                for kind, change, made in _formula(node[child]):
-                    yield kind, change, _with(node, child, made)
+                for kind, change, mutant in _mutate_formula(node[child]):
+                    yield kind, change, _with(node, child, mutant)
 
 
-def _typed(variables: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
-    """A typed list with one type widened, or one of several left out.
+def _mutate_typed_list(variables: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
+    """Yield a typed list with one type widened, or with one of several alternative types removed.
 
-    Rooms are not widened: they stand second in ``in-room``, where nothing but a room can be.
+    Rooms are not widened: they are the second argument of ``in-room``, which is always a room.
     """
     for place, token in enumerate(variables):
         if place == 0 or variables[place - 1] != "-":
             continue
-        whose = f"{variables[place - 2]} - {format_node(token)}"
+        declaration = f"{variables[place - 2]} - {format_node(token)}"
         if isinstance(token, list):
-            yield "widen a type", f"{whose} to object", _with(variables, place, "object")
+            yield "widen a type", f"{declaration} to object", _with(variables, place, "object")
             for child in range(1, len(token)):
-                yield (
-                    "leave out a type",
-                    f"{whose}: {format_node(token[child])}",
-                    _with(variables, place, token[:child] + token[child + 1 :]),
-                )
+                remaining = token[:child] + token[child + 1 :]
+                change = f"{declaration}: {format_node(token[child])}"
+                yield "leave out a type", change, _with(variables, place, remaining)
         elif token not in ("room", "thing", "object"):
-            wider = WIDER.get(token, "thing")
-            yield "widen a type", f"{whose} to {wider}", _with(variables, place, wider)
+            supertype = SUPERTYPES.get(token, "thing")
+            yield "widen a type", f"{declaration} to {supertype}", _with(variables, place, supertype)
 
 
-def expanded(names: set[str] | None = None) -> dict[str, list[Node]]:
-    """The rules of the library by name, with macros and templates expanded."""
-    case = home_cases.cases("ontology")[0]
-    rules = home_cases.checker(case, home_cases.library("ontology")).compiled.expanded
+def expanded_rules(names: set[str] | None = None) -> dict[str, list[Node]]:
+    """Return the rules of the library by name, with macros and templates expanded."""
+    rules = home_cases.ontology_checker().compiled.expanded
     return {str(r.node[1]): r.node for r in rules.rules if names is None or str(r.node[1]) in names}
 
 
 @cache
-def _cases() -> dict[str, list[home_cases.Case]]:
+def _cases_by_rule() -> dict[str, list[home_cases.Case]]:
     by_rule: dict[str, list[home_cases.Case]] = {}
-    for case in home_cases.cases("ontology"):
+    for case in home_cases.cases_of_world("ontology"):
         by_rule.setdefault(case.rule, []).append(case)
     return by_rule
 
 
-def reason(mutant: Mutant, rule: list[Node]) -> str | None:
-    """Why no plan tells a mutant from its rule, if that is known."""
+def equivalence_reason(mutant: Mutant, rule: list[Node]) -> str | None:
+    """Return why a mutant has the findings of its rule in every plan, or None if no reason is known."""
     if mutant.kind == "before <-> after":
-        read = {str(node[0]) for _, node in _parts(rule) if node and isinstance(node[0], str)}
-        steps = _steps(rule)
-        if not read & {"since", "once", "yesterday"} and not read & _changed(steps):
+        operators = {str(node[0]) for _, node in _formula_lists(rule) if node and isinstance(node[0], str)}
+        actions = _rule_actions(rule)
+        affected = _affected_predicates(actions)
+        if not operators & {"since", "once", "yesterday"} and not operators & affected:
             return "the step changes nothing that the condition reads"
-        asked = {str(action[0]) for _, node in _parts(rule) if node[0] == "action" for action in _lists(node)}
-        if asked and "yesterday" not in read and not asked & steps and not read & _changed(steps):
-            return "the step is none of those that the past is about"
+        past_actions = {
+            str(action[0])
+            for _, node in _formula_lists(rule)
+            if node[0] == "action"
+            for action in node
+            if isinstance(action, list)
+        }
+        if past_actions and "yesterday" not in operators and not past_actions & actions and not operators & affected:
+            return "the condition on the past does not mention the step"
     return EQUIVALENT.get((mutant.rule, f"{mutant.kind} | {mutant.change}"))
 
 
-def _parts(rule: list[Node]) -> Iterator[tuple[str, list[Node]]]:
-    """All lists in the formulas of a rule, with the field they are in."""
+def _formula_lists(rule: list[Node]) -> Iterator[tuple[str, list[Node]]]:
+    """Yield all lists in the formulas of a rule, with the field that they are in."""
     for place in range(2, len(rule), 2):
         if rule[place] in FORMULAS:
             stack: list[Node] = [rule[place + 1]]
@@ -184,83 +186,80 @@ def _parts(rule: list[Node]) -> Iterator[tuple[str, list[Node]]]:
                     stack.extend(node)
 
 
-def _lists(node: list[Node]) -> list[list[Node]]:
-    return [part for part in node if isinstance(part, list)]
-
-
-def _steps(rule: list[Node]) -> set[str]:
-    """The actions that a rule is about."""
-    step = rule[rule.index(":on") + 1]
-    assert isinstance(step, list)
-    return {str(one[0]) for one in (step[1:] if step[0] == "or" else [step]) if isinstance(one, list)}
+def _rule_actions(rule: list[Node]) -> set[str]:
+    """Return the names of the actions that trigger a rule."""
+    trigger = rule[rule.index(":on") + 1]
+    assert isinstance(trigger, list)
+    actions = trigger[1:] if trigger[0] == "or" else [trigger]
+    return {str(action[0]) for action in actions if isinstance(action, list)}
 
 
 @cache
 def _effects() -> dict[str, set[str]]:
-    """The words in the effects of each action of the world of the ontology."""
+    """Return the predicates in the effects of each action of the ontology's domain."""
     top = parse_nodes(home_cases.load(home_cases.HOME / "ontology.pddl"))
     assert top is not None
     effects: dict[str, set[str]] = {}
     for section in top[0]:
         if isinstance(section, list) and section[0] == ":action" and ":effect" in section:
-            effects[str(section[1])] = set(_heads(section[section.index(":effect") + 1]))
+            effects[str(section[1])] = set(_effect_predicates(section[section.index(":effect") + 1]))
     return effects
 
 
-def _heads(effect: Node) -> Iterator[str]:
-    """The predicates that an effect makes true or false; what it asks (`when`) and ranges over (`forall`) is none."""
+def _effect_predicates(effect: Node) -> Iterator[str]:
+    """Yield the predicates that an effect makes true or false, but not the predicates of its conditions (`when`)."""
     assert isinstance(effect, list)
     if effect[0] in ("when", "forall"):
-        yield from _heads(effect[2])
+        yield from _effect_predicates(effect[2])
     elif effect[0] in ("and", "not"):
         for part in effect[1:]:
-            yield from _heads(part)
+            yield from _effect_predicates(part)
     else:
         yield str(effect[0])
 
 
-def _changed(steps: set[str]) -> set[str]:
-    return set().union(*[_effects().get(step, set()) for step in steps])
+def _affected_predicates(actions: set[str]) -> set[str]:
+    return set().union(*[_effects().get(action, set()) for action in actions])
 
 
-def verdict(mutant: Mutant) -> str:
-    """``caught``, ``missed``, or ``invalid`` for what is no rule any more."""
+def judge_mutant(mutant: Mutant) -> str:
+    """Return ``caught``, ``missed``, or ``invalid`` if the mutant does not compile."""
     checker: Checker | None = None
-    for case in _cases()[mutant.rule]:
+    for case in _cases_by_rule()[mutant.rule]:
         if checker is None:  # the cases of a rule share their problem
-            checker = home_cases.checker(case, [Source("mutant.safe", mutant.text)])
+            checker = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
             if not checker.ok:
                 return "invalid"
         report = checker.check(case.plan)
-        if home_cases.found(report, mutant.rule) != case.finds:
+        if home_cases.findings_of_rule(report, mutant.rule) != case.finds:
             return "caught"
     return "missed"
 
 
 class Result(NamedTuple):
-    """Mutants by kind and verdict, and those missed."""
+    """The number of mutants by kind and verdict, and the missed mutants."""
 
     counts: Counter[tuple[str, str]]
     missed: list[Mutant]
 
     @property
     def score(self) -> float:
-        """The share of mutants caught, among those that are rules and are not known to be equivalent."""
+        """Return the share of caught mutants, without invalid and equivalent mutants."""
         caught = sum(n for (_, verdict), n in self.counts.items() if verdict == "caught")
         return caught / max(1, caught + len(self.missed))
 
 
-def run(names: set[str] | None = None, every: int = 1) -> Result:
-    """Judge all mutants, or every n-th, of some rules or of all."""
+def judge_mutants(names: set[str] | None = None, interval: int = 1) -> Result:
+    """Judge every ``interval``-th mutant of the named rules, or of all rules."""
     counts: Counter[tuple[str, str]] = Counter()
     missed = []
     number = 0
-    for node in expanded(names).values():
+    for node in expanded_rules(names).values():
         for mutant in mutants(node):
             number += 1
-            if number % every:
+            if number % interval:
                 continue
-            outcome = "equivalent" if reason(mutant, node) else verdict(mutant)
+            outcome = "equivalent" if equivalence_reason(mutant, node) else judge_mutant(mutant)
             counts[mutant.kind, outcome] += 1
             if outcome == "missed":
                 missed.append(mutant)
@@ -269,11 +268,11 @@ def run(names: set[str] | None = None, every: int = 1) -> Result:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rule", nargs="+", help="these rules only")
-    parser.add_argument("--every", type=int, default=1, help="every n-th mutant only")
-    parser.add_argument("--show", action="store_true", help="list the mutants missed")
+    parser.add_argument("--rule", nargs="+", help="mutate only these rules")
+    parser.add_argument("--every", type=int, default=1, help="judge only every n-th mutant")
+    parser.add_argument("--show", action="store_true", help="list the missed mutants")
     arguments = parser.parse_args()
-    result = run(set(arguments.rule) if arguments.rule else None, arguments.every)
+    result = judge_mutants(set(arguments.rule) if arguments.rule else None, arguments.every)
     columns = ("caught", "missed", "equivalent", "invalid")
     print(f"{'':22}" + "".join(f"{column:>12}" for column in columns))
     for kind in sorted({kind for kind, _ in result.counts}):

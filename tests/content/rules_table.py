@@ -1,4 +1,4 @@
-"""The table of the library's rules in specs/rules.md.
+"""Print the table of the library's rules, or write it into specs/rules.md.
 
 python tests/content/rules_table.py [--write]
 """
@@ -18,9 +18,9 @@ HAZARDS = ROOT / "docs" / "safety-rules.md"
 BEGIN, END = "<!-- rules: begin -->\n", "<!-- rules: end -->"
 
 
-def table() -> str:
-    """The rules by area, in the order of the files."""
-    checker = home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+def make_table() -> str:
+    """Return the table of the rules, by area and in the order of the files."""
+    checker = home_cases.ontology_checker()
     assert checker.compiled.expanded is not None
     areas = {str(plain.node[1]): plain.specification for plain in checker.compiled.expanded.rules}
     lines = ["| area | rule | hazard | harms | severity |", "|---|---|---|---|---|"]
@@ -30,14 +30,15 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def shown() -> str:
-    """What the page has."""
+def read_page_table() -> str:
+    """Return the table in the page."""
     return PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], encoding="utf-8")
+        before, _, old_table_and_after = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        after = old_table_and_after.partition(END)[2]
+        PAGE.write_text(before + BEGIN + make_table() + END + after, encoding="utf-8")
     else:
-        print(table(), end="")
+        print(make_table(), end="")

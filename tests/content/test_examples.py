@@ -1,4 +1,4 @@
-"""The shipped examples get the verdicts that their table promises."""
+"""The shipped examples get the verdicts and findings in ``examples/expected.json``, and so says their README."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPECTED: dict[str, dict[str, Any]] = json.loads((EXAMPLES / "expected.json").re
 
 
 @pytest.mark.parametrize("name", quick_every(6, EXPECTED))
-def test_verdict(name: str) -> None:
+def test_an_example_has_the_expected_verdict_and_findings(name: str) -> None:
     expected = EXPECTED[name]
     (result,) = audit([str(EXAMPLES / name)], Settings())
     report = result.report
@@ -26,20 +26,20 @@ def test_verdict(name: str) -> None:
     assert report.headline.value == expected["headline"]
     assert report.exit_code == expected["exit"]
 
-    found = [f for f in report.findings if f.rule is not None and "halt" in f.readings]
-    assert {f.rule for f in found} == {f["rule"] for f in expected["findings"]}
+    violations = [f for f in report.findings if f.rule is not None and "halt" in f.readings]
+    assert {f.rule for f in violations} == {f["rule"] for f in expected["findings"]}
     for finding in expected["findings"]:
-        same = [f for f in found if f.rule == finding["rule"]]
-        assert {f.blame.value if f.blame else None for f in same} == {finding["blame"]}
+        of_rule = [f for f in violations if f.rule == finding["rule"]]
+        assert {f.blame.value if f.blame else None for f in of_rule} == {finding["blame"]}
         if "step" in finding:
-            assert {f.step for f in same} == {finding["step"]}
+            assert {f.step for f in of_rule} == {finding["step"]}
 
     if "worlds" in expected:
         assert report.worlds is not None
         assert report.safe.value == expected["worlds"]
         for finding in expected["findings"]:
-            same = [f for f in found if f.rule == finding["rule"]]
-            assert {f.worlds.value if f.worlds else None for f in same} == {finding["worlds"]}
+            of_rule = [f for f in violations if f.rule == finding["rule"]]
+            assert {f.worlds.value if f.worlds else None for f in of_rule} == {finding["worlds"]}
     else:
         assert report.worlds is None
 
@@ -51,14 +51,14 @@ def test_every_example_has_an_expectation() -> None:
     assert set(EXPECTED) == {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.plan")}
 
 
-def test_the_table_says_the_same() -> None:
+def test_the_table_of_the_readme_has_the_expected_verdicts_and_rules() -> None:
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
     table = {row[0].strip(" `"): (row[1].split(",")[0].strip(), set(re.findall(r"`([^`]+)`", row[2]))) for row in rows}
     assert table == {name: (e["headline"], {f["rule"] for f in e["findings"]}) for name, e in EXPECTED.items()}
 
 
-def test_adapting_the_shipped_rules() -> None:
+def test_a_specification_can_replace_and_disable_shipped_rules() -> None:
     plans = [str(EXAMPLES / name) for name in ("breakfast/wet-hands-open-fridge.plan", "visit/heater-left-on.plan")]
     reports = [r.report for r in audit(plans, Settings(specs=(str(EXAMPLES / "adults-only.safe"),)))]
     assert [{f.rule for f in report.findings} for report in reports] == [

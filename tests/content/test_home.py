@@ -1,6 +1,6 @@
-"""The household hazard library: every rule has cases, says what a reader needs, and speaks the ontology's language.
+"""The household hazard library: every rule has cases, complete texts, and only words of the ontology.
 
-``home_cases.py`` describes how the cases are written.
+``home_cases.py`` describes the format of the cases.
 """
 
 from __future__ import annotations
@@ -23,87 +23,86 @@ from quick import quick_every
 BY_RULE = {
     f"{world}/{rule}": list(cases)
     for world in WORLDS
-    for rule, cases in groupby(home_cases.cases(world), key=lambda case: case.rule)
+    for rule, cases in groupby(home_cases.cases_of_world(world), key=lambda case: case.rule)
 }
 
 
 @pytest.fixture(scope="module")
 def library() -> Checker:
-    """The library in the world of its ontology."""
-    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology"))
+    """Return a checker of the library in the world of its ontology."""
+    return home_cases.ontology_checker()
 
 
 @pytest.mark.parametrize("name", BY_RULE)
-def test_cases(name: str) -> None:
+def test_the_plans_of_a_rule_have_the_expected_findings(name: str) -> None:
     cases = BY_RULE[name]
-    checker = home_cases.checker(cases[0], home_cases.library(cases[0].world))
+    checker = home_cases.make_checker(cases[0], home_cases.library_sources(cases[0].world))
     assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
-    applied = False
+    has_instances = False
     for case in cases:
         report = checker.check(case.plan)
         assert report.headline is not None, case.name
         assert {f.rule for f in report.findings} - {case.rule} == case.also, case.name
-        assert home_cases.found(report, case.rule) == case.finds, case.name
+        assert home_cases.findings_of_rule(report, case.rule) == case.finds, case.name
         assert bool(case.finds) == case.breaks, case.name
-        applied |= not case.breaks and any(count.name == case.rule and count.instances for count in report.rules)
+        has_instances |= not case.breaks and any(count.name == case.rule and count.instances for count in report.rules)
     if not _forbids_the_step_itself(checker, cases[0].rule):
-        assert applied, "the plans that keep the rule have nothing that it is about"
+        assert has_instances, "the rule has no instance in the plans that keep it"
 
 
 def _forbids_the_step_itself(checker: Checker, rule: str) -> bool:
-    """Whether only a plan without the step keeps the rule."""
+    """Return whether only a plan without the step keeps the rule."""
     assert checker.compiled.expanded is not None
     node = next(plain.node for plain in checker.compiled.expanded.rules if plain.node[1] == rule)
     return ["and"] in node
 
 
 @pytest.mark.parametrize("name", quick_every(6, list(BY_RULE)[::15]))
-def test_the_kernel_agrees(name: str) -> None:
+def test_the_kernel_confirms_the_findings(name: str) -> None:
     cases = BY_RULE[name]
-    checker = home_cases.checker(cases[0], home_cases.library(cases[0].world), replay="always")
+    checker = home_cases.make_checker(cases[0], home_cases.library_sources(cases[0].world), replay="always")
     for case in cases:
         report = checker.check(case.plan)
         assert [f.rule for f in report.findings if not f.replayed] == [], case.name
 
 
-def test_every_rule_has_cases(library: Checker) -> None:
-    """.. that break it and that keep it."""
+def test_every_rule_has_cases_that_break_it_and_keep_it(library: Checker) -> None:
     names = {rule.name for rule in library.rules}
     assert {path.stem for path in HOME.glob("*.md")} == names
-    cases = {(case.rule, case.name) for case in home_cases.cases("ontology")}
+    cases = {(case.rule, case.name) for case in home_cases.cases_of_world("ontology")}
     assert cases >= {(name, plan) for name in names for plan in ("breaks", "keeps")}
 
 
-def test_no_two_rules_always_fire_together() -> None:
-    """.. in the cases: two that do are one, found twice."""
+def test_no_two_rules_are_violated_by_the_same_cases() -> None:
+    """Two such rules would be duplicates of each other."""
     plans: dict[str, set[tuple[str, str, str]]] = {}
     for world in WORLDS:
-        for case in home_cases.cases(world):
+        for case in home_cases.cases_of_world(world):
             for rule in {*case.also, *([case.rule] if case.finds else [])}:
                 plans.setdefault(rule, set()).add((world, case.rule, case.name))
     together = [(a, b) for a in plans for b in plans if a < b and plans[a] == plans[b]]
     assert together == []
 
 
-NEVER_BROKEN_THERE = {
+NEVER_BROKEN_IN_HOUSEHOLD = {
     "no-animal-shut-in": "a pet cannot be put into anything",
     "no-animal-in-a-machine": "a pet cannot be put into anything",
     "nothing-wet-switched-on": "devices do not get wet",
     "no-switching-on-what-was-unplugged": "what is not plugged in cannot be switched on",
 }
-"""Rules that the words of the household world allow, and its actions do not let anybody break."""
+"""Rules that apply in the household world, but which no sequence of its actions can break; with the reason."""
 
 
-def test_every_rule_of_the_household_world_has_cases_there() -> None:
-    case = next(case for case in home_cases.cases("household"))
-    checker = home_cases.checker(case, home_cases.library("household"))
+def test_every_rule_that_applies_in_the_household_world_has_cases_there() -> None:
+    case = next(case for case in home_cases.cases_of_world("household"))
+    checker = home_cases.make_checker(case, home_cases.library_sources("household"))
     applicable = {rule.name for rule in checker.rules if rule.applicable}
     for breaks in (True, False):
-        shown = {case.rule for case in home_cases.cases("household") if case.breaks == breaks}
-        assert shown == applicable - NEVER_BROKEN_THERE.keys()
+        with_case = {case.rule for case in home_cases.cases_of_world("household") if case.breaks == breaks}
+        assert with_case == applicable - NEVER_BROKEN_IN_HOUSEHOLD.keys()
 
 
-def test_every_rule_says_what_a_reader_needs(library: Checker) -> None:
+def test_every_rule_has_hazard_targets_message_rationale_and_fix(library: Checker) -> None:
     assert len(library.rules) >= 45
     for rule in library.rules:
         assert rule.hazard, rule.name
@@ -115,10 +114,10 @@ def test_every_rule_says_what_a_reader_needs(library: Checker) -> None:
 
 
 def _definition(name: str) -> list[Node]:
-    return _form(Path(spec_path(name)))
+    return _read_form(Path(spec_path(name)))
 
 
-def _form(path: Path) -> list[Node]:
+def _read_form(path: Path) -> list[Node]:
     top = parse_nodes(home_cases.load(path))
     assert top is not None
     (form,) = top
@@ -131,34 +130,33 @@ def _section(form: list[Node], name: str) -> list[Node]:
 
 
 def _words(vocabulary: list[Node]) -> dict[str, list[str]]:
-    """The words of a vocabulary by section, in order; those with arguments as text."""
+    """Return the words of a vocabulary by section, in order; words with arguments as text."""
     sections = [section for section in vocabulary[1:] if isinstance(section, list)]
     return {str(section[0]): [format_node(word) for word in section[1:]] for section in sections}
 
 
 @pytest.mark.parametrize("area", AREAS)
-def test_the_words_of_an_area_are_those_of_the_ontology(area: str) -> None:
-    """Each area carries the words that it uses, as the ontology declares them and in its order."""
+def test_an_area_declares_the_words_that_it_uses_as_the_ontology_does(area: str) -> None:
+    """The words are in the order of the ontology, and the area uses all of them."""
     ontology = _words(_section(_definition("home"), ":vocabulary"))
     form = _definition(area)
     text = Path(spec_path(area)).read_text(encoding="utf-8").partition("\n  (:vocabulary")[2].partition("\n\n")[2]
-    own = _words(_section(form, ":vocabulary"))
-    assert set(own) == set(ontology)
-    for section, words in own.items():
+    vocabulary = _words(_section(form, ":vocabulary"))
+    assert set(vocabulary) == set(ontology)
+    for section, words in vocabulary.items():
         assert words == [word for word in ontology[section] if word in words], section
         for word in words:
             name = word.strip("()").split()[0]
             assert name in ("thing", "room") or re.search(rf"[\s(]{re.escape(name)}[\s)]", text), f"{name} is not used"
 
 
-def test_the_library_is_its_areas() -> None:
+def test_the_library_extends_all_areas() -> None:
     assert [str(name) for name in _section(_definition("home"), ":extends")[1:]] == list(AREAS)
 
 
-def test_the_world_of_the_ontology() -> None:
-    """The domain of the cases has the words of the ontology, and no others."""
+def test_the_domain_of_the_cases_has_exactly_the_words_of_the_ontology() -> None:
     ontology = _section(_definition("home"), ":vocabulary")
-    domain = _form(HOME / "ontology.pddl")
+    domain = _read_form(HOME / "ontology.pddl")
     types = {str(word) for word in _section(domain, ":types")[1:]} - {"-", "object"}
     assert types == {str(word) for word in _section(ontology, ":types")[1:]}
     predicates = {str(word[0]) for word in _section(domain, ":predicates")[1:]}
@@ -167,8 +165,7 @@ def test_the_world_of_the_ontology() -> None:
     assert actions == {str(word[0]) for word in _section(ontology, ":actions")[1:]}
 
 
-def test_the_mapping_of_the_household_world_is_complete() -> None:
-    """It says of every word what it means there, or that there is nothing."""
+def test_the_mapping_of_the_household_world_has_an_entry_for_every_word() -> None:
     ontology = _section(_definition("home"), ":vocabulary")
     mapping = _definition("home-household")
     for name in (":types", ":predicates", ":actions"):
@@ -179,9 +176,9 @@ def test_the_mapping_of_the_household_world_is_complete() -> None:
     assert Path(domain_path("household")).is_file()
 
 
-def test_the_page_lists_the_rules() -> None:
-    """``python tests/content/rules_table.py --write`` brings it up to date."""
-    assert rules_table.shown() == rules_table.table()
+def test_the_table_of_rules_in_the_page_is_current() -> None:
+    """``python tests/content/rules_table.py --write`` updates it."""
+    assert rules_table.read_page_table() == rules_table.make_table()
 
 
 def test_the_page_names_the_hazards_of_the_library(library: Checker) -> None:

@@ -1,4 +1,4 @@
-"""The cases of the library notice when a rule changes; a sample, ``mutate_rules.py`` runs them all."""
+"""A change of a rule of the library makes a case fail; this tests a sample, ``mutate_rules.py`` runs all changes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from plansafe.grammar.sexpr import format_node
 
 @pytest.mark.slow
 def test_a_sample_of_mutants_is_caught() -> None:
-    result = mutate_rules.run(every=29)
+    result = mutate_rules.judge_mutants(interval=29)
     assert sum(result.counts.values()) >= 30
     assert result.score >= 0.9, [f"{m.rule}: {m.kind}: {m.change}" for m in result.missed]
 
 
-def test_the_rules_themselves_are_not_caught() -> None:
-    """A mutant that changes nothing is missed, so that what is caught is caught for a reason."""
-    rules = mutate_rules.expanded()
+def test_an_unchanged_rule_is_missed() -> None:
+    """A caught mutant is therefore caught because of its change."""
+    rules = mutate_rules.expanded_rules()
     for name in list(rules)[::10]:
         text = f"(define (safety mutant) {format_node(rules[name])})".replace("~", "-")
-        assert mutate_rules.verdict(mutate_rules.Mutant(name, "none", "", text)) == "missed"
+        assert mutate_rules.judge_mutant(mutate_rules.Mutant(name, "none", "", text)) == "missed"
 
 
-def test_every_kind_of_change_occurs_and_differs() -> None:
+def test_every_kind_of_mutation_occurs_and_changes_the_rule() -> None:
     kinds = set()
-    for node in mutate_rules.expanded().values():
+    for node in mutate_rules.expanded_rules().values():
         original = f"(define (safety mutant) {format_node(node)})".replace("~", "-")
         for mutant in mutate_rules.mutants(node):
             kinds.add(mutant.kind)
@@ -42,11 +42,11 @@ def test_every_kind_of_change_occurs_and_differs() -> None:
     }
 
 
-def test_what_is_called_equivalent_occurs() -> None:
-    named = {rule for rule, _ in mutate_rules.EQUIVALENT}
-    found = {
+def test_every_listed_equivalent_mutant_occurs() -> None:
+    rules = {rule for rule, _ in mutate_rules.EQUIVALENT}
+    occurring = {
         (mutant.rule, f"{mutant.kind} | {mutant.change}")
-        for node in mutate_rules.expanded(named).values()
+        for node in mutate_rules.expanded_rules(rules).values()
         for mutant in mutate_rules.mutants(node)
     }
-    assert found >= mutate_rules.EQUIVALENT.keys()
+    assert occurring >= mutate_rules.EQUIVALENT.keys()

@@ -1,4 +1,4 @@
-"""Taxonomies: every type of hazard has a rule or a reason, in the library and in each world that it is mapped to."""
+"""Taxonomies: every hazard type has a rule or a reason, in the library and in each world with a mapping."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ noise = "nobody minds"
 
 
 class Stub(NamedTuple):
-    """As much of a rule as a taxonomy asks for."""
+    """A rule with only the fields that a taxonomy reads."""
 
     name: str
     hazard: str | None
@@ -66,8 +66,8 @@ RULES = (
 
 @pytest.fixture(scope="module")
 def library() -> list[Rule]:
-    """The rules of the household library."""
-    return home_cases.checker(home_cases.cases("ontology")[0], home_cases.library("ontology")).rules
+    """Return the rules of the household library."""
+    return home_cases.ontology_checker().rules
 
 
 def test_the_shipped_table_fits_the_library(library: list[Rule]) -> None:
@@ -88,22 +88,23 @@ def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_every_type_has_a_rule_that_applies_in_a_world_or_a_reason(world: str) -> None:
-    nothing = Source("nothing", f"(define (problem p) (:domain {world}) (:objects) (:init) (:goal (and)))")
+def test_every_type_has_an_applicable_rule_or_a_reason_in_each_world(world: str) -> None:
+    problem = Source("problem", f"(define (problem p) (:domain {world}) (:objects) (:init) (:goal (and)))")
     domain = home_cases.load(Path(domain_path(world)))
-    checker = Checker(domain, nothing, home_cases.library(world), resolve=home_cases.shipped)
+    checker = Checker(domain, problem, home_cases.library_sources(world), resolve=home_cases.resolve_shipped)
     applicable = [rule for rule in checker.rules if rule.applicable]
-    found = category_coverage(load_taxonomies()["safel"], applicable, world)
-    assert {covered.category.name for covered in found if not covered.rules and not covered.reason} == set()
-    named = {category.name for category in load_taxonomies()["safel"].categories if world in category.worlds}
-    assert named <= {covered.category.name for covered in found if covered.reason}, "a reason that is no longer true"
+    safel = load_taxonomies()["safel"]
+    coverage = category_coverage(safel, applicable, world)
+    assert {covered.category.name for covered in coverage if not covered.rules and not covered.reason} == set()
+    with_reason = {category.name for category in safel.categories if world in category.worlds}
+    assert with_reason <= {covered.category.name for covered in coverage if covered.reason}, "a reason is outdated"
 
 
 def _names(taxonomy: Taxonomy, rule: Stub) -> list[str]:
     return [category.name for category in taxonomy.categories_of(rule)]
 
 
-def test_categories_are_computed() -> None:
+def test_the_categories_of_a_rule_follow_from_hazard_targets_and_name() -> None:
     ours = read_taxonomies(Source("ours.toml", OURS))["ours"]
     assert {rule.name: _names(ours, rule) for rule in RULES} == {
         "no-fire": ["burns"],
@@ -115,15 +116,15 @@ def test_categories_are_computed() -> None:
         "no-frost": ["cold"],
         "plain": [],
     }
-    found = {covered.category.name: covered for covered in category_coverage(ours, RULES[:1], "oven-land")}
-    assert found["burns"].rules == ("no-fire",)
-    assert found["burns"].reason is None
-    assert found["rays"].reason == "nothing radiates here"
-    assert found["cold"].reason == "it is never cold"
-    assert found["wet"].reason is None
+    coverage = {covered.category.name: covered for covered in category_coverage(ours, RULES[:1], "oven-land")}
+    assert coverage["burns"].rules == ("no-fire",)
+    assert coverage["burns"].reason is None
+    assert coverage["rays"].reason == "nothing radiates here"
+    assert coverage["cold"].reason == "it is never cold"
+    assert coverage["wet"].reason is None
     assert ours.categories[1].title == "wet"
-    found = {covered.category.name: covered.reason for covered in category_coverage(ours, RULES[:1], "ice-land")}
-    assert found == {
+    reasons = {covered.category.name: covered.reason for covered in category_coverage(ours, RULES[:1], "ice-land")}
+    assert reasons == {
         "burns": None,
         "wet": "everything freezes",
         "rays": "everything freezes",
@@ -131,14 +132,15 @@ def test_categories_are_computed() -> None:
     }
 
 
-def _complaints(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:
+def _diagnostics(taxonomies: Taxonomies) -> list[tuple[str, str, str]]:
+    """Return code, message and marked text of each diagnostic."""
     text = taxonomies.table.text
-    found = [*taxonomies.diagnostics, *check_taxonomies(taxonomies, RULES)]
-    return [(d.code, d.message, text[d.labels[0].span.start : d.labels[0].span.end]) for d in found]
+    diagnostics = [*taxonomies.diagnostics, *check_taxonomies(taxonomies, RULES)]
+    return [(d.code, d.message, text[d.labels[0].span.start : d.labels[0].span.end]) for d in diagnostics]
 
 
-def test_a_table_that_does_not_fit_is_told_so() -> None:
-    assert _complaints(read_taxonomies(Source("ours.toml", OURS))) == [
+def test_a_table_without_a_hazard_of_the_rules_is_reported() -> None:
+    assert _diagnostics(read_taxonomies(Source("ours.toml", OURS))) == [
         ("SC777", "`ours` does not mention the hazard `flood-damage`, which `no-flood` name", "[ours]")
     ]
 
@@ -164,14 +166,14 @@ def test_a_table_that_does_not_fit_is_told_so() -> None:
         ),
     ],
 )
-def test_mistakes_are_shown_where_they_are(before: str, after: str, expected: tuple[str, str, str]) -> None:
+def test_a_mistake_in_a_table_is_reported_at_its_place(before: str, after: str, expected: tuple[str, str, str]) -> None:
     assert before in OURS
-    complaints = _complaints(read_taxonomies(Source("ours.toml", OURS.replace(before, after, 1))))
+    diagnostics = _diagnostics(read_taxonomies(Source("ours.toml", OURS.replace(before, after, 1))))
     code, message, place = expected
-    assert any(c == code and m.startswith(message) and p.startswith(place) for c, m, p in complaints), complaints
+    assert any(c == code and m.startswith(message) and p.startswith(place) for c, m, p in diagnostics), diagnostics
 
 
-def test_a_users_own_table(tmp_path: Path) -> None:
+def test_a_user_can_load_another_table(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OURS, encoding="utf-8")
     assert [taxonomy.name for taxonomy in load_taxonomies(str(path)).taxonomies] == ["ours"]
@@ -186,8 +188,8 @@ def test_a_users_own_table(tmp_path: Path) -> None:
     "text", ["", "[" * 200, "x" * 20_000, "a = 1", "[a]\nb = [[1]]", '"" = {}', "[a.categories]\nb.hazards = [1]"]
 )
 def test_any_text_is_read_or_refused(text: str) -> None:
-    found = read_taxonomies(Source("t.toml", text))
-    assert found.diagnostics or not found.taxonomies
-    for diagnostic in found.diagnostics:
+    taxonomies = read_taxonomies(Source("t.toml", text))
+    assert taxonomies.diagnostics or not taxonomies.taxonomies
+    for diagnostic in taxonomies.diagnostics:
         span = diagnostic.labels[0].span
         assert 0 <= span.start <= span.end <= len(text)

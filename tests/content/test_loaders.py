@@ -1,4 +1,4 @@
-"""The loaders find what is shipped, and nothing else."""
+"""The loaders find the shipped domains and specifications, and refuse other names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plansafe.specs import default_specs, spec_names, spec_path
 from plansafe.verifier.api import Checker
 
 
-def test_domains() -> None:
+def test_every_domain_name_has_a_file() -> None:
     assert "household" in domain_names()
     for name in domain_names():
         assert Path(domain_path(name)).read_text(encoding="utf-8")
@@ -22,14 +22,14 @@ def test_domains() -> None:
 
 
 @pytest.mark.parametrize("name", domain_names())
-def test_nothing_is_said_of_a_shipped_domain(name: str) -> None:
-    """A warning about one of them would stand in every report of its world."""
+def test_a_shipped_domain_has_no_diagnostics(name: str) -> None:
+    """A warning would appear in every report of the world."""
     domain = Source("domain", Path(domain_path(name)).read_text(encoding="utf-8"))
     problem = Source("problem", f"(define (problem p) (:domain {name}) (:goal (and)))")
     assert not Checker(domain, problem).diagnostics
 
 
-def test_specifications() -> None:
+def test_specifications_have_their_names_and_domains_their_default_specifications() -> None:
     assert "household" in spec_names()
     for name in spec_names():
         text = Path(spec_path(name)).read_text(encoding="utf-8")
@@ -51,11 +51,11 @@ def test_other_names_are_refused(name: str) -> None:
         spec_path(name)
 
 
-def test_finding_content_loads_nothing_heavy() -> None:
-    """What site imports for an editable install is not ours: compare with a run that imports nothing."""
+def test_the_loaders_import_no_slow_modules() -> None:
+    """The ``site`` module imports some for an editable install: compare with an interpreter without our imports."""
     listing = "print({'importlib.resources', 'zipfile', 'tempfile'} & set(sys.modules))"
-    ours, bare = (
+    with_loaders, without_loaders = (
         subprocess.run([sys.executable, "-c", code + listing], capture_output=True, text=True, check=True).stdout
         for code in ("import sys, plansafe.specs, plansafe.domains; ", "import sys; ")
     )
-    assert ours == bare
+    assert with_loaders == without_loaders

@@ -1,7 +1,7 @@
-"""The shipped mappings: each loads, declares the words that its world has nothing for, and replaces words correctly.
+"""The shipped mappings: each loads, declares the words that its world lacks, and replaces words correctly.
 
 ``mappings/WORLD.txt`` describes plans of each world in the words of the ontology: the events of their steps, and all
-facts at the end. A new case is a new paragraph.
+final facts. A new case is a new paragraph.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mapping_texts import covered, describe_plan, library
+from mapping_texts import coverage_of_world, describe_plan, library_checker, read_cells
 
 from plansafe.domains import domain_names
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
@@ -20,7 +20,7 @@ from quick import quick_every
 WORLDS = tuple(name for name in domain_names() if f"home-{name}" in spec_names())
 HERE = Path(__file__).resolve().parent / "mappings"
 # In every world, the first kind excludes the other kinds of its group.
-APART = (
+EXCLUSIVE_KINDS = (
     ("agent", "person", "child", "animal", "furniture", "food"),
     ("heat-source", "microwave", "lamp", "flame", "cold-store"),
     ("liquid", "furniture", "electric", "structure", "sharp", "paper", "tableware", "animal"),
@@ -32,7 +32,7 @@ APART = (
     ("water-source", "electronics", "paper", "soft-furniture", "flammable"),
 )
 # Every object of the first kind is also of the second kind.
-WITHIN = {
+PARENT_KINDS = {
     "open-heat": "heat-source",
     "oven": "heat-source",
     "toaster": "heat-source",
@@ -60,18 +60,18 @@ def test_every_world_with_a_mapping_uses_it_or_its_own_library() -> None:
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_mapping_loads_and_binds_every_word(world: str) -> None:
     """The only diagnostic is the note about inapplicable rules; no word is bound only because the domain has it."""
-    checker = library(world)
+    checker = library_checker(world)
     assert checker.ok, checker.diagnostics
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
-    assert covered(world).of("own") == ()
+    assert coverage_of_world(world).of("own") == ()
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world: str) -> None:
-    coverage = covered(world)
+    coverage = coverage_of_world(world)
     missing = {(word.kind, word.name) for word in coverage.of("unbound")}
     assert {rule.rule for rule in coverage.not_applicable} | set(coverage.applicable) == {
-        r.name for r in library(world).rules
+        r.name for r in library_checker(world).rules
     }
     for rule in coverage.not_applicable:
         assert rule.missing_names
@@ -81,8 +81,8 @@ def test_inapplicable_rules_need_a_word_that_the_mapping_declares_missing(world:
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
     overlapping = set()
-    for name, kinds in covered(world).kinds.items():
-        for group in APART:
+    for name, kinds in coverage_of_world(world).kinds.items():
+        for group in EXCLUSIVE_KINDS:
             first = group[0]
             overlapping |= {(name, first, kind) for kind in group[1:] if first in kinds and kind in kinds}
     assert overlapping == set()
@@ -90,11 +90,13 @@ def test_kinds_that_exclude_each_other_do_not_overlap(world: str) -> None:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_kinds_are_within_their_parent_kinds(world: str) -> None:
-    coverage = covered(world)
+    coverage = coverage_of_world(world)
     bound = {word.name for word in coverage.of("mapped") if word.kind == "type"}
     outside = set()
     for name, kinds in coverage.kinds.items():
-        outside |= {(name, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b in bound and b not in kinds}
+        outside |= {
+            (name, a, b) for a, b in PARENT_KINDS.items() if a.strip() in kinds and b in bound and b not in kinds
+        }
     assert outside == set()
 
 
@@ -104,27 +106,21 @@ UNCLASSIFIED = {"safeagentbench": {"roomdecor", "tabletopdecor"}}
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_class_of_a_world_has_a_kind_or_is_declared_kindless(world: str) -> None:
-    (applied,) = library(world).compiled.expanded.mappings
-    without_kind = {name for name, kinds in covered(world).kinds.items() if set(kinds) <= {"thing"}}
+    (applied,) = library_checker(world).compiled.expanded.mappings
+    without_kind = {name for name, kinds in coverage_of_world(world).kinds.items() if set(kinds) <= {"thing"}}
     assert without_kind == applied.mapping.kindless_types.keys() | UNCLASSIFIED.get(world, set())
 
 
-def paragraphs(world: str) -> list[dict[str, str]]:
-    cases = []
-    for block in (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n"):
-        cells: dict[str, str] = {}
-        key = ""
-        for line in block.split("\n"):
-            key = line[:6].strip() or key
-            cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
-        cases.append(cells)
-    return cases
+def read_cases(world: str) -> list[dict[str, str]]:
+    """Return the cells of each paragraph in the file of a world."""
+    text = (HERE / f"{world}.txt").read_text(encoding="utf-8")
+    return [read_cells(paragraph) for paragraph in text.strip().split("\n\n")]
 
 
 CASES = [
     pytest.param(path.stem, cells, id=f"{path.stem}-{number}")
     for path in sorted(HERE.glob("*.txt"))
-    for number, cells in enumerate(paragraphs(path.stem), 1)
+    for number, cells in enumerate(read_cases(path.stem), 1)
 ]
 
 
@@ -137,27 +133,27 @@ def test_plans_have_these_events_and_facts_in_the_ontology(world: str, cells: di
 
 @pytest.mark.parametrize("world", [world for world in WORLDS if world != "household"])
 def test_every_bound_event_and_fact_occurs_in_a_case(world: str) -> None:
-    occurring = {words.strip().split(" ")[1] for cells in paragraphs(world) for words in cells["does"].split(";")}
-    occurring |= {words.strip().split(" ")[0] for cells in paragraphs(world) for words in cells["is"].split(";")}
-    bound = {word.name for word in covered(world).of("mapped") if word.kind in ("predicate", "action")}
+    occurring = {words.strip().split(" ")[1] for cells in read_cases(world) for words in cells["does"].split(";")}
+    occurring |= {words.strip().split(" ")[0] for cells in read_cases(world) for words in cells["is"].split(";")}
+    bound = {word.name for word in coverage_of_world(world).of("mapped") if word.kind in ("predicate", "action")}
     assert bound - occurring == set()
 
 
 # Boxes and packs of food are fillable, and therefore vessels, although no plan fills them with a liquid.
-APART_OF_TABLE = [group for group in APART if group[0] != "vessel"]
+EXCLUSIVE_KINDS_OF_TABLE = [group for group in EXCLUSIVE_KINDS if group[0] != "vessel"]
 
 
 def test_the_table_of_behavior_gives_no_category_kinds_that_exclude_each_other() -> None:
     """The kinds that it declares in the domain are also the kinds of the table."""
     declared_kinds = vocabulary("omnigibson").kinds
-    words = {word.name: word.meaning for word in covered("omnigibson").of("mapped") if word.kind == "type"}
+    words = {word.name: word.meaning for word in coverage_of_world("omnigibson").of("mapped") if word.kind == "type"}
     overlapping, outside, different = set(), set(), set()
     for category in categories():
         above = frozenset([above for kind in kinds_of(category) for above in declared_kinds[kind]])
         kinds = {word for word, meaning in words.items() if not above.isdisjoint(re.findall(r"[\w-]+", meaning))}
-        for first, *excluded in APART_OF_TABLE:
+        for first, *excluded in EXCLUSIVE_KINDS_OF_TABLE:
             overlapping |= {(category, first, kind) for kind in excluded if {first, kind} <= kinds}
-        outside |= {(category, a, b) for a, b in WITHIN.items() if a.strip() in kinds and b not in kinds}
+        outside |= {(category, a, b) for a, b in PARENT_KINDS.items() if a.strip() in kinds and b not in kinds}
         name = category.replace(".", "_")
         if name in declared_kinds and not declared_kinds[name] ^ above <= {name, "movable", "thing", "object"}:
             different.add(category)

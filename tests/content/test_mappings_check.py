@@ -10,7 +10,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.rules.domain_coverage import DomainCoverage, InapplicableRule, WordMeaning, describe_coverage
-from plansafe.verifier.rules.elaborate import VACUOUS
+from plansafe.verifier.rules.rule_elaboration import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
   (:constants main - hob)
@@ -37,7 +37,7 @@ ACTIONS = "(:actions ((ignite ?x) (press ?x)) ((move ?x ?y) (shove ?x ?y)))"
 CONSTANTS = "(:constants (hearth main))"
 
 
-def mapping(*changes: tuple[str, str], domain: str = "flat") -> Checker:
+def mapping_checker(*changes: tuple[str, str], domain: str = "flat") -> Checker:
     text = " ".join((f"(:domain {domain})", TYPES, PREDICATES, FUNCTIONS, ACTIONS, CONSTANTS))
     for before, after in changes:
         assert before in text
@@ -59,8 +59,8 @@ def mapping_diagnostics(checker: Checker) -> list[str]:
     return lines
 
 
-def test_a_right_mapping_is_not_complained_about() -> None:
-    checker = mapping()
+def test_a_correct_mapping_has_no_diagnostics() -> None:
+    checker = mapping_checker()
     assert mapping_diagnostics(checker) == []
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC120", "warning"), ("SC702", "warning")]
 
@@ -68,7 +68,7 @@ def test_a_right_mapping_is_not_complained_about() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        # what the domain does not have: an error even if no rule uses the entry
+        # words that the domain does not have: an error even if no rule uses the entry
         ("(either hob)", "(either hob lmap)", "SC101 error lmap | did you mean `lamp`?"),
         ("(creature pet)", "(creature pett)", "SC101 error pett | did you mean `pet`?"),
         ("(powered ?x)", "(power ?x)", "SC102 error power | did you mean `powered`?"),
@@ -87,7 +87,7 @@ def test_a_right_mapping_is_not_complained_about() -> None:
         ("(hearth main)", "(hearth (main))", "SC003 error (main)"),
         ("(creature pet)", "(creature (or pet))", "SC003 error (or pet)"),
         ("(creature pet)", "(creature pet) (creature cat)", "SC105 error (creature cat)"),
-        # what the specification does not have, and kinds that are not what their parents are
+        # words that the specification does not have, and kinds outside their parent kinds
         ("(thing object)", "(thnig object)", "SC120 warning thnig | did you mean `thing`?"),
         ("((near ?a ?b)", "((dutsy ?x) (dusty ?x)) ((near ?a ?b)", "SC120 warning dutsy | did you mean `dusty`?"),
         ("((burning ?x)", "((ignite ?x) (powered ?x)) ((burning ?x)", "SC120 warning ignite | it is an action"),
@@ -95,7 +95,7 @@ def test_a_right_mapping_is_not_complained_about() -> None:
     ],
 )
 def test_a_mistake_is_reported_once_with_its_place(before: str, after: str, expected: str) -> None:
-    checker = mapping((before, after))
+    checker = mapping_checker((before, after))
     (diagnostic,) = mapping_diagnostics(checker)
     assert diagnostic.startswith(expected)
     assert checker.ok == ("warning" in expected)
@@ -118,28 +118,30 @@ GROUPS = "(:groups (cookers (either hob)) (warm (either cookers lamp)))"
 def test_groups_are_names_for_types_of_the_domain(group: str, expected: list[str]) -> None:
     groups = GROUPS[:-1] + f" {group})" + TYPES.replace("(either hob)", "cookers")
     near = "(exists (?p - (either warm pet)) (lies ?p ?a))"
-    checker = mapping((TYPES, groups), ("(lies ?a ?b)", f"(and {near} (lies ?a ?b))"))
+    checker = mapping_checker((TYPES, groups), ("(lies ?a ?b)", f"(and {near} (lies ?a ?b))"))
     assert mapping_diagnostics(checker) == expected
     if not expected:
-        assert covered(checker).kinds["hob"] == ("device", "stove")
-        assert mapping_diagnostics(mapping((TYPES, groups), ("(lies ?a ?b)", near.replace("(lies ", "(lise ")))) == [
-            "SC102 error lise | did you mean `lies`?"
-        ]
+        assert coverage_of(checker).kinds["hob"] == ("device", "stove")
+        assert mapping_diagnostics(
+            mapping_checker((TYPES, groups), ("(lies ?a ?b)", near.replace("(lies ", "(lise ")))
+        ) == ["SC102 error lise | did you mean `lies`?"]
 
 
 @pytest.mark.slow
 def test_groups_of_groups_do_not_grow_beyond_the_types_they_name() -> None:
     chain = "(g0 (either hob lamp)) " + " ".join([f"(g{n} (either g{n - 1} g{n - 1}))" for n in range(1, 200)])
-    checker = mapping((TYPES, f"(:groups {chain})" + TYPES.replace("(either hob)", "hob").replace("pet)", "g199)")))
+    checker = mapping_checker(
+        (TYPES, f"(:groups {chain})" + TYPES.replace("(either hob)", "hob").replace("pet)", "g199)"))
+    )
     assert mapping_diagnostics(checker) == []
-    assert covered(checker).kinds["lamp"] == ("device", "creature")
+    assert coverage_of(checker).kinds["lamp"] == ("device", "creature")
     wide = " ".join([f"(g{n} (either t{n} {f'g{n - 1}' if n else ''}))" for n in range(2000)])
-    checker = mapping((TYPES, f"(:groups {wide})" + TYPES))
+    checker = mapping_checker((TYPES, f"(:groups {wide})" + TYPES))
     assert [d.code for d in checker.diagnostics] == ["SC503"]
 
 
-def test_a_mapping_for_another_domain_says_so() -> None:
-    assert mapping_diagnostics(mapping(domain="house")) == [
+def test_a_mapping_for_another_domain_gets_a_warning() -> None:
+    assert mapping_diagnostics(mapping_checker(domain="house")) == [
         "SC705 warning house | unknown names below may have this cause"
     ]
 
@@ -150,12 +152,12 @@ def test_two_mappings_of_one_specification_contradict_each_other() -> None:
     assert [d.code for d in checker.diagnostics if d.severity.value == "error"] == ["SC105"]
 
 
-def covered(checker: Checker) -> DomainCoverage:
+def coverage_of(checker: Checker) -> DomainCoverage:
     return describe_coverage(checker.compiled.symbols, checker.compiled.expanded, checker.rules)
 
 
 def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
-    coverage = covered(mapping())
+    coverage = coverage_of(mapping_checker())
     assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in coverage.words
     assert coverage.of("own") == (WordMeaning("predicate", "dusty", "own"),)
     assert coverage.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
@@ -166,7 +168,7 @@ def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
 
 
 def test_coverage_of_a_mapping_without_a_kind() -> None:
-    coverage = covered(mapping(("(creature pet)", "")))
+    coverage = coverage_of(mapping_checker(("(creature pet)", "")))
     assert {rule.rule: rule.missing_names for rule in coverage.not_applicable} == {
         "attended": (("type", "creature"),),
         "no-smoke": (("predicate", "smoking"),),
@@ -174,13 +176,13 @@ def test_coverage_of_a_mapping_without_a_kind() -> None:
     assert coverage.unseen_objects == ("desk", "tom")
 
 
-LEFT_OUT = f"{CONSTANTS} (:without (no-dust {{}}))"
+EXCLUDED_RULE = f"{CONSTANTS} (:without (no-dust {{}}))"
 
 
 def test_a_mapping_excludes_rules_with_reasons() -> None:
-    checker = mapping((CONSTANTS, LEFT_OUT.format(r'"it is \"dusty\" for good"')))
+    checker = mapping_checker((CONSTANTS, EXCLUDED_RULE.format(r'"it is \"dusty\" for good"')))
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
-    coverage = covered(checker)
+    coverage = coverage_of(checker)
     assert coverage.applicable == ("attended", "cool", "clear")
     assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in coverage.not_applicable
     plan = "(press main)"
@@ -198,12 +200,12 @@ def test_a_mapping_excludes_rules_with_reasons() -> None:
     ],
 )
 def test_mistakes_in_an_excluded_rule_are_reported(entry: str, expected: str) -> None:
-    assert mapping_diagnostics(mapping((CONSTANTS, f"{CONSTANTS} (:without {entry})")))[:1] == [expected]
+    assert mapping_diagnostics(mapping_checker((CONSTANTS, f"{CONSTANTS} (:without {entry})")))[:1] == [expected]
 
 
 def test_an_excluded_rule_can_be_disabled_or_replaced() -> None:
-    """The mapping excludes the rule of the specification that it serves, not the user's rule of the same name."""
-    text = LEFT_OUT.format('"nothing is"')
+    """The mapping excludes the rule of its own specification, not the user's rule of the same name."""
+    text = EXCLUDED_RULE.format('"nothing is"')
     mapping_source = Source(
         "m.safe",
         f"(define (mapping m) (:specification fire) {TYPES} {PREDICATES} {FUNCTIONS} {ACTIONS} {text})",
@@ -223,13 +225,15 @@ def test_an_excluded_rule_can_be_disabled_or_replaced() -> None:
 
 def test_the_check_removes_the_action_predicates_that_it_declares() -> None:
     """Runs keep action predicates up to date; predicates of a mapping's steps that no rule needs must not remain."""
-    checker = mapping(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
+    checker = mapping_checker(("((move ?x ?y) (shove ?x ?y))", "((move ?x ?y) (shove ?x ?y))"))
     assert set(checker.compiled.symbols.action_predicates) == {("start", "press")}
 
 
 def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
-    checker = mapping(("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))"))
-    coverage = covered(checker)
+    checker = mapping_checker(
+        ("((burning ?x)", "((dusty ?x)) ((burning ?x)"), ("((ignite ?x) (press ?x))", "((ignite ?x))")
+    )
+    coverage = coverage_of(checker)
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
     assert {(word.kind, word.name) for word in coverage.of("unbound")} == {
         ("predicate", "dusty"),
@@ -246,8 +250,8 @@ def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
 
 
 @pytest.mark.parametrize(("types", "accepted"), [("(either hob desk)", True), ("(either desk wall)", False)])
-def test_a_step_matches_what_fits_both_the_rule_and_the_action(types: str, accepted: bool) -> None:
-    """A kind may be wider than what an action takes: the rule is then about what both allow."""
+def test_a_trigger_is_accepted_if_rule_and_action_have_a_common_type(types: str, accepted: bool) -> None:
+    """The type in the rule may be wider than the type of the action's parameter; the rule applies to the overlap."""
     domain = """(define (domain d) (:types hob desk wall) (:predicates (powered ?x - hob))
       (:action press :parameters (?x - hob) :effect (powered ?x)))"""
     problem = "(define (problem p) (:domain d) (:objects a - hob b - desk) (:init) (:goal ()))"
@@ -278,7 +282,7 @@ HYGIENE = """(define (safety s) (:vocabulary (:actions (wash-hands) (eat)))
         ("(rinse left) (eat)", [("never", (("?h", "left"),))]),
     ],
 )
-def test_a_step_may_be_mapped_to_steps_with_things_of_a_kind(plan: str, expected: list[object]) -> None:
+def test_a_step_can_be_mapped_to_steps_with_some_object_of_a_type(plan: str, expected: list[object]) -> None:
     problem = "(define (problem p) (:domain d) (:objects left - hand mug - cup) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", HYGIENE)])
     assert checker.diagnostics == ()
@@ -291,7 +295,7 @@ def test_a_step_may_be_mapped_to_steps_with_things_of_a_kind(plan: str, expected
     ("plan", "expected"),
     [("(wash left)", [("never", ())]), ("(wash mug)", []), ("(rinse mug) (eat)", [("never", ()), ("washed", ())])],
 )
-def test_such_a_step_may_stand_beside_others(plan: str, expected: list[object]) -> None:
+def test_such_a_step_can_be_an_alternative_in_a_trigger(plan: str, expected: list[object]) -> None:
     text = HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))")
     problem = "(define (problem p) (:domain d) (:objects left - hand mug - cup) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", WASHING), Source("p.pddl", problem), [Source("s.safe", text)])
@@ -337,8 +341,8 @@ CARRIED = """(define (safety s) (:vocabulary (:types cup) (:actions (place ?x ?y
         ),
     ],
 )
-def test_what_a_step_does_not_name_may_be_what_a_condition_names(plan: str, expected: list[object]) -> None:
-    """Where a world puts down whatever is held, the thing that a rule speaks of is the one that is held."""
+def test_a_condition_can_bind_an_object_that_the_step_does_not_name(plan: str, expected: list[object]) -> None:
+    """If an action puts down whatever is held, the held object is the one in the rule's event."""
     problem = "(define (problem p) (:domain d) (:objects a b - cup t - table) (:init) (:goal ()))"
     checker = Checker(Source("d.pddl", CARRYING), Source("p.pddl", problem), [Source("s.safe", CARRIED)])
     assert checker.diagnostics == ()
@@ -347,8 +351,8 @@ def test_what_a_step_does_not_name_may_be_what_a_condition_names(plan: str, expe
     assert all([f.replayed for f in report.findings])
 
 
-def test_a_missing_word_can_be_a_name_of_the_domain() -> None:
-    """A word that the mapping declares missing is missing, even if the domain uses the name for something else."""
+def test_a_word_declared_missing_is_missing_even_if_the_domain_has_the_name() -> None:
+    """The domain uses the name for something else."""
     domain = """(define (domain d) (:types hob lamp) (:predicates (warm ?x - object))
       (:action press :parameters (?x - hob) :effect (warm ?x)) (:action drop :parameters (?x - object)))"""
     text = """(define (safety s)
@@ -407,17 +411,21 @@ def test_impossible_steps_are_removed_from_mapped_rules() -> None:
     assert PLACES[: label.span.end].endswith(":on (put ?x ?b) :forbid ()")
 
 
-TWO = "(define (problem p) (:domain d) (:objects {}) (:init) (:goal ()))"
-MUTATED = (
+PROBLEM_TEMPLATE = "(define (problem p) (:domain d) (:objects {}) (:init) (:goal ()))"
+MUTATED_TASKS = (
     (DOMAIN, PROBLEM, f"{SPEC} (define (mapping m) (:specification fire) {GROUPS} {TYPES} {PREDICATES} {FUNCTIONS})"),
-    (ROOMS, TWO.format("b - basin f - floor a - apple e - egg"), PLACES),
-    (CARRYING, TWO.format("a b - cup t - table"), CARRIED),
-    (WASHING, TWO.format("left - hand mug - cup"), HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))")),
+    (ROOMS, PROBLEM_TEMPLATE.format("b - basin f - floor a - apple e - egg"), PLACES),
+    (CARRYING, PROBLEM_TEMPLATE.format("a b - cup t - table"), CARRIED),
+    (
+        WASHING,
+        PROBLEM_TEMPLATE.format("left - hand mug - cup"),
+        HYGIENE.replace(":on (wash-hands)", ":on (or (wash-hands) (eat))"),
+    ),
 )
 PLANS = ("(press main)", "(put-down a f) (put-up a b) (slice a)", "(pick a) (put t) (drop)", "(rinse left) (eat)")
 
 
-def mutated(text: str, random: Random) -> str:
+def mutate_text(text: str, random: Random) -> str:
     """Return a text with one to three tokens replaced, removed, or put into parentheses."""
     tokens = re.findall(r'"[^"]*"|[()]|[^\s()]+', text)
     for _ in range(random.randint(1, 3)):
@@ -432,9 +440,9 @@ def test_engine_and_kernel_agree_on_every_mutated_text(seed: int) -> None:
     random = Random(seed)
     accepted = 0
     for _ in range(80):
-        number = random.randrange(len(MUTATED))
-        domain, problem, text = MUTATED[number]
-        changed = Source("s.safe", mutated(text, random))
+        number = random.randrange(len(MUTATED_TASKS))
+        domain, problem, text = MUTATED_TASKS[number]
+        changed = Source("s.safe", mutate_text(text, random))
         checker = Checker(Source("d.pddl", domain), Source("p.pddl", problem), [changed])
         if checker.ok:
             accepted += 1

@@ -1,8 +1,8 @@
 """Every shipped rule has plans that break it and plans that keep it.
 
 The cases of a rule are in ``rules/RULE.md`` (``tests/case_files.py``): a problem, and plans whose names begin with
-``breaks`` or ``keeps``. A plan that breaks the rule breaks no other rule and is otherwise correct; a plan that keeps it
-is SAFE, and the rule has instances in it.
+``breaks`` or ``keeps``. A plan that breaks the rule breaks no other rule and is otherwise correct; a plan that keeps
+the rule is SAFE, and the rule has instances there.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ RULES = Path(__file__).resolve().parent / "rules"
 CASES = {f"{path.stem}/{case.name}.plan": case for path in sorted(RULES.glob("*.md")) for case in read_cases(path)}
 
 
-def audited(folder: Path, case: Case) -> Report:
-    """The report of a case's plan, next to its problem."""
+def audit_case(folder: Path, case: Case) -> Report:
+    """Write a case into a folder and audit its plan."""
     plan = case.write(folder) / "plan"
     (result,) = audit([str(plan)], Settings())
     return result.report
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_rule(name: str, tmp_path: Path) -> None:
+def test_a_plan_breaks_or_keeps_its_rule(name: str, tmp_path: Path) -> None:
     rule, plan = name.split("/")
-    report = audited(tmp_path, CASES[name])
+    report = audit_case(tmp_path, CASES[name])
     assert report.headline is not None, report.diagnostics
     assert not [d for d in report.diagnostics if d.code == "SC120"]
     (count,) = [c for c in report.rules if c.name == rule]
@@ -44,13 +44,13 @@ def test_rule(name: str, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_cases(tmp_path: Path) -> None:
-    names = {count.name for count in audited(tmp_path, CASES["stove-attended/keeps.plan"]).rules}
+    names = {count.name for count in audit_case(tmp_path, CASES["stove-attended/keeps.plan"]).rules}
     assert names == {path.stem for path in RULES.glob("*.md")} == {path.stem for path in RULES.iterdir()}
     assert CASES.keys() >= {f"{name}/{plan}.plan" for name in names for plan in ("breaks", "keeps")}
 
 
-def test_the_data_shows_every_action() -> None:
-    """An action that no plan takes is one whose effects nothing tests."""
+def test_examples_and_cases_use_every_action_of_the_household_domain() -> None:
+    """No test covers the effects of an action that no plan has."""
     from plansafe.domains import domain_path
 
     examples = RULES.parents[2] / "examples"

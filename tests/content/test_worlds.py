@@ -1,8 +1,8 @@
-"""Each rule of the library that applies in a world can be broken there, and kept: through the mapping, by real steps.
+"""Each rule of the library that applies in a world has a plan there that breaks it, and a plan that keeps it.
 
-``worlds/WORLD.txt`` has a scene, and for each rule a plan that breaks it and one that keeps it, both of which can be
-executed. A step leaves out the agent, whom every step names last. (The world of the ontology and ``household`` have
-their cases in ``home/``.)
+``worlds/WORLD.txt`` has a scene, and for each rule two executable plans of the world: one breaks the rule, the other
+keeps it. The steps omit their last argument, the agent. (The world of the ontology and ``household`` have their cases
+in ``home/``.)
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mapping_texts import check, covered, shipped
+from home_cases import library_sources
+from mapping_texts import coverage_of_world, make_checker, read_cells
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -21,52 +22,44 @@ HERE = Path(__file__).resolve().parent / "worlds"
 AGENT = {"omnigibson": "me"}
 
 
-def _read(world: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """The scene of a world, and the plans of each rule."""
+def _read_world(world: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Return the scene of a world, and the plans of each rule."""
     scene, *blocks = (HERE / f"{world}.txt").read_text(encoding="utf-8").strip().split("\n\n")
     rules = {}
     for block in blocks:
         name, _, plans = block.partition("\n")
-        rules[name] = _cells(plans)
-    return _cells(scene), rules
+        rules[name] = read_cells(plans)
+    return read_cells(scene), rules
 
 
-def _cells(block: str) -> dict[str, str]:
-    cells: dict[str, str] = {}
-    key = ""
-    for line in block.split("\n"):
-        key = line[:6].strip() or key
-        cells[key] = f"{cells.get(key, '')} {line[6:].strip()}".strip()
-    return cells
-
-
-SCENES = {world: _read(world) for world in AGENT}
+SCENES = {world: _read_world(world) for world in AGENT}
 
 
 @pytest.fixture(scope="module")
 def checkers() -> dict[str, Checker]:
-    """The library in the scene of each world."""
-    made = {}
+    """Return a checker of the library in the scene of each world."""
+    checker_by_world = {}
     for world, (scene, _) in SCENES.items():
-        made[world] = check(world, [shipped("home"), shipped(f"home-{world}")], scene["things"], scene["facts"])
-        assert made[world].ok, made[world].diagnostics
-    return made
+        checker = make_checker(world, library_sources(world), scene["things"], scene["facts"])
+        assert checker.ok, checker.diagnostics
+        checker_by_world[world] = checker
+    return checker_by_world
 
 
 @pytest.mark.parametrize(
     ("world", "rule"), quick_every(10, [(world, rule) for world, (_, rules) in SCENES.items() for rule in rules])
 )
-def test_a_rule_is_broken_and_kept_by_steps_of_the_world(checkers: dict[str, Checker], world: str, rule: str) -> None:
-    def report(plan: str) -> Report:
+def test_plans_of_the_world_break_and_keep_each_rule(checkers: dict[str, Checker], world: str, rule: str) -> None:
+    def check_plan(plan: str) -> Report:
         steps = SCENES[world][1][rule][plan].replace(")", f" {AGENT[world]})")
-        found = checkers[world].check(Source(f"{plan}.plan", steps))
-        assert found.executable.value == "ALL", (plan, [finding.message for finding in found.findings])
-        return found
+        report = checkers[world].check(Source(f"{plan}.plan", steps))
+        assert report.executable.value == "ALL", (plan, [finding.message for finding in report.findings])
+        return report
 
-    assert rule in {finding.rule for finding in report("breaks").findings}
-    assert rule not in {finding.rule for finding in report("keeps").findings}
+    assert rule in {finding.rule for finding in check_plan("breaks").findings}
+    assert rule not in {finding.rule for finding in check_plan("keeps").findings}
 
 
 @pytest.mark.parametrize("world", AGENT)
-def test_every_rule_that_applies_has_plans(world: str) -> None:
-    assert set(SCENES[world][1]) == set(covered(world).applicable)
+def test_every_applicable_rule_has_plans(world: str) -> None:
+    assert set(SCENES[world][1]) == set(coverage_of_world(world).applicable)

@@ -1,16 +1,16 @@
-"""Reader of ``.cases`` files: small tasks with the verdict expected of us and, where it differs, of kairos.
+"""Read ``.cases`` files: small tasks with the expected verdict of safecheck and, if it differs, of kairos.
 
     # a comment (before the first case only)
     === name
     ours: accept                 accept or reject
-    kairos: reject               only where it differs
-    divergence: too-close        then, an entry of bench/results/kairos-differences.md
-    why: one line, if it helps
+    kairos: reject               only if it differs
+    divergence: too-close        the entry of bench/results/kairos-differences.md, if the verdicts differ
+    why: one line (optional)
     --- domain
     --- problem
     --- plan
 
-A section that is missing is that of the case before.
+A missing section is copied from the previous case.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class CaseError(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """One task and one plan, with the verdicts that are expected."""
+    """One task and one plan, with the expected verdicts."""
 
     name: str
     domain: str
@@ -40,8 +40,8 @@ class Case:
     divergence: str | None
 
 
-def verdict(text: str) -> Verdict:
-    """The verdict that a word names. Raises CaseError for any other word."""
+def parse_verdict(text: str) -> Verdict:
+    """Return the verdict that a word names. Raises CaseError for any other word."""
     if text == "accept":
         return "accept"
     if text == "reject":
@@ -50,7 +50,7 @@ def verdict(text: str) -> Verdict:
 
 
 def read_case(stem: str, block: str, before: dict[str, str]) -> tuple[Case, dict[str, str]]:
-    """One case from the text after its ``===``, and the sections that the next case inherits."""
+    """Read one case from the text after its ``===``; return it, and the sections that the next case inherits."""
     header, *parts = f"\n{block}".split("\n--- ")
     sections = dict(before)
     for part in parts:
@@ -64,16 +64,16 @@ def read_case(stem: str, block: str, before: dict[str, str]) -> tuple[Case, dict
         raise CaseError(f"{stem}/{name}: no such field: {sorted(unknown)}")
     if missing := [section for section in SECTIONS if section not in sections]:
         raise CaseError(f"{stem}/{name}: missing sections: {missing}")
-    ours = verdict(fields.get("ours", ""))
-    kairos = verdict(fields.get("kairos", ours))
+    ours = parse_verdict(fields.get("ours", ""))
+    kairos = parse_verdict(fields.get("kairos", ours))
     if (ours != kairos) != ("divergence" in fields):
-        raise CaseError(f"{stem}/{name}: a divergence is named where the verdicts differ, and only there")
+        raise CaseError(f"{stem}/{name}: a case has a divergence exactly if the verdicts differ")
     case = Case(f"{stem}/{name}", **sections, ours=ours, kairos=kairos, divergence=fields.get("divergence"))
     return case, sections
 
 
 def read_cases(path: Path) -> list[Case]:
-    """All cases of a file, in order. Raises CaseError if the file breaks the format."""
+    """Return all cases of a file, in order. Raises CaseError if the file breaks the format."""
     cases: list[Case] = []
     sections: dict[str, str] = {}
     _, *blocks = f"\n{path.read_text(encoding='utf-8')}".split("\n=== ")

@@ -1,4 +1,4 @@
-"""The tasks whose plans are mutated: cases in ``tasks.md``, and the Embodied Agent Interface where it is present."""
+"""The tasks whose plans are mutated: the cases in ``tasks.md``, and the Embodied Agent Interface if it is present."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Task:
-    """A domain, a problem and a plan. Ours are solved by their plans; of published ones nobody knows."""
+    """A domain, a problem and a plan. ``solved`` is true if the plan is known to solve the problem."""
 
     name: str
     domain: str
@@ -27,20 +27,20 @@ class Task:
 
 
 def without_goal(problem: str) -> str:
-    """The problem with a goal that always holds (and no metric), so that steps and constraints alone are judged.
+    """Return the problem with a goal that always holds and without a metric: only steps and constraints can fail.
 
-    Most mutants miss the goal, which would hide what else is wrong with them. Raises ValueError if there is no goal.
+    Most mutants miss the goal, which would hide their other errors. Raises ValueError if the problem has no goal.
     """
-    start, end = section(problem, "(:goal")
+    start, end = find_section(problem, "(:goal")
     problem = f"{problem[:start]}(:goal (and)){problem[end:]}"
     if "(:metric" in problem:
-        start, end = section(problem, "(:metric")
+        start, end = find_section(problem, "(:metric")
         problem = problem[:start] + problem[end:]
     return problem
 
 
-def section(text: str, opening: str) -> tuple[int, int]:
-    """Where the section that begins so starts and ends. Raises ValueError if it does not."""
+def find_section(text: str, opening: str) -> tuple[int, int]:
+    """Return start and end of the section that begins with ``opening``. Raises ValueError if there is none."""
     start = text.index(opening)
     depth = 0
     for end in range(start, len(text)):
@@ -51,18 +51,18 @@ def section(text: str, opening: str) -> tuple[int, int]:
 
 
 def shipped_tasks() -> list[Task]:
-    """The tasks of this folder, by name."""
+    """Return the tasks of this folder, sorted by name."""
     cases = sorted(read_cases(HERE / "tasks.md"), key=lambda case: case.name)
     return [Task(case.name, case.text("domain.pddl"), case.text("problem.pddl"), case.text("plan")) for case in cases]
 
 
 def data_folder() -> Path:
-    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    """Return the folder of public data sets: ``$PLANSAFE_DATA``, or a folder next to the repository."""
     return Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data"))
 
 
 def behavior_tasks(limit: int) -> list[Task]:
-    """At most ``limit`` tasks of the Embodied Agent Interface (BEHAVIOR), spread over it; none if it is not there."""
+    """Return at most ``limit`` evenly spaced tasks of the Embodied Agent Interface (BEHAVIOR), if it is present."""
     folder = data_folder() / "eai-behavior"
     gold = folder / "gold_pddl_plan.json"
     if not gold.is_file():

@@ -1,7 +1,7 @@
-"""Reader of bench/results/kairos-differences.md: where we judge otherwise than kairos on purpose.
+"""Read bench/results/kairos-differences.md: the intended differences between safecheck's and kairos's verdicts.
 
-Each entry is a heading ``## name`` with its reason. Cases name their entry; mutants match by a line
-``- Mutants of `task`: kairos accepts`` (or ``rejects``) below the heading.
+Each entry is a heading ``## name`` with the reason below. A case names its entry; the mutants of a task belong to an
+entry with the line ``- Mutants of `task`: kairos accepts`` (or ``rejects``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from casefile import Verdict, verdict
+from casefile import Verdict, parse_verdict
 
 ENTRY = re.compile(r"^## (\S+)$", re.MULTILINE)
 MUTANTS = re.compile(r"^- Mutants of `([\w-]+)`: kairos (accept|reject)s", re.MULTILINE)
@@ -18,18 +18,18 @@ MUTANTS = re.compile(r"^- Mutants of `([\w-]+)`: kairos (accept|reject)s", re.MU
 
 @dataclass(frozen=True)
 class Divergences:
-    """Names of the entries, and the entry for mutants of a task by what kairos says."""
+    """Names of the entries, and the entry for the mutants of each task and verdict of kairos."""
 
     names: frozenset[str]
     mutants: dict[tuple[str, Verdict], str]
 
 
 def read_divergences(path: Path) -> Divergences:
-    """The entries of the list."""
+    """Return the entries of the list."""
     _, *parts = ENTRY.split(path.read_text(encoding="utf-8"))
     mutants = {
-        (task, verdict(says)): name
+        (task, parse_verdict(verdict)): name
         for name, body in zip(parts[::2], parts[1::2], strict=True)
-        for task, says in MUTANTS.findall(body)
+        for task, verdict in MUTANTS.findall(body)
     }
     return Divergences(frozenset(parts[::2]), mutants)

@@ -1,4 +1,4 @@
-"""The two judges: kairos as a process, and safecheck (or its replay kernel) in this process."""
+"""The validators that are compared: kairos as a process, and safecheck or its replay kernel in this process."""
 
 from __future__ import annotations
 
@@ -15,34 +15,32 @@ from casefile import Verdict
 from plansafe.grammar.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 60  # seconds for one plan; the largest task here takes kairos some milliseconds
+TIMEOUT = 60  # seconds for one plan; kairos needs some milliseconds for the largest task here
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """A verdict and the words it came with."""
+    """A verdict and the output of the validator."""
 
     verdict: Verdict
-    words: str
+    output: str
 
 
 class PlanValidator(Protocol):
-    """Judges one plan of the task it was made for."""
+    """Judges one plan of the task for which it was created."""
 
     def __call__(self, plan: str) -> Opinion: ...
 
 
 def find_kairos() -> Path | None:
-    """The ``kairos`` command: ``$KAIROS``, this environment, the benchmark's environment, or the search path."""
-    places = (Path(sys.executable).parent / "kairos", ROOT / "bench" / ".env-peers" / "bin" / "kairos")
-    named = os.environ.get("KAIROS")
-    if named:
-        return Path(named)
-    for place in places:
-        if place.is_file():
-            return place
-    found = shutil.which("kairos")
-    return Path(found) if found else None
+    """Find the ``kairos`` command: ``$KAIROS``, this environment, the benchmark's environment, or the search path."""
+    if configured := os.environ.get("KAIROS"):
+        return Path(configured)
+    for path in (Path(sys.executable).parent / "kairos", ROOT / "bench" / ".env-peers" / "bin" / "kairos"):
+        if path.is_file():
+            return path
+    on_search_path = shutil.which("kairos")
+    return Path(on_search_path) if on_search_path else None
 
 
 class Kairos:
@@ -55,14 +53,14 @@ class Kairos:
         self.files[1].write_text(problem, encoding="utf-8")
 
     def __call__(self, plan: str) -> Opinion:
-        """Judge one plan. Raises RuntimeError if kairos ends in any other way than with a verdict."""
+        """Judge one plan. Raises RuntimeError if kairos ends without a verdict."""
         self.files[2].write_text(plan, encoding="utf-8")
         arguments = [str(self.command), "validate", *map(str, self.files)]
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False)
-        words = (done.stdout + done.stderr).strip()
-        if done.returncode not in (0, 1, 2):
-            raise RuntimeError(f"kairos ended with {done.returncode}: {words}")
-        return Opinion("accept" if done.returncode == 0 else "reject", words)
+        completed = subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        output = (completed.stdout + completed.stderr).strip()
+        if completed.returncode not in (0, 1, 2):
+            raise RuntimeError(f"kairos ended with {completed.returncode}: {output}")
+        return Opinion("accept" if completed.returncode == 0 else "reject", output)
 
 
 class Safecheck:
@@ -77,8 +75,8 @@ class Safecheck:
         """Judge one plan."""
         report = self.checker.check(Source("plan", plan))
         headline = "unreadable" if report.headline is None else report.headline.value
-        reasons = [finding.message for finding in report.findings] + [found.message for found in report.diagnostics]
-        return Opinion("accept" if report.exit_code == 0 else "reject", "\n".join([headline, *reasons]))
+        messages = [problem.message for problem in (*report.findings, *report.diagnostics)]
+        return Opinion("accept" if report.exit_code == 0 else "reject", "\n".join([headline, *messages]))
 
 
 class Kernel:

@@ -1,4 +1,4 @@
-"""Mutants of a plan: steps dropped, swapped, repeated, moved; actions and arguments replaced. Seeded: runs repeat."""
+"""Mutate plans: drop, swap, repeat and move steps, replace actions and arguments. A seed gives the same mutants."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ Plan = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Pool:
-    """What mutations may draw from: the original steps by action, all objects, and objects by action and position."""
+    """The parts for mutations: the original steps by action, all objects, and the objects by action and position."""
 
-    models: dict[str, tuple[Step, ...]]
+    steps_of_action: dict[str, tuple[Step, ...]]
     objects: tuple[str, ...]
-    seen: dict[tuple[str, int], tuple[str, ...]]
+    arguments_at: dict[tuple[str, int], tuple[str, ...]]
 
 
 def read_plan(text: str) -> Plan:
-    """Steps of a plan with one step a line. Raises ValueError for any other line that is not a comment."""
+    """Read a plan with one step per line. Raises ValueError for a line that is neither a step nor a comment."""
     steps = []
     for line in text.splitlines():
         line = line.partition(";")[0]
@@ -54,7 +54,7 @@ def read_plan(text: str) -> Plan:
 
 
 def object_names(*texts: str) -> tuple[str, ...]:
-    """Names declared in the ``:objects`` and ``:constants`` of the texts, types left out."""
+    """Return the names declared in the ``:objects`` and ``:constants`` of the texts, without types."""
     names: set[str] = set()
     for text in texts:
         for section in OBJECTS.findall(text):
@@ -64,26 +64,26 @@ def object_names(*texts: str) -> tuple[str, ...]:
 
 
 def make_pool(plan: Plan, objects: tuple[str, ...]) -> Pool:
-    """The pool of a plan and of the objects of its task."""
-    seen: dict[tuple[str, int], set[str]] = {}
+    """Return the pool of a plan and of the objects of its task."""
+    arguments_at: dict[tuple[str, int], set[str]] = {}
     for step in plan:
         for position, argument in enumerate(step.arguments):
-            seen.setdefault((step.action, position), set()).add(argument)
+            arguments_at.setdefault((step.action, position), set()).add(argument)
     return Pool(
-        {step.action: tuple(other for other in plan if other.action == step.action) for step in plan},
+        {step.action: tuple([similar for similar in plan if similar.action == step.action]) for step in plan},
         objects,
-        {place: tuple(sorted(names)) for place, names in seen.items()},
+        {place: tuple(sorted(names)) for place, names in arguments_at.items()},
     )
 
 
 def drop(plan: Plan, _: Pool, rng: random.Random) -> Plan:
-    """Leave one step out."""
+    """Drop one step."""
     index = rng.randrange(len(plan))
     return plan[:index] + plan[index + 1 :]
 
 
 def swap(plan: Plan, _: Pool, rng: random.Random) -> Plan:
-    """Exchange two steps, neighbours half of the time; times stay where they are."""
+    """Exchange two steps, in half of the cases neighbours; the times stay in place."""
     if len(plan) < 2:
         return plan
     first = rng.randrange(len(plan) - 1)
@@ -95,36 +95,36 @@ def swap(plan: Plan, _: Pool, rng: random.Random) -> Plan:
 
 
 def duplicate(plan: Plan, _: Pool, rng: random.Random) -> Plan:
-    """Repeat a step at once, or at the place (and time) of another one."""
+    """Repeat a step directly after itself, or at the place and time of another step."""
     step = rng.choice(plan)
     index = plan.index(step) if rng.random() < 0.5 else rng.randrange(len(plan))
     return (*plan[: index + 1], replace(step, time=plan[index].time), *plan[index + 1 :])
 
 
 def replace_argument(plan: Plan, pool: Pool, rng: random.Random) -> Plan:
-    """Put another object into a step: mostly one seen in that place, sometimes any."""
+    """Replace an argument, usually by an object from the same position of the action, sometimes by any object."""
     places = [(i, j) for i, step in enumerate(plan) for j in range(len(step.arguments))]
     if not places:
         return plan
     index, position = rng.choice(places)
     step = plan[index]
-    names = pool.seen[step.action, position] if rng.random() < 0.7 else pool.objects
+    names = pool.arguments_at[step.action, position] if rng.random() < 0.7 else pool.objects
     arguments = (*step.arguments[:position], rng.choice(names), *step.arguments[position + 1 :])
     return (*plan[:index], replace(step, arguments=arguments), *plan[index + 1 :])
 
 
 def replace_action(plan: Plan, pool: Pool, rng: random.Random) -> Plan:
-    """Give a step another action, with arguments that it was seen with."""
+    """Replace the action of a step, usually together with arguments that the plan has for the new action."""
     index = rng.randrange(len(plan))
-    action = rng.choice(sorted(pool.models))
-    model = rng.choice(pool.models[action])
-    arguments = model.arguments if rng.random() < 0.7 else plan[index].arguments
-    changed = Step(action, arguments, plan[index].time, model.duration)
+    action = rng.choice(sorted(pool.steps_of_action))
+    template = rng.choice(pool.steps_of_action[action])
+    arguments = template.arguments if rng.random() < 0.7 else plan[index].arguments
+    changed = Step(action, arguments, plan[index].time, template.duration)
     return (*plan[:index], changed, *plan[index + 1 :])
 
 
 def retime(plan: Plan, _: Pool, rng: random.Random) -> Plan:
-    """Take a step of a timed plan earlier or later, by quarters of a unit, or stretch its duration."""
+    """Move a step of a timed plan to another time, by quarters of a unit, or change its duration."""
     timed = [i for i, step in enumerate(plan) if step.time is not None]
     if not timed:
         return plan
@@ -149,7 +149,7 @@ MUTATIONS: tuple[Callable[[Plan, Pool, random.Random], Plan], ...] = (
 
 
 def mutants(plan: Plan, objects: tuple[str, ...], count: int, seed: str, prefixes: bool = False) -> Iterator[str]:
-    """At most ``count`` different mutants of a plan (or of its prefixes) as texts; one in four has two mutations."""
+    """Yield at most ``count`` different mutants of a plan or of its prefixes; one in four has two mutations."""
     rng = random.Random(seed)
     pool = make_pool(plan, objects)
     yielded = {plan}

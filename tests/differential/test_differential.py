@@ -1,4 +1,4 @@
-"""A sample of the comparison with kairos; ``run.py`` does all of it."""
+"""A sample of the comparison with kairos; ``run.py`` makes the full comparison."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from quick import quick_every
 
 CASES = all_cases()
 TASKS = shipped_tasks()
-METRICS = {"constraints/metric-is-violated-unknown"}  # the kernel reads over metrics
-KNOWN = read_divergences(ROOT / "bench" / "results" / "kairos-differences.md")
+METRICS = {"constraints/metric-is-violated-unknown"}  # the kernel skips metrics
+DIVERGENCES = read_divergences(ROOT / "bench" / "results" / "kairos-differences.md")
 
 
 @pytest.fixture(scope="session")
@@ -29,41 +29,41 @@ def kairos() -> Path:
 
 
 @pytest.mark.parametrize("case", quick_every(4, CASES), ids=lambda case: case.name)
-def test_our_verdict_on_a_case(case: Case) -> None:
+def test_safecheck_gives_the_expected_verdict_on_a_case(case: Case) -> None:
     opinion = Safecheck(case.domain, case.problem)(case.plan)
-    assert opinion.verdict == case.ours, opinion.words
+    assert opinion.verdict == case.ours, opinion.output
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in METRICS], ids=lambda case: case.name)
-def test_the_verdict_of_the_kernel_on_a_case(case: Case) -> None:
+def test_the_kernel_gives_the_expected_verdict_on_a_case(case: Case) -> None:
     opinion = Kernel(case.domain, case.problem)(case.plan)
-    assert opinion.verdict == case.ours, opinion.words
+    assert opinion.verdict == case.ours, opinion.output
 
 
 @pytest.mark.slow
-def test_kairos_is_as_listed(kairos: Path) -> None:
+def test_kairos_gives_the_listed_verdicts(kairos: Path) -> None:
     outcomes = [judge_case(case, kairos, Safecheck) for case in CASES]
     assert [(outcome.name, outcome.problem) for outcome in outcomes if outcome.problem] == []
 
 
 @pytest.mark.parametrize("task", quick_every(6, TASKS), ids=lambda task: task.name)
-def test_same_verdict_on_mutants(task: Task, kairos: Path) -> None:
-    outcomes = list(judge_mutants(task, 12, kairos, Safecheck, KNOWN))
-    assert [(o.name, o.problem, o.plan, o.ours.words) for o in outcomes if o.problem] == []
+def test_both_validators_give_the_same_verdict_on_mutants(task: Task, kairos: Path) -> None:
+    outcomes = list(judge_mutants(task, 12, kairos, Safecheck, DIVERGENCES))
+    assert [(o.name, o.problem, o.plan, o.ours.output) for o in outcomes if o.problem] == []
 
 
-def test_the_list_has_an_entry_for_every_divergence_and_no_other() -> None:
-    named = {case.divergence for case in CASES if case.divergence} | set(KNOWN.mutants.values())
-    assert named == KNOWN.names
+def test_the_list_of_divergences_has_exactly_the_entries_that_cases_and_mutants_need() -> None:
+    needed = {case.divergence for case in CASES if case.divergence} | set(DIVERGENCES.mutants.values())
+    assert needed == DIVERGENCES.names
 
 
-def test_mutants_are_many_different_and_repeatable() -> None:
+def test_mutants_are_numerous_distinct_and_reproducible() -> None:
     total = 0
     for task in TASKS:
         plan, objects = read_plan(task.plan), object_names(task.domain, task.problem)
-        made = list(mutants(plan, objects, 60, task.name))
-        assert made == list(mutants(plan, objects, 60, task.name))
-        assert len(set(made)) == len(made)
-        total += len(made)
+        mutants_of_task = list(mutants(plan, objects, 60, task.name))
+        assert mutants_of_task == list(mutants(plan, objects, 60, task.name))
+        assert len(set(mutants_of_task)) == len(mutants_of_task)
+        total += len(mutants_of_task)
     assert total >= 600
     assert len(TASKS) >= 10

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their helpers, and ``bench``, which is no part of the package."""
+"""Put this folder and the root on the import path: tests import modules of this folder and ``bench``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The code blocks of a page of documentation, and how each kind is run.
+"""Read the code blocks of a documentation page and run each kind of block.
 
 A block whose first line is a comment with a file name (``; kitchen.safe``) is written to the page's folder under that
-name. The other conventions are those of `tests/docs/README.md`.
+name. `tests/docs/README.md` describes the other conventions.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _EXIT = re.compile(r"\s+# exit (\d)\Z")
 
 
 class Block(NamedTuple):
-    """A fenced block: what it says it is, its text, and the line it begins at."""
+    """A fenced block: its kind (the word after the backticks), its text, and the number of its first line."""
 
     kind: str
     text: str
     line: int
 
 
-def blocks(page: Path) -> Iterator[Block]:
-    """The blocks of a page, in order. Raises ``ValueError`` for a fence that is not closed."""
+def read_blocks(page: Path) -> Iterator[Block]:
+    """Yield the blocks of a page, in order. Raises ``ValueError`` for a fence that is not closed."""
     kind, start = "", 0
     lines: list[str] = []
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
@@ -61,7 +61,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 class Page:
-    """One page being run, in a folder of its own. Python blocks share their names, as a reader would expect."""
+    """Runs the blocks of one page in a folder of its own. The Python blocks share their variables."""
 
     def __init__(self, page: Path, folder: Path) -> None:
         self.page = page
@@ -70,7 +70,7 @@ class Page:
         self.printed: str | None = None
 
     def run(self, block: Block) -> None:
-        """Run a block. Raises ``AssertionError`` where the page is wrong."""
+        """Run a block. Raises ``AssertionError`` if the block does not do what the page says."""
         where = f"{self.page.name}:{block.line}"
         match block.kind:
             case "console":
@@ -87,7 +87,7 @@ class Page:
                 assert self.printed is not None, f"{where}: a text block shows what the Python before it prints"
                 self._compare(block.text.splitlines(), self.printed.splitlines(), where)
             case "output":
-                pass  # a drawing, or a form; nothing to run
+                pass  # a drawing or a template is not run
             case _:
                 raise AssertionError(f"{where}: a block is one of {sorted(KINDS)}, not {block.kind!r}")
 
@@ -98,19 +98,19 @@ class Page:
 
         It runs in the page's folder, or in the root of the repository if it names the examples.
         """
-        line, _, given = line.partition(" < ")
+        line, _, input_file = line.partition(" < ")
         words = shlex.split(line)
         assert words[0] == "safecheck", line
-        in_root = any(word.split("/")[0] == "examples" for word in words)
-        if in_root:
+        runs_in_root = any(word.split("/")[0] == "examples" for word in words)
+        if runs_in_root:
             words = [self._placed(before, word) for before, word in zip(["", *words], words, strict=False)]
-        stdin = (self.folder / given).read_text(encoding="utf-8") if given else ""
-        done = safecheck(*words[1:], cwd=ROOT if in_root else self.folder, stdin=stdin)
-        done.stdout = done.stdout.replace(f"{self.folder}/", "")
-        return done
+        stdin = (self.folder / input_file).read_text(encoding="utf-8") if input_file else ""
+        completed = safecheck(*words[1:], cwd=ROOT if runs_in_root else self.folder, stdin=stdin)
+        completed.stdout = completed.stdout.replace(f"{self.folder}/", "")
+        return completed
 
     def _placed(self, before: str, word: str) -> str:
-        """A word of a command that runs in the root: files of the page, read or written, are in its folder."""
+        """Return a word of a command that runs in the root; a file of the page becomes a path in the page's folder."""
         if (self.folder / word).is_file() or (before in _WRITES and "/" not in word and word != "-"):
             return str(self.folder / word)
         recorded = word.removeprefix("replay/")
@@ -120,31 +120,32 @@ class Page:
         parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
         assert not parts[0].strip(), f"{where}: a console block begins with `$ `"
         for part in parts[1:]:
-            line, _, shown = part.partition("\n")
-            wanted = _EXIT.search(line)
-            done = self.command(_EXIT.sub("", line))
-            assert done.returncode == (int(wanted[1]) if wanted else 0), f"{where}: {line}\n{done.stdout}{done.stderr}"
-            self._compare(shown.splitlines(), done.stdout.splitlines(), f"{where}: {line}")
+            line, _, expected_output = part.partition("\n")
+            exit_comment = _EXIT.search(line)
+            completed = self.command(_EXIT.sub("", line))
+            expected_code = int(exit_comment[1]) if exit_comment else 0
+            assert completed.returncode == expected_code, f"{where}: {line}\n{completed.stdout}{completed.stderr}"
+            self._compare(expected_output.splitlines(), completed.stdout.splitlines(), f"{where}: {line}")
 
-    def _compare(self, shown: list[str], real: list[str], where: str) -> None:
-        """Every run of lines between trims stands in the real text, unaltered and in order; the whole is covered."""
+    def _compare(self, expected: list[str], actual: list[str], where: str) -> None:
+        """Assert that the expected lines are the actual ones, in order; a trim mark matches any lines."""
         runs: list[list[str]] = [[]]
-        for line in shown:
+        for line in expected:
             if line.strip() == TRIMMED:
                 runs.append([])
             else:
                 runs[-1].append(line)
-        at = 0
+        position = 0
         for number, run in enumerate(runs):
-            run, exact = _stripped(run), number == 0
+            run, at_start = _stripped(run), number == 0
             if not run:
                 continue
-            places = [i for i in range(at, len(real) - len(run) + 1) if real[i : i + len(run)] == run]
-            assert places, f"{where}: not in the real text:\n" + "\n".join(run) + "\n--- real:\n" + "\n".join(real)
-            assert not exact or not _stripped(real[: places[0]]), f"{where}: lines before the first are missing"
-            at = places[0] + len(run)
-        if shown and shown[-1].strip() != TRIMMED:
-            assert not _stripped(real[at:]), f"{where}: lines are missing after the last; mark them with {TRIMMED}"
+            places = [i for i in range(position, len(actual) - len(run) + 1) if actual[i : i + len(run)] == run]
+            assert places, "\n".join([f"{where}: not in the actual text:", *run, "--- actual:", *actual])
+            assert not at_start or not _stripped(actual[: places[0]]), f"{where}: lines before the first are missing"
+            position = places[0] + len(run)
+        if expected and expected[-1].strip() != TRIMMED:
+            assert not _stripped(actual[position:]), f"{where}: lines after the last are missing; write {TRIMMED}"
 
     def _shell(self, text: str, where: str) -> None:
         targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -155,8 +156,8 @@ class Page:
             if line.startswith("make "):
                 assert line.split()[1] in targets, f"{where}: no target {line}"
                 continue
-            done = self.command(line)
-            assert done.returncode in (0, 1), f"{where}: {line}\n{done.stdout}{done.stderr}"
+            completed = self.command(line)
+            assert completed.returncode in (0, 1), f"{where}: {line}\n{completed.stdout}{completed.stderr}"
 
     # -- Python and specifications ------------------------------------------------------------------------------------
 
@@ -173,7 +174,7 @@ class Page:
             (self.folder / name[1]).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name[1]).write_text(text, encoding="utf-8")
         if "(define (safety" not in text and "(define (mapping" not in text and name:
-            return  # a domain, a problem or a plan: the commands and specifications that follow use it
+            return  # a domain, a problem or a plan: later commands and specifications use it
         if "(define " not in text:
             text = f"(define (safety fragment)\n{text})"
         texts = [text]
@@ -183,7 +184,7 @@ class Page:
         self._check(texts, where)
 
     def _toml(self, text: str, where: str) -> None:
-        """A project file, the profile of a home or a training run, which is written under that name."""
+        """Write and read a project file, a home profile or a training configuration; the first line names it."""
         if text.startswith("# home.toml\n"):
             (self.folder / "home.toml").write_text(text, encoding="utf-8")
             assert read_home(Source("home.toml", text)).diagnostics == (), where
@@ -197,25 +198,25 @@ class Page:
         assert project_in(str(self.folder)) is not None, where
 
     def _check(self, texts: list[str], where: str) -> None:
-        """Specifications and mappings compile without a word, apart from foreign vocabulary, and make rules."""
+        """Assert that texts compile into rules without warnings; a single text may use names that the domain lacks."""
         domain, problem = (
             Source(name, (path if path.exists() else shipped).read_text(encoding="utf-8"))
             for name, shipped in (("domain.pddl", HOUSEHOLD), ("problem.pddl", ROOT / "examples/dinner/problem.pddl"))
             for path in [self.folder / name]
         )
         checker = Checker(domain, problem, [Source(f"{where}.safe", t) for t in texts], resolve=self._specification)
-        worse = [d for d in checker.diagnostics if d.severity.value != "note"]
-        said = [d for d in worse if len(texts) > 1 or d.code not in ("SC120", "SC702")]
-        assert checker.ok and not said, f"{where}: {[d.message for d in said]}"
-        assert checker.rules, f"{where}: no rule came of it"
+        warnings = [d for d in checker.diagnostics if d.severity.value != "note"]
+        unexpected = [d for d in warnings if len(texts) > 1 or d.code not in ("SC120", "SC702")]
+        assert checker.ok and not unexpected, f"{where}: {[d.message for d in unexpected]}"
+        assert checker.rules, f"{where}: the block has no rule"
 
-    def _specification(self, name: str, _beside: Source) -> Source | None:
+    def _specification(self, name: str, _extending: Source) -> Source | None:
         path = self.folder / f"{name}.safe"
         path = path if path.exists() else Path(spec_path(name))
         return Source(path.name, path.read_text(encoding="utf-8"))
 
 
 def _stripped(lines: list[str]) -> list[str]:
-    """Without empty lines at either end."""
+    """Return the lines without empty lines at either end."""
     text = "\n".join(lines).strip("\n")
     return text.split("\n") if text.strip() else []

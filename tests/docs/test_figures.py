@@ -1,4 +1,4 @@
-"""Measured figures say the commit that they were taken at, as ``(at 77b6fe2)``, in their section."""
+"""A section with measured figures names the commit that was measured, as ``(at 77b6fe2)``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from doc_blocks import ROOT
 
 MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b|\d CPU seconds|checked in a second")
 AT = re.compile(r"\(at ([0-9a-f]{7})\)")
-KEPT = {
+WITHOUT_COMMIT = {
     ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
     ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
     ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",
@@ -32,7 +32,7 @@ KEPT = {
     ("bench/planning/tables.md", "Round by round"): "a test computes it",
     ("bench/README.md", "bench"): "limits and targets, not figures",
 }
-"""Sections with numbers that are not measured, or cannot be out of date, and why."""
+"""Sections with numbers that are not measured, or cannot become outdated, with the reason."""
 PAGES = sorted(
     [
         path
@@ -44,14 +44,14 @@ PAGES = sorted(
 
 
 def sections(page: Path) -> Iterator[tuple[str, str]]:
-    """Title and text of each section, without the blocks of code (but ``output``, which nothing runs)."""
+    """Yield title and text of each section, without code blocks except ``output`` blocks, which no test runs."""
     text = re.sub(r"^```(?!output)\w.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"^#+ (.*)$", text, flags=re.MULTILINE)
     yield from zip(parts[1::2], parts[2::2], strict=True)
 
 
-def measured() -> Iterator[tuple[str, str, str]]:
-    """Page, title and text of the sections with figures."""
+def sections_with_figures() -> Iterator[tuple[str, str, str]]:
+    """Yield page, title and text of the sections with figures."""
     for page in PAGES:
         for title, text in sections(page):
             if MEASURED.search(text):
@@ -59,16 +59,16 @@ def measured() -> Iterator[tuple[str, str, str]]:
 
 
 def test_measured_figures_name_their_commit() -> None:
-    silent = {(page, title) for page, title, text in measured() if not AT.search(text)}
-    assert silent == set(KEPT), "write `(at COMMIT)`, the commit that was measured; or say above why there is none"
+    without_commit = {(page, title) for page, title, text in sections_with_figures() if not AT.search(text)}
+    assert without_commit == set(WITHOUT_COMMIT), "write `(at COMMIT)`, or add the section to WITHOUT_COMMIT"
 
 
-def test_the_commits_are_of_this_project() -> None:
+def test_every_named_commit_is_in_the_history() -> None:
     def git(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
 
     if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
-        pytest.skip("no history here: a bare archive, or a shallow clone")
-    named = {commit for page in PAGES for commit in AT.findall(page.read_text(encoding="utf-8"))}
-    assert named
-    assert not [commit for commit in named if git("merge-base", "--is-ancestor", commit, "HEAD").returncode]
+        pytest.skip("the history is missing: this is an archive or a shallow clone")
+    commits = {commit for page in PAGES for commit in AT.findall(page.read_text(encoding="utf-8"))}
+    assert commits
+    assert not [commit for commit in commits if git("merge-base", "--is-ancestor", commit, "HEAD").returncode]

@@ -1,4 +1,4 @@
-"""The picture of the imports is current, and every package is named in its folder's README."""
+"""The import graph in the documentation is current, and the README of each folder names its packages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from doc_blocks import ROOT
 
 
 @pytest.mark.slow
-def test_the_picture_is_what_the_imports_are_and_none_points_upwards() -> None:
+def test_the_drawn_import_graph_is_current_and_no_import_points_upwards() -> None:
     files = read_modules(ROOT)
-    drawn = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")
-    assert drawn == draw_graph(files), "draw it again: python -m bench.import_graph --svg docs/import-graph.svg"
+    committed_drawing = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")
+    assert committed_drawing == draw_graph(files), "run: python -m bench.import_graph --svg docs/import-graph.svg"
     assert not upward_imports(files)
 
 

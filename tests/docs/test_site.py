@@ -1,4 +1,4 @@
-"""The site of the documentation, as far as it is made without mkdocs: places and links."""
+"""The documentation site: index, links, and reference pages, which are made without mkdocs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
     return make.site_pages()
 
 
-def test_every_page_has_one_place() -> None:
+def test_every_page_has_one_row_in_the_index() -> None:
     entries = read_index(DOCS)
     assert not index_problems(DOCS, entries), "\n".join(index_problems(DOCS, entries))
     assert {entry.kind for entry in entries} == set(KINDS)
@@ -42,7 +42,7 @@ def test_every_page_has_one_place() -> None:
         ("| [A](a.md) | says | G |\n| [A](b.md) | says | G |", "two pages of Reference are called 'A'"),
     ],
 )
-def test_a_wrong_index_is_noticed(rows: str, message: str, tmp_path: Path) -> None:
+def test_a_mistake_in_the_index_is_reported(rows: str, message: str, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# {name.upper()}\n", encoding="utf-8")
     (tmp_path / "README.md").write_text(f"# docs\n\n## Reference\n\n{rows}\n", encoding="utf-8")
@@ -50,7 +50,7 @@ def test_a_wrong_index_is_noticed(rows: str, message: str, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_links_between_pages_lead_to_a_heading(pages: dict[str, str]) -> None:
+def test_the_targets_of_links_between_pages_exist(pages: dict[str, str]) -> None:
     assert not list(make.dead_links(pages))
     assert list(make.dead_links({"a.md": "# A\n\n[b](b.md) [c](#c) [a](#a)\n"})) == [
         "a.md: b.md: no such page",
@@ -58,7 +58,7 @@ def test_links_between_pages_lead_to_a_heading(pages: dict[str, str]) -> None:
     ]
 
 
-def test_links_of_pages_on_disk_lead_to_a_heading() -> None:
+def test_the_targets_of_links_in_the_sources_exist() -> None:
     for path in DOCS.glob("*.md"):
         for link in find_links(path.read_text(encoding="utf-8")):
             file, _, anchor = link.partition("#")
@@ -67,30 +67,27 @@ def test_links_of_pages_on_disk_lead_to_a_heading() -> None:
                 assert anchor in heading_anchors(target.read_text(encoding="utf-8")), f"{path.name}: {link}"
 
 
-def test_the_navigation_has_every_page_once(pages: dict[str, str]) -> None:
+def test_the_navigation_lists_every_page_once(pages: dict[str, str]) -> None:
     def walk(part: object) -> list[str]:
         if isinstance(part, str):
             return [part]
         return [page for inner in (part.values() if isinstance(part, dict) else part) for page in walk(inner)]
 
-    assert sorted(walk(make.navigation(read_index(DOCS), pages))) == sorted(pages)
+    assert sorted(walk(make.build_navigation(read_index(DOCS), pages))) == sorted(pages)
 
 
 @pytest.mark.slow
 def test_the_reference_has_every_command_and_flag(pages: dict[str, str]) -> None:
     names = set()
-    for words, command in commands.every_command():
+    for words, command in commands.iterate_commands():
         names.add(" ".join(words))
         text = pages[f"reference/commands/{words[0]}.md"]
-        part = text[re.search(rf"^##? safecheck {' '.join(words)}$", text, re.MULTILINE).start() + 2 :].partition(
-            "\n## "
-        )[0]
+        heading = re.search(rf"^##? safecheck {' '.join(words)}$", text, re.MULTILINE)
+        section = text[heading.start() + 2 :].partition("\n## ")[0]
         for parameter in command.params:
             if parameter.param_type_name == "option" and not parameter.hidden:
-                assert all([re.search(rf"{re.escape(flag)}\b", part) for flag in parameter.opts]), (
-                    words,
-                    parameter.opts,
-                )
+                missing = [flag for flag in parameter.opts if not re.search(rf"{re.escape(flag)}\b", section)]
+                assert not missing, (words, missing)
     assert {command.name for command in COMMANDS if not is_replaced(command)} == names
 
 
@@ -100,8 +97,8 @@ def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
             return {key for part in schema for key in keys(part)}
         if not isinstance(schema, dict):
             return set()
-        own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
-        return own | {key for part in schema.values() for key in keys(part)}
+        properties = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+        return properties | {key for part in schema.values() for key in keys(part)}
 
     for name, schema in fields.read_schemas().items():
         text = pages[f"reference/json/{name}.md"]
@@ -111,42 +108,40 @@ def test_the_reference_has_every_field(pages: dict[str, str]) -> None:
 
 def test_the_reference_has_every_code(pages: dict[str, str]) -> None:
     codes = {value for name, value in inspect.getmembers(SC) if name.isupper()}
-    page_of_code = {
-        code: page for page, text in pages.items() for code in re.findall(r"^## (SC\d{3}):", text, re.MULTILINE)
-    }
+    heading = re.compile(r"^## (SC\d{3}):", re.MULTILINE)
+    page_of_code = {code: page for page, text in pages.items() for code in heading.findall(text)}
     assert codes == set(page_of_code)
     assert all(page_of_code[code] == f"reference/diagnostics/{code[:3]}xx.md" for code in codes)
     assert set(diagnostics.code_topics()) == {code[:3] for code in codes}
 
 
 def test_the_reference_has_every_rule_with_its_examples(pages: dict[str, str]) -> None:
-    rule_count = 0
-    for entry in rules.library_rules():
-        text = pages[f"reference/rules/{entry.specification}.md"].partition(f"\n## {entry.rule.name}\n")[2]
-        text = text.partition("\n## ")[0]
-        rule_count += 1
-        assert entry.text in text, entry.rule.name
-        assert "a plan that breaks it" in text and "a plan that keeps it" in text, entry.rule.name
-        assert entry.cases, entry.rule.name
-        for case in entry.cases:
-            assert case.text("plan").splitlines()[-1] in text
-    assert rule_count >= len([*rules.CASES.glob("home/*.md"), *rules.CASES.glob("rules/*.md")])
+    documented_rules = list(rules.library_rules())
+    for documented in documented_rules:
+        page = pages[f"reference/rules/{documented.specification}.md"]
+        section = page.partition(f"\n## {documented.rule.name}\n")[2].partition("\n## ")[0]
+        assert documented.text in section, documented.rule.name
+        assert "a plan that breaks it" in section and "a plan that keeps it" in section, documented.rule.name
+        assert documented.cases, documented.rule.name
+        for case in documented.cases:
+            assert case.text("plan").splitlines()[-1] in section
+    assert len(documented_rules) >= len([*rules.CASES.glob("home/*.md"), *rules.CASES.glob("rules/*.md")])
 
 
-def test_the_reference_has_what_the_pages_import(pages: dict[str, str]) -> None:
+def test_the_reference_describes_every_name_that_a_page_imports(pages: dict[str, str]) -> None:
     names = api.documented_names([ROOT / "README.md", *DOCS.glob("*.md")])
     assert {"audit", "Checker", "Monitor", "repair"} <= {name.name for name in names}
     for name in names:
         assert f"\n### {name.name}\n" in pages[f"reference/python/{name.module.split('.')[1]}.md"], name
 
 
-def test_a_list_gets_its_empty_line_and_code_stays_code() -> None:
+def test_a_list_gets_a_preceding_empty_line_and_code_blocks_do_not_change() -> None:
     text = "Two:\n- [a](a.md)\n- b\n```sh\nx:\n- [a](a.md)\n```\n"
     assert to_mkdocs("![a](docs/a.png)\n", lambda link: link.removeprefix("docs/")) == "![a](a.png)\n"
     assert to_mkdocs(text, lambda _link: None) == "Two:\n\n- a\n- b\n\n```sh\nx:\n- [a](a.md)\n```\n"
 
 
-def test_a_site_that_loads_from_outside_or_leads_nowhere_is_noticed(tmp_path: Path) -> None:
+def test_external_resources_and_missing_link_targets_of_a_site_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<script src="https://x.org/a.js"></script><link href="//x.org/a.css" rel="stylesheet">'
         '<img src="http://x.org/a.png"><a href="b.html">b</a><a href="#here">h</a><a href="https://x.org">out</a>'
@@ -154,7 +149,7 @@ def test_a_site_that_loads_from_outside_or_leads_nowhere_is_noticed(tmp_path: Pa
         encoding="utf-8",
     )
     (tmp_path / "a.css").write_text('@import "https://x.org/c.css";', encoding="utf-8")
-    problems = "\n".join(check.find_problems(tmp_path))
+    messages = "\n".join(check.find_problems(tmp_path))
     for url in (
         "https://x.org/a.js",
         "//x.org/a.css",
@@ -162,18 +157,18 @@ def test_a_site_that_loads_from_outside_or_leads_nowhere_is_noticed(tmp_path: Pa
         "https://x.org/b.png",
         "https://x.org/c.css",
     ):
-        assert f"loads {url}" in problems
-    assert "b.html: no such file" in problems and "#here: no such place" in problems
-    assert "loads https://x.org\n" not in problems + "\n"
+        assert f"loads {url}" in messages
+    assert "b.html: no such file" in messages and "#here: no such place" in messages
+    assert "loads https://x.org\n" not in messages + "\n"
 
 
 @pytest.mark.whole
-def test_the_site_is_built_and_asks_nothing_of_a_network(tmp_path: Path) -> None:
+def test_the_built_site_loads_nothing_from_a_network(tmp_path: Path) -> None:
     mkdocs = shutil.which("mkdocs") or str(ROOT / ".venv-docs/bin/mkdocs")
     if not Path(mkdocs).exists():
         pytest.skip("mkdocs is not installed: `make docs` makes its environment")
     make.write_sources(tmp_path / "docs")
     command = [mkdocs, "build", "--strict", "-q", "-f", str(tmp_path / "docs/mkdocs.yml"), "-d", str(tmp_path / "site")]
-    done = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert not list(check.find_problems(tmp_path / "site"))

@@ -1,11 +1,11 @@
-"""Fuzzing the reader of loose text: mutated answers, structured ones too, bounded in time and memory.
+"""Fuzz the reader of loose text with mutated answers, free and structured, under a time and a memory limit.
 
 ``make fuzz`` runs 10,000.
 
     answers.py [--count 10000] [--seed 1] [--only NUMBER]
 
-Answer NUMBER of a seed is always the same. Exits with 1 if one raises, takes too long or too much, or breaks a law: a
-refusal has a reason, places lie within the text, and a plan with an ill-formed step is never accepted.
+Answer NUMBER of a seed is always the same. Exits with 1 if an answer raises an exception, exceeds a limit, or breaks a
+law: a refusal has a reason, places are within the text, and a plan with an ill-formed step is never accepted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.reporting.report import Headline
 
 MEMORY = 2 << 30
-SECONDS, SECONDS_A_CHARACTER = 1.0, 1e-4
+SECONDS, SECONDS_PER_CHARACTER = 1.0, 1e-4
 LONGEST = 60_000
 PIECES = (
     "(", ")", "((", "[", "]", "{", "}", '{"action": ', '"args": [', '"', "'", "`", "```\n", "~~~", "<think>",
@@ -42,61 +42,61 @@ PIECES = (
 )  # fmt: skip
 
 FORMATS = [case.text for case in cases() if ", " in case.name]
-"""The texts of ``tests/loose/formats``, of which the mutations of the formats begin."""
+"""The texts of ``tests/loose/formats``, from which the mutations of structured answers start."""
 
 
-def mutated(seed: int, number: int) -> tuple[str, int]:
-    """Answer ``number`` of a seed, and the index of the answer whose scenario it is for."""
-    chance = Random(f"{seed}:{number}")
-    index = chance.randrange(len(answers()))
-    text = answers()[index].text if chance.random() < 0.6 else chance.choice(FORMATS)
-    for _ in range(chance.randint(1, 6)):
-        at, to = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
-        match chance.randrange(7):
+def mutate_answer(seed: int, number: int) -> tuple[str, int]:
+    """Return answer ``number`` of a seed, and the index of the answer whose scenario it is for."""
+    random = Random(f"{seed}:{number}")
+    index = random.randrange(len(answers()))
+    text = answers()[index].text if random.random() < 0.6 else random.choice(FORMATS)
+    for _ in range(random.randint(1, 6)):
+        at, to = sorted((random.randint(0, len(text)), random.randint(0, len(text))))
+        match random.randrange(7):
             case 0:
-                text = text[:at] + chance.choice(PIECES) + text[at:]
+                text = text[:at] + random.choice(PIECES) + text[at:]
             case 1:
                 text = text[:at] + text[to:]
             case 2:
                 text = text[:to]
             case 3:
-                text = text[:at] + text[at:to] * chance.randint(2, 30) + text[to:]
+                text = text[:at] + text[at:to] * random.randint(2, 30) + text[to:]
             case 4:
-                text = text[:at] + chance.choice(answers()).text + text[at:]
+                text = text[:at] + random.choice(answers()).text + text[at:]
             case 5:
-                text = text[:at] + chance.choice(PIECES) * chance.randint(1, 200) + text[at:]
+                text = text[:at] + random.choice(PIECES) * random.randint(1, 200) + text[at:]
             case _:
-                text = text[:at] + "".join(chance.sample(text[at:to], min(to - at, 200))) + text[to:]
+                text = text[:at] + "".join(random.sample(text[at:to], min(to - at, 200))) + text[to:]
     return text[:LONGEST], index
 
 
-def problems(text: str, index: int) -> list[str]:
-    """What is wrong with how a text is read."""
+def find_problems(text: str, index: int) -> list[str]:
+    """Read a text and return the laws that the result breaks."""
     answer = answers()[index]
     task = checker(answer.family, answer.number)
-    began = time.process_time()
-    found = read_loose(Source("answer.txt", text), task)
-    took = time.process_time() - began
-    wrong = []
-    if took > SECONDS + SECONDS_A_CHARACTER * len(text):
-        wrong.append(f"{took:.2f} s for {len(text)} characters")
-    if (found.plan is None) is not bool(found.diagnostics) or (found.plan is None) is bool(found.steps):
-        wrong.append("neither a plan nor a reason why not")
-    spans = [label.span for each in (*found.notes, *found.diagnostics) for label in each.labels]
-    spans += [step.span for step in found.steps]
+    started = time.process_time()
+    reading = read_loose(Source("answer.txt", text), task)
+    seconds = time.process_time() - started
+    problems = []
+    if seconds > SECONDS + SECONDS_PER_CHARACTER * len(text):
+        problems.append(f"{seconds:.2f} s for {len(text)} characters")
+    if (reading.plan is None) is not bool(reading.diagnostics) or (reading.plan is None) is bool(reading.steps):
+        problems.append("neither a plan nor the reason of a refusal")
+    spans = [label.span for diagnostic in (*reading.notes, *reading.diagnostics) for label in diagnostic.labels]
+    spans += [step.span for step in reading.steps]
     if not all([0 <= span.start <= span.end <= max(len(text), 1) for span in spans]):
-        wrong.append("a place outside the text")
-    if found.plan is not None:
-        report = task.check(found.plan)
-        if report.steps != len(found.steps):
-            wrong.append(f"{len(found.steps)} steps were read, and {report.steps} judged")
-        if any([step.ill_formed for step in found.steps]) and report.headline is not Headline.INVALID:
-            wrong.append(f"a plan with an ill-formed step is {report.headline}")
-    return wrong
+        problems.append("a place outside the text")
+    if reading.plan is not None:
+        report = task.check(reading.plan)
+        if report.steps != len(reading.steps):
+            problems.append(f"{len(reading.steps)} steps were read, and {report.steps} checked")
+        if any([step.ill_formed for step in reading.steps]) and report.headline is not Headline.INVALID:
+            problems.append(f"a plan with an ill-formed step is {report.headline}")
+    return problems
 
 
 def main() -> int:
-    """Read mutated answers."""
+    """Read mutated answers and print their problems; return 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -104,23 +104,22 @@ def main() -> int:
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     numbers = range(options.count) if options.only is None else [options.only]
-    bad = read = 0
+    with_problem = 0
     slowest = 0.0
     for number in numbers:
-        text, index = mutated(options.seed, number)
-        began = time.process_time()
+        text, index = mutate_answer(options.seed, number)
+        started = time.process_time()
         try:
-            wrong = problems(text, index)
-        except Exception as error:  # whatever it is, it is a problem of this answer
-            wrong = [f"{type(error).__name__}: {error}"]
-        slowest = max(slowest, time.process_time() - began)
-        bad += bool(wrong)
-        read += 1
-        for each in wrong:
-            print(f"answer {number} of seed {options.seed}: {each}", flush=True)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(f"{read} answers, {bad} with a problem; the slowest took {slowest:.2f} s, most memory {most} MiB")
-    return 1 if bad else 0
+            problems = find_problems(text, index)
+        except Exception as error:  # any exception is a problem of this answer
+            problems = [f"{type(error).__name__}: {error}"]
+        slowest = max(slowest, time.process_time() - started)
+        with_problem += bool(problems)
+        for problem in problems:
+            print(f"answer {number} of seed {options.seed}: {problem}", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(f"{len(numbers)} answers, {with_problem} with a problem; slowest {slowest:.2f} s, peak memory {peak} MiB")
+    return 1 if with_problem else 0
 
 
 if __name__ == "__main__":

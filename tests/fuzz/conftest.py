@@ -1,4 +1,4 @@
-"""Makes this folder's modules importable by its tests, as they are for ``run.py``."""
+"""Put this folder on the import path: tests import the modules of ``run.py``."""
 
 from __future__ import annotations
 

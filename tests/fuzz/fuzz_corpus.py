@@ -1,4 +1,4 @@
-"""The real files that are mutated, as cases: domain, problem, plan, perhaps a specification."""
+"""The files that are mutated, as cases: a domain, a problem, a plan, and sometimes a specification."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from case_files import TESTS, conformance_cases, read_cases
 ROOT = TESTS.parent
 SEEDS = Path(__file__).resolve().parent / "seeds"
 PARTS = ("domain", "problem", "plan", "spec")
-LARGEST = 40_000  # bytes of one file: mutations of small files reach more places in less time
+MAX_BYTES = 40_000  # of one file: mutations of small files cover more code in less time
 
 
 class Case(NamedTuple):
-    """Texts that fit each other. ``spec`` is empty where there is none."""
+    """The texts of one task. ``spec`` is empty if the task has no specification."""
 
     name: str
     domain: bytes
@@ -30,17 +30,17 @@ class Case(NamedTuple):
     spec: bytes = b""
 
     def part(self, name: str) -> bytes:
-        """The text of one of ``PARTS``."""
+        """Return the text of one of ``PARTS``."""
         text: bytes = getattr(self, name)
         return text
 
     def with_part(self, name: str, text: bytes) -> Case:
-        """The case with one text replaced."""
+        """Return the case with one text replaced."""
         return self._replace(**{name: text})
 
 
-def load(data: Path | None = None) -> list[Case]:
-    """All cases, in a fixed order. ``data`` is the folder of public data sets; without it, theirs are left out."""
+def load_cases(data: Path | None = None) -> list[Case]:
+    """Return all cases, in a fixed order. ``data`` is the folder of public data sets; None omits their cases."""
     cases = [*_seeds(), *_examples(), *_rules(), *_tasks("conformance", conformance_cases().values())]
     cases += [*_tasks("differential", read_cases(TESTS / "differential" / "tasks.md")), *_micro()]
     if data is not None and data.is_dir():
@@ -49,16 +49,16 @@ def load(data: Path | None = None) -> list[Case]:
             *_virtualhome(data / "eai-virtualhome"),
             *_alfworld(data / "alfworld-pddl"),
         ]
-    return [case for case in cases if max(len(case.part(part)) for part in PARTS) <= LARGEST]
+    return [case for case in cases if max(len(case.part(part)) for part in PARTS) <= MAX_BYTES]
 
 
 def default_data() -> Path:
-    """Where public data sets lie: ``$PLANSAFE_DATA``, else beside the repository."""
+    """Return the folder of public data sets: ``$PLANSAFE_DATA``, or a folder next to the repository."""
     return Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 
 
 def _seeds() -> Iterator[Case]:
-    """Small tasks that use every construct of the language; each plan with each specification."""
+    """Yield small tasks that use every construct of the language; each plan with each specification."""
     for folder in sorted(SEEDS.iterdir()):
         domain, problem = (folder / "domain.pddl").read_bytes(), (folder / "problem.pddl").read_bytes()
         for plan in sorted([*folder.glob("plan"), *folder.glob("*.plan")]):
@@ -75,15 +75,14 @@ def _household() -> tuple[bytes, list[bytes]]:
 def _examples() -> Iterator[Case]:
     domain, specs = _household()
     for number, plan in enumerate(sorted((ROOT / "examples").rglob("*.plan"))):
-        problem, own = (plan.parent / "problem.pddl").read_bytes(), plan.parent / "domain.pddl"
-        rules = [path.read_bytes() for path in sorted(plan.parent.glob("*.safe"))] if own.exists() else specs
-        yield Case(
-            f"examples/{plan.parent.name}/{plan.name}",
-            own.read_bytes() if own.exists() else domain,
-            problem,
-            plan.read_bytes(),
-            rules[number % len(rules)],
-        )
+        name = f"examples/{plan.parent.name}/{plan.name}"
+        problem, local_domain = (plan.parent / "problem.pddl").read_bytes(), plan.parent / "domain.pddl"
+        if local_domain.exists():
+            local_specs = [path.read_bytes() for path in sorted(plan.parent.glob("*.safe"))]
+            spec = local_specs[number % len(local_specs)]
+            yield Case(name, local_domain.read_bytes(), problem, plan.read_bytes(), spec)
+        else:
+            yield Case(name, domain, problem, plan.read_bytes(), specs[number % len(specs)])
 
 
 def _rules() -> Iterator[Case]:
@@ -114,7 +113,7 @@ def _micro() -> Iterator[Case]:
             )
 
 
-def _gold(folder: Path) -> dict[str, bytes]:
+def _gold_plans(folder: Path) -> dict[str, bytes]:
     try:
         plans: dict[str, list[str]] = json.loads((folder / "gold_pddl_plan.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -123,7 +122,7 @@ def _gold(folder: Path) -> dict[str, bytes]:
 
 
 def _behavior(folder: Path) -> Iterator[Case]:
-    for name, plan in list(_gold(folder).items())[::5]:
+    for name, plan in list(_gold_plans(folder).items())[::5]:
         problem = folder / "problem_pddl" / f"{name}.pddl"
         if problem.is_file():
             yield Case(
@@ -132,7 +131,7 @@ def _behavior(folder: Path) -> Iterator[Case]:
 
 
 def _virtualhome(folder: Path) -> Iterator[Case]:
-    plans = _gold(folder)
+    plans = _gold_plans(folder)
     for problem in sorted((folder / "problem_pddl").glob("*/*.pddl"))[::10]:
         if problem.stem in plans:
             domain = (folder / "domain" / "virtualhome.pddl").read_bytes()

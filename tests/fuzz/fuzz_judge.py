@@ -1,7 +1,7 @@
-"""What one input has to satisfy, judged in this process.
+"""Check the requirements on one input, in this process.
 
-No exception, an exit code of 0 to 3, in time, every rejection with a specific code and place, every report printable in
-every format, and the replay kernel of the same opinion.
+The check raises no exception and ends in time, the exit code is 0 to 3, every rejection has a specific code and a
+place, every format can render the report, and the replay kernel gives the same verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -33,36 +33,43 @@ from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel, KernelLimit, KernelRejects, KernelVerdict
-from plansafe.verifier.reporting.report import FindingClass, Report
+from plansafe.verifier.reporting.report import Finding, FindingClass, Report
 
 SECONDS = 2.0
 KERNEL_BYTES = 60_000
 OPTIONS = Options()
 INTERPRETER_RECURSION = 1000
-# What only the engine reads: the kernel gets specifications that need no expansion.
+# Only the engine reads these keywords: the kernel accepts only expanded specifications.
 BEYOND_KERNEL = (b":extends", b":disable", b":define", b":template", b":apply", b":vocabulary")
 SKIPPED = re.compile(
     r"\(\s*(?::metric|:length|:requirements|:vocabulary|:domain|:problem|domain|problem|safety|plan)(?=[\s()])",
     re.IGNORECASE,
 )
 META = re.compile(r":(?:hazard|target|severity|message|rationale|fix)\s*\(?(?:[^\s():]+\s+)*\(*\s*\Z", re.IGNORECASE)
+RULE_CLASSES = {
+    FindingClass.PROCESS,
+    FindingClass.TRAJECTORY,
+    FindingClass.TERMINATION,
+    FindingClass.OBLIGATION,
+    FindingClass.CONSTRAINT,
+}
 PARENTHESES = re.compile(r'[()]|;[^\r\n]*|"(?:[^"\\]|\\.)*"')
-PLACELESS = ("SC605",)  # about the whole run, not about a place
+WITHOUT_PLACE = ("SC605",)  # about the whole run, not about a place
 
 
 class TooSlow(BaseException):
-    """The watchdog's bark; no ``except Exception`` hides it."""
+    """Raised by ``time_limit``. It is a BaseException, so that no ``except Exception`` catches it."""
 
 
 class Problem(NamedTuple):
-    """Something that must not be. Equal signatures count as one bug."""
+    """A violated requirement. Problems with equal signatures count as one bug."""
 
     signature: str
     detail: str
 
 
 class Outcome(NamedTuple):
-    """The exit code (-1: none), the processor time, what the kernel said, and what is wrong."""
+    """The exit code (-1: none), the processor time, the result of the kernel, and the problems."""
 
     code: int
     seconds: float
@@ -71,13 +78,13 @@ class Outcome(NamedTuple):
 
 
 @contextmanager
-def watchdog(seconds: float) -> Iterator[None]:
-    """Raise ``TooSlow`` after so much processor time: other work on the machine does not count."""
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise ``TooSlow`` after ``seconds`` of processor time of this process."""
 
-    def bark(_signal: int, _frame: FrameType | None) -> None:
+    def raise_too_slow(_signal: int, _frame: FrameType | None) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGPROF, bark)
+    before = signal.signal(signal.SIGPROF, raise_too_slow)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -87,38 +94,38 @@ def watchdog(seconds: float) -> Iterator[None]:
 
 
 def judge(case: Case, seconds: float = SECONDS, compare: bool = True) -> Outcome:
-    """Check one input."""
+    """Check all requirements on one input; ``compare`` also asks the kernel."""
     sources = {part: Source.from_bytes(f"fuzz/{part}", case.part(part)) for part in ("domain", "problem", "plan")}
     specs = [Source.from_bytes("fuzz/spec", case.spec)] if case.spec else []
     started = time.process_time()
     report: Report | None = None
-    known: dict[str, Source] = {}
+    all_sources: dict[str, Source] = {}
     problems: list[Problem] = []
     try:
-        with watchdog(seconds):
+        with time_limit(seconds):
             checker = Checker(sources["domain"], sources["problem"], specs, OPTIONS)
-            known = {**checker.sources, sources["plan"].name: sources["plan"]}
+            all_sources = {**checker.sources, sources["plan"].name: sources["plan"]}
             report = checker.check(sources["plan"])
     except TooSlow:
         problems.append(Problem(f"over {seconds:g} s in {_innermost()}", traceback.format_exc(limit=-12)))
     except (Exception, RecursionError) as error:
         problems.append(Problem(f"{type(error).__name__} in {_innermost()}", traceback.format_exc(limit=-8)))
-    used = time.process_time() - started
-    if used > seconds and not problems:
-        problems.append(Problem(f"over {seconds:g} s, uninterrupted", f"{used:.2f} s"))
+    seconds_used = time.process_time() - started
+    if seconds_used > seconds and not problems:
+        problems.append(Problem(f"over {seconds:g} s, uninterrupted", f"{seconds_used:.2f} s"))
     if report is None:
-        return Outcome(-1, used, "", tuple(problems))
-    problems += _report_problems(report, known)
-    problems += _render_problems(report, known, seconds)
-    said = ""
+        return Outcome(-1, seconds_used, "", tuple(problems))
+    problems += _report_problems(report, all_sources)
+    problems += _render_problems(report, all_sources, seconds)
+    agreement = ""
     if compare and not problems and sum(map(len, case[1:])) <= KERNEL_BYTES:
-        said, more = _compare(case, report, seconds)
-        problems += more
-    return Outcome(report.exit_code, used, said, tuple(problems))
+        agreement, differences = _compare(case, report, seconds)
+        problems += differences
+    return Outcome(report.exit_code, seconds_used, agreement, tuple(problems))
 
 
 def _innermost() -> str:
-    """The innermost frame of ours where the exception now handled was raised."""
+    """Return the innermost frame in this project of the exception being handled."""
     frames = traceback.extract_tb(sys.exc_info()[2])
     ours = [frame for frame in frames if "plansafe" in frame.filename and "fuzz_judge" not in frame.filename]
     if not ours:
@@ -126,7 +133,7 @@ def _innermost() -> str:
     return f"{ours[-1].filename.removeprefix(f'{ROOT}{os.sep}')}:{ours[-1].name}"
 
 
-def _report_problems(report: Report, known: dict[str, Source]) -> Iterator[Problem]:
+def _report_problems(report: Report, sources: dict[str, Source]) -> Iterator[Problem]:
     if report.exit_code not in (0, 1, 2, 3):
         yield Problem(f"exit code {report.exit_code}", "")
     errors = [d for d in report.diagnostics if d.severity is Severity.ERROR]
@@ -134,7 +141,7 @@ def _report_problems(report: Report, known: dict[str, Source]) -> Iterator[Probl
     if report.exit_code == 2 and not errors and not ill_formed:
         yield Problem("exit code 2 without a reason", "")
     for error in errors:
-        if not any(label.primary for label in error.labels) and error.code not in PLACELESS:
+        if not any(label.primary for label in error.labels) and error.code not in WITHOUT_PLACE:
             yield Problem(f"no place: {error.code}", error.message[:200])
     for code in {d.code for d in report.diagnostics} | {f.code for f in report.findings}:
         if not _has_page(code) or code.startswith("SC9"):
@@ -147,11 +154,11 @@ def _report_problems(report: Report, known: dict[str, Source]) -> Iterator[Probl
         elif finding.finding_class is FindingClass.ILL_FORMED:
             yield Problem(f"no place: {finding.code}", finding.message[:200])
     for code, label in places:
-        if label.source not in known:
+        if label.source not in sources:
             yield Problem(f"unknown source: {code}", label.source[:200])
-        elif not 0 <= label.span.start <= label.span.end <= len(known[label.source].text):
-            yield Problem(f"place outside the text: {code}", f"{label} of {len(known[label.source].text)}")
-        elif label.primary and label.span.start == label.span.end and known[label.source].text:
+        elif not 0 <= label.span.start <= label.span.end <= len(sources[label.source].text):
+            yield Problem(f"place outside the text: {code}", f"{label} of {len(sources[label.source].text)}")
+        elif label.primary and label.span.start == label.span.end and sources[label.source].text:
             yield Problem(f"empty place: {code}", f"{label}")
 
 
@@ -166,14 +173,14 @@ def _schema() -> Any:
     return Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _render_problems(report: Report, known: dict[str, Source], seconds: float) -> Iterator[Problem]:
-    """Render in every format, as the command does."""
-    inputs = tuple(Input("plan", name, "given", source) for name, source in known.items())
-    result = Result(report.plan, report, inputs, known)
+def _render_problems(report: Report, sources: dict[str, Source], seconds: float) -> Iterator[Problem]:
+    """Render a report in every format, as the command does, and yield the problems."""
+    inputs = tuple(Input("plan", name, "given", source) for name, source in sources.items())
+    result = Result(report.plan, report, inputs, sources)
     for form in FORMATS:
         started = time.process_time()
         try:
-            with watchdog(seconds):
+            with time_limit(seconds):
                 view = renderer(form, Settings(), Style(False))
                 text = view.plan(result) + view.end()
         except TooSlow:
@@ -184,33 +191,31 @@ def _render_problems(report: Report, known: dict[str, Source], seconds: float) -
                 f"rendering ({form}): {type(error).__name__} in {_innermost()}", traceback.format_exc(limit=-8)
             )
             continue
-        used = time.process_time() - started
-        if used > seconds:
-            yield Problem(f"rendering ({form}) over {seconds:g} s, uninterrupted", f"{used:.2f} s")
+        seconds_used = time.process_time() - started
+        if seconds_used > seconds:
+            yield Problem(f"rendering ({form}) over {seconds:g} s, uninterrupted", f"{seconds_used:.2f} s")
         if any(
             not c.isprintable() and c not in "\n\r\t" and not "\ud800" <= c <= "\udfff" and ord(c) < 0x20 for c in text
         ):
             yield Problem(f"rendering ({form}): control characters of the input reach the terminal", "")
         if form == "json":
-            shown = json.loads(text)
-            wrong = next(_schema().iter_errors(shown), None) if len(text) < 100_000 else None
-            if wrong is not None:
-                yield Problem(
-                    f"JSON outside its schema at {'/'.join(str(x) for x in wrong.absolute_path if isinstance(x, str))}",
-                    wrong.message[:300],
-                )
+            document = json.loads(text)
+            error = next(_schema().iter_errors(document), None) if len(text) < 100_000 else None
+            if error is not None:
+                path = "/".join([key for key in error.absolute_path if isinstance(key, str)])
+                yield Problem(f"JSON outside its schema at {path}", error.message[:300])
 
 
-# -- the kernel's opinion --
+# -- comparison with the kernel --
 
 
-def _kernel(case: Case, seconds: float) -> KernelVerdict | str | Problem:
-    """Its judgement, "rejects: why", "no opinion", or a bug of its own."""
+def _audit_with_kernel(case: Case, seconds: float) -> KernelVerdict | str | Problem:
+    """Return the kernel's verdict, "rejects: REASON", "no opinion", or the problem that the kernel has."""
     texts = [text.decode("utf-8", "surrogateescape") for text in case[1:]]
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(INTERPRETER_RECURSION)
     try:
-        with watchdog(seconds):
+        with time_limit(seconds):
             return Kernel(texts[0], texts[1], texts[3:] if case.spec else []).audit(texts[2])
     except (KernelLimit, TooSlow):
         return "no opinion"
@@ -225,21 +230,21 @@ def _kernel(case: Case, seconds: float) -> KernelVerdict | str | Problem:
 EXPLAINED = (
     (
         r"expected a number, found `\?duration`",
-        "`?duration` stands in effects and duration constraints, not in conditions",
+        "`?duration` is allowed in effects and duration constraints, not in conditions",
     ),
     (r"expected `\(= \?duration", "duration constraints are conjunctions of comparisons: no quantifiers"),
-    (r"a preference is `\(preference", "a preference's name is a name: no keyword such as `:name`"),
+    (r"a preference is `\(preference", "a preference's name is a name, not a keyword such as `:name`"),
     (r"depends on its own negation", "stratification may not depend on which objects a problem happens to have"),
     (
         r"unmatched `\]`|duration without a step|is not a duration",
         "in plans, brackets are tokens of their own",
     ),
 )
-"""Messages with which we reject what the kernel's reader, which is more lenient, accepts; and why that is right."""
+"""Messages of correct rejections of texts that the kernel's more lenient reader accepts, with the reason."""
 
 
 def _all_skipped(report: Report, case: Case) -> bool:
-    """Whether every error lies in a section that the kernel passes over: metric, vocabulary, names, rule texts."""
+    """Return whether every error is in a section that the kernel skips: metric, vocabulary, names, rule texts."""
     texts = {
         f"fuzz/{part}": case.part(part).decode("utf-8", "surrogateescape").removeprefix("\ufeff") for part in PARTS
     }
@@ -260,22 +265,23 @@ def _all_skipped(report: Report, case: Case) -> bool:
 
 
 def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Problem]]:
+    """Return how the kernel's verdict relates to the report, and the problem if they differ."""
     if report.engine != "explicit" or any([d.code == "SC117" for d in report.diagnostics]):
-        return "no opinion", []  # of many worlds; tests/symbolic holds those against the kernel
-    theirs = _kernel(case, seconds)
+        return "no opinion", []  # the task has several possible worlds; tests/symbolic compares those with the kernel
+    theirs = _audit_with_kernel(case, seconds)
     if isinstance(theirs, Problem):
         return "crashed", [theirs]
     if theirs == "no opinion":
         return "no opinion", []
     codes = sorted({d.code for d in report.diagnostics if d.severity is Severity.ERROR})
-    said = "; ".join(d.message for d in report.diagnostics if d.severity is Severity.ERROR)[:300]
+    messages = "; ".join(d.message for d in report.diagnostics if d.severity is Severity.ERROR)[:300]
     if isinstance(theirs, str):
         if report.headline is None:
             return "both reject", []
         if any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
-            return "both reject", []  # exit code 2 either way: as an ill-formed step, or as text
+            return "both reject", []  # both give exit code 2: for an ill-formed step or for the text
         if "not one (define (safety" in theirs:
-            return "explained", []  # several forms in one file are allowed; the kernel is handed one
+            return "explained", []  # a file may have several forms; the kernel accepts only one
         if any(word in case.spec.lower() for word in BEYOND_KERNEL):
             return "no opinion", []
         if "unsupported" in theirs:
@@ -284,35 +290,23 @@ def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Prob
     if report.headline is None:
         if _all_skipped(report, case):
             return "explained", []
-        if any([re.search(pattern, said) for pattern, _ in EXPLAINED]):
+        if any([re.search(pattern, messages) for pattern, _ in EXPLAINED]):
             return "explained", []
-        first = re.sub("`[^`]*`", "`..`", said.partition("; ")[0])
-        return "differs", [Problem(f"we reject with {' '.join(codes)}: {first}, the kernel accepts", said)]
+        first = re.sub("`[^`]*`", "`..`", messages.partition("; ")[0])
+        return "differs", [Problem(f"we reject with {' '.join(codes)}: {first}, the kernel accepts", messages)]
     ill_formed = tuple(sorted({f.step for f in report.findings if f.finding_class is FindingClass.ILL_FORMED}))
     if ill_formed != tuple(sorted(theirs.ill_formed)):
-        which = "; ".join(
-            f"{f.code} {f.message}" for f in report.findings if f.finding_class is FindingClass.ILL_FORMED
-        )
-        return "differs", [
-            Problem("other steps are ill-formed", f"ours {ill_formed}, kernel {theirs.ill_formed}: {which[:300]}")
-        ]
+        findings = [f for f in report.findings if f.finding_class is FindingClass.ILL_FORMED]
+        detail = f"ours {ill_formed}, kernel {theirs.ill_formed}: {_join_messages(findings)}"
+        return "differs", [Problem("other steps are ill-formed", detail)]
     if report.headline.value != theirs.headline:
-        why = "; ".join(f"{f.code} {f.message}" for f in report.findings)[:300]
-        values = (
-            f"kernel executable {theirs.executable} goal {theirs.goal} safe {theirs.safe} failed {theirs.failed_steps}"
-        )
-        return "differs", [
-            Problem(f"we say {report.headline.value}, the kernel {theirs.headline}", f"{values}; ours: {why}")
-        ]
-    rules = {
-        FindingClass.PROCESS,
-        FindingClass.TRAJECTORY,
-        FindingClass.TERMINATION,
-        FindingClass.OBLIGATION,
-        FindingClass.CONSTRAINT,
-    }
+        parts = f"executable {theirs.executable} goal {theirs.goal} safe {theirs.safe} failed {theirs.failed_steps}"
+        detail = f"kernel {parts}; ours: {_join_messages(report.findings)}"
+        return "differs", [Problem(f"we say {report.headline.value}, the kernel {theirs.headline}", detail)]
     ours = {
-        (f.rule, tuple(sorted(f.binding))) for f in report.findings if f.finding_class in rules and "halt" in f.readings
+        (f.rule, tuple(sorted(f.binding)))
+        for f in report.findings
+        if f.finding_class in RULE_CLASSES and "halt" in f.readings
     }
     kernel = {(f.rule, f.binding) for f in theirs.findings if "halt" in f.readings}
     if ours != kernel and not report.suppressed:
@@ -321,41 +315,37 @@ def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Prob
     return "same verdict", []
 
 
+def _join_messages(findings: Iterable[Finding]) -> str:
+    return "; ".join([f"{finding.code} {finding.message}" for finding in findings])[:300]
+
+
 # -- the command itself --
 
 
-def command(case: Case, folder: Path, expected: Outcome) -> list[Problem]:
-    """Run the command on an input; it has to end as the call in this process did."""
+def run_command(case: Case, folder: Path, expected: Outcome) -> list[Problem]:
+    """Run the command on an input; return the differences to the outcome in this process."""
     names = {"domain": "domain.pddl", "problem": "problem.pddl", "plan": "input.plan", "spec": "rules.safe"}
     for part, name in names.items():
         (folder / name).write_bytes(case.part(part))
-    flags = [
-        "--domain",
-        str(folder / names["domain"]),
-        "--problem",
-        str(folder / names["problem"]),
-        "--no-default-spec",
-    ]
+    paths = {part: str(folder / name) for part, name in names.items()}
+    options = ["--domain", paths["domain"], "--problem", paths["problem"], "--no-default-spec"]
     if case.spec:
-        flags += ["--spec", str(folder / names["spec"])]
+        options += ["--spec", paths["spec"]]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    line = [str(Path(sys.executable).parent / "safecheck"), str(folder / names["plan"]), *flags]
+    line = [str(Path(sys.executable).parent / "safecheck"), paths["plan"], *options]
     try:
-        done = subprocess.run(line, capture_output=True, timeout=30, check=False)
+        completed = subprocess.run(line, capture_output=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
         return [Problem("command: no answer in 30 s", "")]
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds_used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    code = completed.returncode
     problems = []
-    if done.returncode not in (0, 1, 2, 3) or b"Traceback" in done.stdout + done.stderr:
-        problems.append(Problem(f"command: exit code {done.returncode}", done.stderr.decode(errors="replace")[-800:]))
-    elif done.returncode != expected.code and b"SC604" not in done.stdout:
-        problems.append(
-            Problem(
-                f"command: exit code {done.returncode}, in process {expected.code}",
-                done.stdout.decode(errors="replace")[:600],
-            )
-        )
-    if used > SECONDS:
-        problems.append(Problem(f"command: over {SECONDS:g} s", f"{used:.2f} s"))
+    if code not in (0, 1, 2, 3) or b"Traceback" in completed.stdout + completed.stderr:
+        problems.append(Problem(f"command: exit code {code}", completed.stderr.decode(errors="replace")[-800:]))
+    elif code != expected.code and b"SC604" not in completed.stdout:
+        signature = f"command: exit code {code}, in process {expected.code}"
+        problems.append(Problem(signature, completed.stdout.decode(errors="replace")[:600]))
+    if seconds_used > SECONDS:
+        problems.append(Problem(f"command: over {SECONDS:g} s", f"{seconds_used:.2f} s"))
     return problems

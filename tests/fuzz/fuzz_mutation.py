@@ -1,4 +1,4 @@
-"""Mutations of texts: of bytes, tokens and whole expressions. The same random generator gives the same mutant."""
+"""Mutations of texts: of bytes, tokens and expressions. The same state of the generator gives the same mutant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ action-end action-during :action :durative-action :derived :constraints :metric 
 0 1 -1 007 1.0 .5 1. -0 +3 1e9 0x10 nan inf 0.001 1/2 99999999999999999999 1_000 NaN -.5 --1
 é ñandú 烤箱 ①② \u0663 \u017f \u212a İ ß ẞ \u200b \u202e \ufeff
 """.encode().split()
-WORDS += [c.encode() for c in "\u00a0\u2028\u0085\x1c\x0b"]  # some take them for white space
+WORDS += [c.encode() for c in "\u00a0\u2028\u0085\x1c\x0b"]  # white space for some functions
 WRAPPERS = [
     (b"(and ", b")"), (b"(or ", b")"), (b"(not ", b")"), (b"(", b")"), (b"(forall (?x) ", b")"),
     (b"(exists (?z - object) ", b")"), (b"(always ", b")"), (b"(sometime ", b")"), (b"(once ", b")"), (b"(next ", b")"),
@@ -43,17 +43,17 @@ WRAPPERS = [
 # -- bytes --
 
 
-def flip(text: bytes, random: Random) -> bytes:
-    """Change bits of some bytes."""
+def flip_bits(text: bytes, random: Random) -> bytes:
+    """Flip one bit in each of some bytes."""
     out = bytearray(text)
     for _ in range(random.choice((1, 1, 2, 8)) if out else 0):
         out[random.randrange(len(out))] ^= 1 << random.randrange(8)
     return bytes(out)
 
 
-def insert(text: bytes, random: Random) -> bytes:
+def insert_bytes(text: bytes, random: Random) -> bytes:
     """Insert a few bytes."""
-    what = random.choice(
+    inserted = random.choice(
         (
             b"\0",
             b"\xff",
@@ -72,10 +72,10 @@ def insert(text: bytes, random: Random) -> bytes:
         )
     )
     at = random.randrange(len(text) + 1)
-    return text[:at] + what + text[at:]
+    return text[:at] + inserted + text[at:]
 
 
-def delete(text: bytes, random: Random) -> bytes:
+def delete_bytes(text: bytes, random: Random) -> bytes:
     """Delete a run of bytes."""
     at = random.randrange(len(text) + 1)
     return text[:at] + text[at + random.choice((1, 2, 10, 100)) :]
@@ -86,18 +86,18 @@ def truncate(text: bytes, random: Random) -> bytes:
     return text[: random.randrange(len(text) + 1)]
 
 
-def foreign(text: bytes, random: Random) -> bytes:
+def insert_invalid_utf8(text: bytes, random: Random) -> bytes:
     """Add bytes that are not UTF-8, half of the time in a comment, where they are allowed."""
     at = random.randrange(len(text) + 1)
     return text[:at] + random.choice((b" \xff\xfe\x80 ", b"\n; \xe9t\xe9\n")) + text[at:]
 
 
-def repeat(text: bytes, random: Random) -> bytes:
-    """Repeat one byte or the text itself very often."""
+def repeat_text(text: bytes, random: Random) -> bytes:
+    """Insert many copies of a short text, or repeat the whole text."""
     at = random.randrange(len(text) + 1)
     if random.random() < 0.3:
         return text * random.choice((2, 3, 20))
-    what = random.choice(
+    inserted = random.choice(
         (
             b"(",
             b")",
@@ -120,11 +120,11 @@ def repeat(text: bytes, random: Random) -> bytes:
             b"(not (a))",
         )
     )
-    return text[:at] + what * random.choice((10, 1000, 30_000)) + text[at:]
+    return text[:at] + inserted * random.choice((10, 1000, 30_000)) + text[at:]
 
 
-def mark(text: bytes, random: Random) -> bytes:
-    """Put a byte order mark at the front, twice, or in the middle; or encode the text otherwise."""
+def insert_byte_order_mark(text: bytes, random: Random) -> bytes:
+    """Insert a byte order mark at the start, twice at the start, or in the middle; or use another encoding."""
     kind = random.randrange(5)
     if kind == 4:
         return text.decode("utf-8", "replace").encode(random.choice(("utf-16", "utf-32", "utf-8-sig")))
@@ -132,34 +132,34 @@ def mark(text: bytes, random: Random) -> bytes:
     return text[:at] + b"\xef\xbb\xbf" * (1 + (kind == 2)) + text[at:]
 
 
-def line_ends(text: bytes, random: Random) -> bytes:
-    """Write line ends in another way."""
+def replace_line_ends(text: bytes, random: Random) -> bytes:
+    """Replace the line ends by other white space."""
     return text.replace(
         b"\n", random.choice((b"\r\n", b"\r", b"\n\r", b"\x0b", b"\x0c", "\u2028".encode(), b"\r\r\n", b"\t"))
     )
 
 
-def upper(text: bytes, random: Random) -> bytes:
-    """Write everything in another case."""
+def change_case(text: bytes, random: Random) -> bytes:
+    """Change the case of all letters."""
     return text.upper() if random.random() < 0.5 else text.swapcase()
 
 
 # -- tokens and expressions --
 
 
-def _tokens(text: bytes) -> list[tuple[int, int]]:
+def token_spans(text: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _TOKEN.finditer(text) if match[0][:1] != b";"]
 
 
-def _expressions(text: bytes) -> list[tuple[int, int]]:
+def expression_spans(text: bytes) -> list[tuple[int, int]]:
     stack: list[int] = []
-    found: list[tuple[int, int]] = []
-    for start, end in _tokens(text):
+    expressions: list[tuple[int, int]] = []
+    for start, end in token_spans(text):
         if text[start] == 40:
             stack.append(start)
         elif text[start] == 41 and stack:
-            found.append((stack.pop(), end))
-    return sorted(found)
+            expressions.append((stack.pop(), end))
+    return sorted(expressions)
 
 
 def _replace(text: bytes, span: tuple[int, int], new: bytes) -> bytes:
@@ -168,59 +168,60 @@ def _replace(text: bytes, span: tuple[int, int], new: bytes) -> bytes:
 
 def drop_token(text: bytes, random: Random) -> bytes:
     """Delete a token."""
-    spans = _tokens(text)
+    spans = token_spans(text)
     return _replace(text, random.choice(spans), b"") if spans else text
 
 
-def double_token(text: bytes, random: Random) -> bytes:
+def duplicate_token(text: bytes, random: Random) -> bytes:
     """Write a token twice."""
-    spans = _tokens(text)
+    spans = token_spans(text)
     if not spans:
         return text
     start, end = random.choice(spans)
     return text[:end] + b" " + text[start:end] + text[end:]
 
 
-def _swapped(text: bytes, spans: list[tuple[int, int]], random: Random) -> bytes:
+def _swap(text: bytes, spans: list[tuple[int, int]], random: Random) -> bytes:
     if len(spans) < 2:
         return text
-    one, other = sorted(random.sample(spans, 2))
-    if other[0] < one[1]:  # one lies in the other: take its place
-        return _replace(text, one, text[slice(*other)])
-    return text[: one[0]] + text[slice(*other)] + text[one[1] : other[0]] + text[slice(*one)] + text[other[1] :]
+    first, second = sorted(random.sample(spans, 2))
+    if second[0] < first[1]:  # the first contains the second: replace it by the second
+        return _replace(text, first, text[slice(*second)])
+    between = text[first[1] : second[0]]
+    return text[: first[0]] + text[slice(*second)] + between + text[slice(*first)] + text[second[1] :]
 
 
 def swap_tokens(text: bytes, random: Random) -> bytes:
-    """Exchange two tokens that are no parentheses."""
-    return _swapped(text, [span for span in _tokens(text) if text[span[0]] not in b"()[]"], random)
+    """Exchange two tokens that are not parentheses."""
+    return _swap(text, [span for span in token_spans(text) if text[span[0]] not in b"()[]"], random)
 
 
 def swap_neighbours(text: bytes, random: Random) -> bytes:
-    """Exchange a token with the next."""
-    spans = _tokens(text)
+    """Exchange a token with the next one."""
+    spans = token_spans(text)
     if len(spans) < 2:
         return text
     at = random.randrange(len(spans) - 1)
-    return _swapped(text, spans[at : at + 2], random)
+    return _swap(text, spans[at : at + 2], random)
 
 
 def replace_token(text: bytes, random: Random) -> bytes:
     """Replace a token by a word of the language, a number, or another token of the text."""
-    spans = [span for span in _tokens(text) if text[span[0]] not in b"()"] or [(0, 0)]
+    spans = [span for span in token_spans(text) if text[span[0]] not in b"()"] or [(0, 0)]
     new = random.choice(WORDS) if random.random() < 0.6 else text[slice(*random.choice(spans))]
     return _replace(text, random.choice(spans), new)
 
 
 def insert_token(text: bytes, random: Random) -> bytes:
     """Insert a word of the language."""
-    spans = _tokens(text) or [(0, 0)]
+    spans = token_spans(text) or [(0, 0)]
     at = random.choice(spans)[1]
     return text[:at] + b" " + random.choice(WORDS) + b" " + text[at:]
 
 
-def typo(text: bytes, random: Random) -> bytes:
+def misspell_name(text: bytes, random: Random) -> bytes:
     """Misspell a name."""
-    spans = [span for span in _tokens(text) if span[1] - span[0] > 3]
+    spans = [span for span in token_spans(text) if span[1] - span[0] > 3]
     if not spans:
         return text
     start, end = random.choice(spans)
@@ -230,13 +231,13 @@ def typo(text: bytes, random: Random) -> bytes:
 
 def drop_expression(text: bytes, random: Random) -> bytes:
     """Delete an expression."""
-    spans = _expressions(text)
+    spans = expression_spans(text)
     return _replace(text, random.choice(spans), random.choice((b"", b"()", b"(and)"))) if spans else text
 
 
-def double_expression(text: bytes, random: Random) -> bytes:
+def duplicate_expression(text: bytes, random: Random) -> bytes:
     """Write an expression twice."""
-    spans = _expressions(text)
+    spans = expression_spans(text)
     if not spans:
         return text
     start, end = random.choice(spans)
@@ -244,13 +245,13 @@ def double_expression(text: bytes, random: Random) -> bytes:
 
 
 def swap_expressions(text: bytes, random: Random) -> bytes:
-    """Exchange two expressions, or put one in the place of the other."""
-    return _swapped(text, _expressions(text), random)
+    """Exchange two expressions, or replace an expression by one that it contains."""
+    return _swap(text, expression_spans(text), random)
 
 
-def wrap(text: bytes, random: Random) -> bytes:
+def wrap_expression(text: bytes, random: Random) -> bytes:
     """Put an operator around an expression."""
-    spans = _expressions(text)
+    spans = expression_spans(text)
     if not spans:
         return text
     start, end = random.choice(spans)
@@ -258,29 +259,29 @@ def wrap(text: bytes, random: Random) -> bytes:
     return text[:start] + opening + text[start:end] + closing + text[end:]
 
 
-def unwrap(text: bytes, random: Random) -> bytes:
-    """Put one of the expressions in an expression in its place."""
-    spans = _expressions(text)
+def unwrap_expression(text: bytes, random: Random) -> bytes:
+    """Replace an expression by one that it contains."""
+    spans = expression_spans(text)
     outer = [span for i, span in enumerate(spans) if i + 1 < len(spans) and spans[i + 1][0] < span[1]]
     if not outer:
         return text
-    one = random.choice(outer)
-    inner = [span for span in spans[bisect_left(spans, one) + 1 :] if span[1] <= one[1]][:20]
-    return _replace(text, one, text[slice(*random.choice(inner))])
+    replaced = random.choice(outer)
+    inner = [span for span in spans[bisect_left(spans, replaced) + 1 :] if span[1] <= replaced[1]][:20]
+    return _replace(text, replaced, text[slice(*random.choice(inner))])
 
 
-def nest(text: bytes, random: Random) -> bytes:
+def nest_expression(text: bytes, random: Random) -> bytes:
     """Put 100,000 operators around an expression."""
-    spans = _expressions(text) or [(0, len(text))]
+    spans = expression_spans(text) or [(0, len(text))]
     start, end = random.choice(spans)
     opening, closing = random.choice(WRAPPERS)
     depth = random.choice((100, 1500, DEEP))
     return text[:start] + opening * depth + text[start:end] + closing * depth + text[end:]
 
 
-def long_name(text: bytes, random: Random) -> bytes:
+def lengthen_name(text: bytes, random: Random) -> bytes:
     """Make a name very long, everywhere or in one place."""
-    spans = [span for span in _tokens(text) if text[span[0]] not in b"()[]"]
+    spans = [span for span in token_spans(text) if text[span[0]] not in b"()[]"]
     if not spans:
         return text
     span = random.choice(spans)
@@ -289,9 +290,9 @@ def long_name(text: bytes, random: Random) -> bytes:
     return text.replace(name, longer, 20) if random.random() < 0.5 else _replace(text, span, longer)
 
 
-def huge_number(text: bytes, random: Random) -> bytes:
+def insert_huge_number(text: bytes, random: Random) -> bytes:
     """Replace a number, or any token, by a huge or tiny number."""
-    spans = [span for span in _tokens(text) if text[span[0]] in b"0123456789.+-"] or _tokens(text) or [(0, 0)]
+    spans = [span for span in token_spans(text) if text[span[0]] in b"0123456789.+-"] or token_spans(text) or [(0, 0)]
     size = random.choice((20, 400, 5000, 70_000))
     new = random.choice(
         (
@@ -308,7 +309,7 @@ def huge_number(text: bytes, random: Random) -> bytes:
 
 
 def _kind(text: bytes, span: tuple[int, int]) -> bytes:
-    """What place a token takes: variables, numbers, section names, heads of expressions and arguments do not mix."""
+    """Return the kind of a token: variable, section name, number, head of an expression, argument, .."""
     first = text[span[0] : span[0] + 1]
     if first in (b"?", b":", b"$", b'"'):
         return first
@@ -317,37 +318,37 @@ def _kind(text: bytes, span: tuple[int, int]) -> bytes:
     return b"(" if text[: span[0]].rstrip()[-1:] == b"(" else b"a"
 
 
-def replace_alike(text: bytes, random: Random) -> bytes:
-    """Replace a token by another token of the text that stands in such places."""
-    spans = [span for span in _tokens(text) if text[span[0]] not in b"()[]"]
+def replace_by_same_kind(text: bytes, random: Random) -> bytes:
+    """Replace a token by another token of the same kind from the text."""
+    spans = [span for span in token_spans(text) if text[span[0]] not in b"()[]"]
     if not spans:
         return text
     kinds: dict[bytes, list[tuple[int, int]]] = {}
-    one = random.choice(spans)
+    replaced = random.choice(spans)
     for span in random.sample(spans, min(len(spans), 60)):
         kinds.setdefault(_kind(text, span), []).append(span)
-    others = kinds.get(_kind(text, one), [one])
-    return _replace(text, one, text[slice(*random.choice(others))])
+    same_kind = kinds.get(_kind(text, replaced), [replaced])
+    return _replace(text, replaced, text[slice(*random.choice(same_kind))])
 
 
-def _leaves(text: bytes) -> list[tuple[int, int]]:
-    return [span for span in _expressions(text) if text.find(b"(", span[0] + 1, span[1]) < 0]
+def _innermost_spans(text: bytes) -> list[tuple[int, int]]:
+    return [span for span in expression_spans(text) if text.find(b"(", span[0] + 1, span[1]) < 0]
 
 
-def drop_leaf(text: bytes, random: Random) -> bytes:
+def drop_innermost(text: bytes, random: Random) -> bytes:
     """Delete an innermost expression."""
-    spans = _leaves(text)
+    spans = _innermost_spans(text)
     return _replace(text, random.choice(spans), b"") if spans else text
 
 
-def swap_leaves(text: bytes, random: Random) -> bytes:
+def swap_innermost(text: bytes, random: Random) -> bytes:
     """Exchange two innermost expressions, such as two steps."""
-    return _swapped(text, _leaves(text), random)
+    return _swap(text, _innermost_spans(text), random)
 
 
-def copy_leaf(text: bytes, random: Random) -> bytes:
-    """Put an innermost expression in the place of another."""
-    spans = _leaves(text)
+def copy_innermost(text: bytes, random: Random) -> bytes:
+    """Replace an innermost expression by another one."""
+    spans = _innermost_spans(text)
     return _replace(text, random.choice(spans), text[slice(*random.choice(spans))]) if spans else text
 
 
@@ -363,9 +364,9 @@ NEGATIONS = (
 )
 
 
-def negate(text: bytes, random: Random) -> bytes:
+def wrap_innermost(text: bytes, random: Random) -> bytes:
     """Put a connective around an innermost expression."""
-    spans = _leaves(text)
+    spans = _innermost_spans(text)
     if not spans:
         return text
     start, end = random.choice(spans)
@@ -373,17 +374,24 @@ def negate(text: bytes, random: Random) -> bytes:
     return text[:start] + opening + text[start:end] + b")" * (opening.count(b"(") - opening.count(b")")) + text[end:]
 
 
-BYTES: list[Mutation] = [flip, insert, delete, truncate, foreign, repeat, mark, line_ends, upper]
-TOKENS: list[Mutation] = [
-    drop_token, double_token, swap_tokens, swap_neighbours, replace_token, replace_token, insert_token, typo,
-    drop_expression, double_expression, swap_expressions, swap_expressions, wrap, wrap, unwrap,
+BYTES: list[Mutation] = [
+    flip_bits, insert_bytes, delete_bytes, truncate, insert_invalid_utf8, repeat_text, insert_byte_order_mark,
+    replace_line_ends, change_case,
 ]  # fmt: skip
-GENTLE: list[Mutation] = [replace_alike, replace_alike, replace_alike, drop_leaf, swap_leaves, copy_leaf, negate]
-RARE: list[Mutation] = [nest, long_name, huge_number]
+TOKENS: list[Mutation] = [
+    drop_token, duplicate_token, swap_tokens, swap_neighbours, replace_token, replace_token, insert_token,
+    misspell_name, drop_expression, duplicate_expression, swap_expressions, swap_expressions, wrap_expression,
+    wrap_expression, unwrap_expression,
+]  # fmt: skip
+GENTLE: list[Mutation] = [
+    replace_by_same_kind, replace_by_same_kind, replace_by_same_kind, drop_innermost, swap_innermost, copy_innermost,
+    wrap_innermost,
+]  # fmt: skip
+RARE: list[Mutation] = [nest_expression, lengthen_name, insert_huge_number]
 
 
-def mutant(cases: list[Case], random: Random) -> tuple[Case, str]:
-    """A case with one text mutated (now and then several), and the names of the mutations."""
+def mutate_case(cases: list[Case], random: Random) -> tuple[Case, str]:
+    """Return a case with one to three mutations, usually one, and the names of the mutations."""
     case = random.choice(cases) if random.random() < 0.7 else random.choice(cases[:60])
     names = []
     for _ in range(random.choice((1, 1, 1, 1, 2, 3))):

@@ -1,4 +1,4 @@
-"""A sample of the fuzzing; ``run.py`` (``make fuzz``) does all of it."""
+"""A sample of the fuzzed inputs; ``run.py`` (``make fuzz``) runs all of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from fuzz_corpus import Case, load
-from fuzz_judge import Outcome, command
+from fuzz_corpus import Case, load_cases
+from fuzz_judge import Outcome, run_command
 from fuzz_judge import judge as timed_judge
-from fuzz_mutation import DEEP, mutant
+from fuzz_mutation import DEEP, mutate_case
 from fuzz_reduce import reduce
 
 from quick import quick_every
@@ -17,41 +17,41 @@ from quick import quick_every
 SEED = 7
 SLICES = 6
 SLICE = 50
-CASES = load()
+CASES = load_cases()
 BY_NAME = {case.name: case for case in CASES}
 
 
 def judge(case: Case, compare: bool = True) -> Outcome:
-    """What ``make fuzz`` asks, with time for a busy machine: here only a hang is an error."""
+    """Judge a case with a long time limit: the machine may be busy, so only a hang is an error here."""
     return timed_judge(case, 60.0, compare)
 
 
-def faults(outcome: Outcome) -> list[str]:
+def format_problems(outcome: Outcome) -> list[str]:
     return [f"{problem.signature}\n{problem.detail}" for problem in outcome.problems]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slice_", range(SLICES))
-def test_mutants(slice_: int) -> None:
-    found = {}
+def test_mutants_have_no_problems(slice_: int) -> None:
+    problems = {}
     for number in range(slice_ * SLICE, (slice_ + 1) * SLICE):
-        case, how = mutant(CASES, Random(f"{SEED}:{number}"))
-        if wrong := faults(judge(case)):
-            found[f"{case.name} {how}"] = wrong
-    assert found == {}
+        case, how = mutate_case(CASES, Random(f"{SEED}:{number}"))
+        if problems_of_case := format_problems(judge(case)):
+            problems[f"{case.name} {how}"] = problems_of_case
+    assert problems == {}
 
 
 @pytest.mark.parametrize("name", [case.name for case in CASES if case.name.startswith("seeds/")])
-def test_the_seeds_themselves_are_in_order(name: str) -> None:
-    """A seed that is rejected would make every mutant of it worthless."""
+def test_a_seed_has_no_problems_and_is_not_rejected(name: str) -> None:
+    """All mutants of a rejected seed would also be rejected, and would test little."""
     outcome = judge(BY_NAME[name])
-    assert faults(outcome) == []
+    assert format_problems(outcome) == []
     assert outcome.code in (0, 1)
 
 
 @pytest.mark.parametrize("part", ["domain", "problem", "spec"])
 @pytest.mark.parametrize("opening", quick_every(4, ["(and ", "(not ", "(forall (?v - pan) ", "("]))
-def test_a_hundred_thousand_parentheses(part: str, opening: str) -> None:
+def test_a_hundred_thousand_nested_operators_cause_no_problem(part: str, opening: str) -> None:
     case = BY_NAME["seeds/house/plan+rules"]
     anchors = {"domain": b"(door ?f ?t)", "problem": b"(at pan1 bath)", "spec": b"(holding ?a ?t) (hot ?t)"}
     text = case.part(part)
@@ -61,7 +61,7 @@ def test_a_hundred_thousand_parentheses(part: str, opening: str) -> None:
     if opening.startswith("(forall"):
         deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * DEEP
     outcome = judge(case.with_part(part, deep + text[end:]), compare=False)
-    assert faults(outcome) == []
+    assert format_problems(outcome) == []
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,16 @@ def test_a_hundred_thousand_parentheses(part: str, opening: str) -> None:
         ],
     ),
 )
-def test_parentheses_where_names_belong(seed: str, part: str, anchor: bytes, tmp_path: Path) -> None:
-    """In a process of its own: comparing or printing a deep list in C overflows the stack and kills the process."""
+def test_deep_parentheses_instead_of_a_name_cause_no_problem(
+    seed: str, part: str, anchor: bytes, tmp_path: Path
+) -> None:
+    """The command runs in a new process, which a stack overflow (of a deep list, in C) would kill."""
     case = BY_NAME[f"seeds/{seed}"]
     text = case.part(part)
     assert anchor in text
     deep = b"(" * DEEP + anchor + b")" * DEEP
     outcome = Outcome(2, 0, "", ())
-    assert command(case.with_part(part, text.replace(anchor, deep, 1)), tmp_path, outcome) == []
+    assert run_command(case.with_part(part, text.replace(anchor, deep, 1)), tmp_path, outcome) == []
 
 
 @pytest.mark.parametrize(
@@ -118,28 +120,28 @@ def test_parentheses_where_names_belong(seed: str, part: str, anchor: bytes, tmp
     ],
     ids=lambda plan: ascii(plan[:12]),
 )
-def test_hostile_plans(plan: str) -> None:
+def test_a_hostile_plan_causes_no_problem(plan: str) -> None:
     outcome = judge(BY_NAME["seeds/house/plan+rules"].with_part("plan", plan.encode()), compare=False)
-    assert faults(outcome) == []
+    assert format_problems(outcome) == []
 
 
 @pytest.mark.parametrize("foreign", [b"\xff\xfe", b"\xc3(", b"\xed\xa0\x80", "(cool)".encode("utf-16")])
-def test_bytes_that_are_not_utf_8(foreign: bytes) -> None:
+def test_bytes_that_are_not_utf_8_are_rejected_outside_comments(foreign: bytes) -> None:
     case = BY_NAME["seeds/house/plan+rules"]
     for part in ("domain", "problem", "plan", "spec"):
         comment = judge(case.with_part(part, case.part(part) + b"\n; " + foreign.replace(b"\n", b"")))
-        assert faults(comment) == []
+        assert format_problems(comment) == []
         outcome = judge(case.with_part(part, case.part(part) + foreign))
-        assert faults(outcome) == []
+        assert format_problems(outcome) == []
         assert outcome.code == 2
 
 
 def test_the_same_number_gives_the_same_mutant() -> None:
     for number in range(30):
-        assert mutant(CASES, Random(f"1:{number}")) == mutant(CASES, Random(f"1:{number}"))
+        assert mutate_case(CASES, Random(f"1:{number}")) == mutate_case(CASES, Random(f"1:{number}"))
 
 
-def test_reducing_keeps_what_matters() -> None:
+def test_reducing_keeps_the_parts_that_the_problem_needs() -> None:
     case = Case("x", b"(a (b c) (d e))", b"(keep me) (not me)", b"", b"(spec)")
     smaller = reduce(case, lambda candidate: b"(b" in candidate.domain and b"keep" in candidate.problem, 5)
     assert (smaller.spec, smaller.plan) == (b"", b"")

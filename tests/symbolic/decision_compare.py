@@ -63,8 +63,8 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
     case = random_case(seed, number)
     circuit = case.decision.circuit
     all_completions = enumerate_completions(case)
-    bad = [values for values, good in all_completions if not good]
-    bad_values = rng.choice(bad) if bad and rng.random() < 0.4 else None
+    bad_completions = [values for values, good in all_completions if not good]
+    bad_values = rng.choice(bad_completions) if bad_completions and rng.random() < 0.4 else None
     shared_search = CompletionSearch(*case.decision[:3], engine) if rng.random() < 0.5 else None
     started = time.monotonic()
     cause = find_cause(case.decision, engine, shared_search, world=bad_values and to_completion(circuit, bad_values))
@@ -75,7 +75,7 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
         shared_search.close()
     problems = list_question_errors(case, question)
     if cause.values is None:
-        if bad or cause.note != "no completion is bad":
+        if bad_completions or cause.note != "no completion is bad":
             problems.append(f"no cause: {cause.note}")
         return DecisionComparison(problems, ["all good"], [], seconds)
     values = cause.values
@@ -89,7 +89,9 @@ def compare_decision(seed: int, number: int, engine: str = "auto") -> DecisionCo
     sizes = [f"cause of {len(values)}"]
     if question.variables:
         sizes.append(f"question of {len(question.variables)}")
-    return DecisionComparison(problems, ["all bad" if len(bad) == len(all_completions) else "some bad"], sizes, seconds)
+    return DecisionComparison(
+        problems, ["all bad" if len(bad_completions) == len(all_completions) else "some bad"], sizes, seconds
+    )
 
 
 def to_completion(circuit: Circuit, values: dict) -> Completion:
@@ -101,12 +103,13 @@ def to_completion(circuit: Circuit, values: dict) -> Completion:
 
 def list_question_errors(case: DecisionCase, question: Question) -> list[str]:
     all_completions = enumerate_completions(case)
-    bad = [good for _, good in all_completions].count(False)
-    if bad in (0, len(all_completions)):
-        safe = any([any(outcomes) for outcomes in enumerate_worlds(case).outcomes])
+    bad_count = [good for _, good in all_completions].count(False)
+    if bad_count in (0, len(all_completions)):
+        has_safe_world = any([any(outcomes) for outcomes in enumerate_worlds(case).outcomes])
         notes = {0: "no completion is bad"}
         expected = (
-            notes.get(bad) or f"every completion is bad: {'outcomes alone decide' if safe else 'no world is safe'}"
+            notes.get(bad_count)
+            or f"every completion is bad: {'outcomes alone decide' if has_safe_world else 'no world is safe'}"
         )
         return (
             []

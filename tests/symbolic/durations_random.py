@@ -49,34 +49,40 @@ def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        candidate = (_random_task, _independent_steps)[number % 2](random, f"{seed}-{number}")
+        candidate = (_random_task, _random_independent_task)[number % 2](random, f"{seed}-{number}")
         explicit = ExplicitEngine(candidate.case)
         if not explicit.checker.ok or not candidate.plans:
             continue
         verdicts = [
-            [explicit.values(explicit.steps(p), world) for world in _random_worlds(p, random, 6)]
+            [explicit.verdict_in(explicit.read_steps(p), world) for world in _random_worlds(p, random, 6)]
             for p in candidate.plans
         ]
         case = candidate.case
-        violated = [[{*verdict.violated} for verdict in of_plan] for of_plan in verdicts]
-        varying = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated])
-        chosen_rules = sorted(range(len(explicit.checker.rules)), key=lambda r: (r not in varying, random.random()))
+        violated_rules = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
+        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated_rules])
+        chosen_rules = sorted(
+            range(len(explicit.checker.rules)), key=lambda r: (r not in varying_rules, random.random())
+        )
         chosen_rules = chosen_rules[: random.choice((1, 2, 3, 4))]
         constraint_count = len(case.constraints)
         case = case._replace(
             constraints=tuple(c for i, c in enumerate(case.constraints) if i in chosen_rules),
             rules=tuple(r for i, r in enumerate(case.rules, constraint_count) if i in chosen_rules),
         )
-        stable = [
-            len({(v.executable, v.goal, *sorted(v.violated & {*chosen_rules})) for v in of_plan}) == 1
-            for of_plan in verdicts
+        is_stable = [
+            len({(v.executable, v.goal, *sorted(v.violated & {*chosen_rules})) for v in plan_verdicts}) == 1
+            for plan_verdicts in verdicts
         ]
-        doomed = [not any(verdict.executable for verdict in of_plan) for of_plan in verdicts]
-        ranked = sorted(
+        is_never_executable = [not any(verdict.executable for verdict in plan_verdicts) for plan_verdicts in verdicts]
+        ranked_plans = sorted(
             range(len(verdicts)),
-            key=lambda p: (random.random() < 0.9 and doomed[p], random.random() < 0.8 and stable[p], random.random()),
+            key=lambda p: (
+                random.random() < 0.9 and is_never_executable[p],
+                random.random() < 0.8 and is_stable[p],
+                random.random(),
+            ),
         )
-        return OpenCase(case, tuple(candidate.plans[place] for place in ranked[:plans]))
+        return OpenCase(case, tuple(candidate.plans[place] for place in ranked_plans[:plans]))
 
 
 def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int, Fraction]]:
@@ -172,7 +178,7 @@ def _add_duration_effects(random: Random, structure: Sexp, rule_generator: _Rule
     return tuple(parts)
 
 
-def _independent_steps(random: Random, name: str) -> OpenCase:
+def _random_independent_task(random: Random, name: str) -> OpenCase:
     """A task whose steps each change one object, so that only rules depend on the order of steps."""
     objects = dict.fromkeys(("c1", "c2", "c3", "c4"), "cup")
     has_numbers = random.random() < 0.5
@@ -180,18 +186,22 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
     if has_numbers:
         facts += [("assign", ("f", "?x"), "?duration"), ("increase", ("g",), "?duration"), ("decrease", ("g",), "1")]
     structures: list[Sexp] = []
-    tests: list[Sexp] = []
+    effect_conditions: list[Sexp] = []
     if random.random() < 0.5:  # effects that depend on the effects of other steps
-        tests = [("n",), ("not", ("n",)), *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if has_numbers else [])]
+        effect_conditions = [
+            ("n",),
+            ("not", ("n",)),
+            *([(">=", ("g",), "3"), ("<", ("g",), "2.5")] if has_numbers else []),
+        ]
         facts += [("n",), ("n",), ("not", ("n",))]
 
     def effect() -> Sexp:
         fact, phase = random.choice(facts), random.choice(("start", "end", "end"))
-        if tests and random.random() < 0.5:
-            test = random.choice(tests)
+        if effect_conditions and random.random() < 0.5:
+            effect_condition = random.choice(effect_conditions)
             if phase == "end" and random.random() < 0.4:
-                return ("when", ("at", "start", test), ("at", "end", fact))
-            return ("at", phase, ("when", test, fact))
+                return ("when", ("at", "start", effect_condition), ("at", "end", fact))
+            return ("at", phase, ("when", effect_condition, fact))
         return ("at", phase, fact)
 
     for verb in ("heat", "wait"):
@@ -201,8 +211,12 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         bounds: Sexp = ("and", (">=", "?duration", "0"), ("<=", "?duration", "6"))
         structures.append((*head, ":duration", bounds, ":condition", condition, ":effect", ("and", *effects)))
     for verb in ("set", "clear", "both"):
-        plain = random.choice([fact for fact in facts if "?duration" not in fact])
-        fact = ("when", random.choice(tests), plain) if tests and random.random() < 0.5 else plain
+        unconditional = random.choice([fact for fact in facts if "?duration" not in fact])
+        fact = (
+            ("when", random.choice(effect_conditions), unconditional)
+            if effect_conditions and random.random() < 0.5
+            else unconditional
+        )
         structures.append((":action", verb, ":parameters", ("?x", "-", "cup"), ":effect", fact))
     if random.random() < 0.2:
         structures.append((":derived", ("d", "?x", "-", "object"), ("or", ("p", "?x"), ("q", "?x"))))
@@ -221,10 +235,12 @@ def _independent_steps(random: Random, name: str) -> OpenCase:
         width = {1: (4, 6, 8), 2: (2, 4, 6), 3: (2, 4)}[open_count]
         steps: list[tuple[Step, tuple[Fraction, Fraction] | None]] = []
         target_objects = random.sample(list(objects), 4)
-        for place in range(open_count + random.choice((1, 2, 3))):
-            target = target_objects[place] if place < 4 and random.random() < 0.9 else random.choice(target_objects)
+        for position in range(open_count + random.choice((1, 2, 3))):
+            target = (
+                target_objects[position] if position < 4 and random.random() < 0.9 else random.choice(target_objects)
+            )
             time = Fraction(random.randint(0, 14), 4)
-            if place < open_count:
+            if position < open_count:
                 low = Fraction(random.randint(2, 8), 4)
                 high = low + Fraction(random.choice(width), 4)
                 words = (random.choice(("heat", "wait")), target)
@@ -340,13 +356,13 @@ class ExplicitEngine:
             self._prototype = Runtime(engine.rule_set, engine.emitter)
             self._prototype.start(engine.initial(), LetterTime(0, 0, True))
 
-    def steps(self, plan: OpenPlan) -> list[TimedStep]:
+    def read_steps(self, plan: OpenPlan) -> list[TimedStep]:
         """The steps of a plan as the checker reads them."""
         read = self.checker.read(Source("random.plan", plan_text(plan.steps)))
         assert read.timed is not None
         return read.timed
 
-    def values(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
+    def verdict_in(self, steps: list[TimedStep], durations: dict[int, Fraction]) -> WorldVerdict:
         """The verdict in one world, as in a report."""
         engine = self.checker.engine
         steps = [s._replace(duration=durations.get(s.number, s.duration)) for s in steps]
@@ -414,7 +430,7 @@ def compare_plans(case: OpenCase, max_worlds: int = 120, kernel_worlds: int = 0)
 def _compare_plan(
     explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, max_worlds: int, kernel_worlds: int
 ) -> PlanComparison:
-    steps = explicit.steps(plan)
+    steps = explicit.read_steps(plan)
     audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
     audit.run()
     differences = []
@@ -424,11 +440,11 @@ def _compare_plan(
         differences.append("neither complete nor settled")
     numbers = [n for n, (low, high) in sorted(plan.intervals.items()) if low < high]
     for (aspect, value), world in audit.examples.items():
-        engine_value = explicit.values(steps, dict(world))[ASPECTS.index(aspect)]
+        engine_value = explicit.verdict_in(steps, dict(world))[ASPECTS.index(aspect)]
         if engine_value is not value and value is not None:
             differences.append(f"{aspect} {value} in {world}: {engine_value}")
     for rule, world in audit.violations.items():
-        if rule not in explicit.values(steps, dict(world)).violated:
+        if rule not in explicit.verdict_in(steps, dict(world)).violated:
             differences.append(f"rule {rule} is not violated in {world}")
     violated = {rule for rule, count in enumerate(audit.counts) if count.status == "violated"}
     settled_rules = {rule for rule, count in enumerate(audit.counts) if count.status in ("kept", "never applied")}
@@ -438,7 +454,7 @@ def _compare_plan(
         )
     points = duration_grid(plan, Random(str(plan)), max_worlds)
     for number, point in enumerate(points):
-        values = explicit.values(steps, point)
+        values = explicit.verdict_in(steps, point)
         if replay_kernel is not None and number < kernel_worlds:
             differences += _compare_with_kernel(replay_kernel, plan, point, values)
         verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))

@@ -56,34 +56,34 @@ def true_instances(
     task: Task, invariant: InferredInvariant, facts: Facts
 ) -> dict[tuple[int, ...], set[tuple[int, int]]]:
     """The true instances of an invariant by binding, for the bindings that have one."""
-    out: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    instances_by_binding: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for atom in invariant.atoms:
         for code in facts[atom.predicate]:
             objects = task.decode(code, len(atom.arguments))
-            out.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
-    return out
+            instances_by_binding.setdefault(parameter_binding(atom, objects), set()).add((atom.predicate, code))
+    return instances_by_binding
 
 
 def remove_surplus_facts(task: Task, invariant: InferredInvariant, facts: Facts, random: Random) -> None:
     """Remove facts until no group has more than one true fact."""
-    crowded = True
-    while crowded:
-        crowded = False
+    has_surplus = True
+    while has_surplus:
+        has_surplus = False
         for instances in true_instances(task, invariant, facts).values():
             for predicate, code in random.sample(sorted(instances), len(instances) - 1):
                 facts[predicate].discard(code)
-                crowded = True
+                has_surplus = True
 
 
 def describe_break(task: Task, invariant: InferredInvariant, before: Facts, after: Facts) -> str | None:
     """Describe how a step broke a group that had at most one true fact; ``None`` if it did not."""
-    old, new = true_instances(task, invariant, before), true_instances(task, invariant, after)
-    for binding, instances in new.items():
+    groups_before, groups_after = true_instances(task, invariant, before), true_instances(task, invariant, after)
+    for binding, instances in groups_after.items():
         if len(instances) > 1:
             return f"{[task.fact_text(*fact) for fact in sorted(instances)]} of {task.names(binding)}"
     if invariant.exact:
-        for binding in old:
-            if len(new.get(binding, ())) != 1:
+        for binding in groups_before:
+            if len(groups_after.get(binding, ())) != 1:
                 return f"no fact is left for {task.names(binding)}"
     return None
 
@@ -165,8 +165,8 @@ def find_counterexample(
             if after is None:
                 continue
             taken_steps += 1
-            wrong = describe_break(task, invariant, facts, after)
-            if wrong is not None:
-                return f"{action.name} {task.names(objects)}: {wrong}"
+            break_description = describe_break(task, invariant, facts, after)
+            if break_description is not None:
+                return f"{action.name} {task.names(objects)}: {break_description}"
             facts = after
     return None

@@ -25,21 +25,21 @@ def main() -> int:
     kinds: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
     times: list[tuple[float, float]] = []
-    wrong, begun = 0, time.monotonic()
+    difference_count, started = 0, time.monotonic()
     for number in range(arguments.count):
         comparison = compare_decision(arguments.seed, number, arguments.engine)
         kinds.update(comparison.kinds)
         sizes.update(comparison.sizes)
         times.append(comparison.seconds)
         for problem in comparison.problems:
-            wrong += 1
+            difference_count += 1
             print(f"case {arguments.seed}/{number}: {problem}")
-    print(f"{arguments.count} causes and questions in {time.monotonic() - begun:.0f} s, {wrong} differ")
+    print(f"{arguments.count} causes and questions in {time.monotonic() - started:.0f} s, {difference_count} differ")
     print("kinds:", ", ".join([f"{kind} {count}" for kind, count in sorted(kinds.items())]))
     print("sizes:", ", ".join([f"{size} {count}" for size, count in sorted(sizes.items())]))
     for name, column in zip(("cause", "question"), zip(*times, strict=True), strict=True):
         print(f"{name}: median {1000 * median(column):.1f} ms, most {1000 * max(column):.1f} ms")
-    return 1 if wrong else 0
+    return 1 if difference_count else 0
 
 
 if __name__ == "__main__":

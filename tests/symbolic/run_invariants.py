@@ -23,30 +23,32 @@ def main() -> int:
     for name, value in (("count", 1000), ("seed", 1), ("states", 60), ("steps", 12)):
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
-    wrong = right = exact = refused = 0
-    spent = 0.0
+    broken_count = held_count = exact_count = rejected_domains = 0
+    inference_seconds = 0.0
     for number in range(options.count):
         random = Random(f"{options.seed} {number}")
-        text = random_domain(random)
+        domain_text = random_domain(random)
         try:
-            task = compile_domain(text, OBJECTS)
+            task = compile_domain(domain_text, OBJECTS)
         except AssertionError:
-            refused += 1
+            rejected_domains += 1
             continue
         started = time.perf_counter()
         invariants = infer_invariants(task)
-        spent += time.perf_counter() - started
+        inference_seconds += time.perf_counter() - started
         for invariant in invariants:
-            trouble = find_counterexample(task, invariant, random, options.states, options.steps)
-            right += trouble is None
-            exact += invariant.exact
-            if trouble is not None:
-                wrong += 1
-                print(f"{options.seed} {number}: {describe_invariant(task, invariant)}\n  {trouble}\n  {text}")
-    checked = options.count - refused
-    print(f"{checked} domains ({refused} refused), {right} invariants held, {exact} of all exact, {wrong} broken")
-    print(f"inference: {1000 * spent / max(checked, 1):.1f} ms a domain")
-    return 1 if wrong else 0
+            counterexample = find_counterexample(task, invariant, random, options.states, options.steps)
+            held_count += counterexample is None
+            exact_count += invariant.exact
+            if counterexample is not None:
+                broken_count += 1
+                print(f"{options.seed} {number}: {describe_invariant(task, invariant)}")
+                print(f"  {counterexample}\n  {domain_text}")
+    checked = options.count - rejected_domains
+    print(f"{checked} domains ({rejected_domains} refused), {held_count} invariants held,", end=" ")
+    print(f"{exact_count} of all exact, {broken_count} broken")
+    print(f"inference: {1000 * inference_seconds / max(checked, 1):.1f} ms a domain")
+    return 1 if broken_count else 0
 
 
 if __name__ == "__main__":

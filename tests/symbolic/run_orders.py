@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--kernel", action="store_true", help="also audit every order with the replay kernel")
     parser.add_argument("--stream", nargs="+", choices=STREAMS, default=list(STREAMS))
     options = parser.parse_args()
-    started, shown_count, wrong = time.monotonic(), 0, 0
+    started, shown_count, differing_cases = time.monotonic(), 0, 0
     reasons: Counter[str] = Counter()
     rows: dict[str, Counter[str]] = {stream: Counter() for stream in options.stream}
     for i in range(options.count):
@@ -43,15 +43,15 @@ def main() -> int:
         for name, value in zip(("exec", "goal", "safe"), comparison.values, strict=False):
             row[f"{name} {value.value}"] += 1
         if comparison.problem is not None:
-            wrong += 1
+            differing_cases += 1
             if shown_count < options.show:
                 shown_count += 1
                 print(comparison.problem, file=sys.stderr)
     for stream, row in rows.items():
         print(f"{stream:9}", " ".join(f"{name}={count}" for name, count in sorted(row.items())))
     print("\n".join([f"{count:6} enumerated: {reason}" for reason, count in reasons.most_common() if reason]))
-    print(f"{options.count} cases, {wrong} differ, {time.monotonic() - started:.0f} s")
-    return 1 if wrong else 0
+    print(f"{options.count} cases, {differing_cases} differ, {time.monotonic() - started:.0f} s")
+    return 1 if differing_cases else 0
 
 
 if __name__ == "__main__":

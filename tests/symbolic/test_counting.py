@@ -166,11 +166,11 @@ def test_many_heavy_weights_are_added_in_binary() -> None:
     literals = [circuit.input(k) for k in range(300)]
     weights = [10**7 + 17 * k * k for k in range(300)]
     chosen = [literal ^ (k % 3 != 0) for k, literal in enumerate(literals)]
-    for wrong in (0, 1):
-        bound = sum(weights[::3]) + wrong
+    for offset in (0, 1):
+        bound = sum(weights[::3]) + offset
         items = tuple((("indicator", literal), weight) for literal, weight in zip(literals, weights, strict=True))
         query = circuit.input(Comparison("=", Sum(-bound, items)))
         solver = SatSolver(circuit)
-        assert solver.solve([query, *chosen[8:]]) is (not wrong)
-        if not wrong:
+        assert solver.solve([query, *chosen[8:]]) is (not offset)
+        if not offset:
             assert all(evaluate_literals(circuit, chosen, solver.model().inputs))

@@ -77,7 +77,7 @@ def test_the_encoding_of_a_conformance_case_has_the_violated_instances_of_the_re
 
 def test_the_encoding_of_an_example_has_the_violated_instances_of_the_report() -> None:
     session = Session(Settings())
-    compared = 0
+    compared_examples = 0
     for path in EXAMPLES:
         prepared = session.prepare(str(path))
         checker = getattr(prepared, "checker", None)
@@ -85,8 +85,8 @@ def test_the_encoding_of_an_example_has_the_violated_instances_of_the_report() -
             continue
         plan = prepared.plan  # type: ignore[union-attr]
         _assert_same_instances(checker, checker.check(plan), plan)
-        compared += 1
-    assert compared >= 8
+        compared_examples += 1
+    assert compared_examples >= 8
 
 
 def _assert_same_instances(checker: Checker, report: Report, plan: Source) -> None:

@@ -80,15 +80,19 @@ def test_the_smallest_benchmark_cases_have_the_expected_verdict(safe: bool) -> N
 
 def test_the_benchmark_fails_if_answers_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(run, "SMALL", {"spills": lambda safe: pouring_task(2, 3, 4, spills=True, safe=safe)})
-    monkeypatch.setattr(run.Bench, "ours", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
-    monkeypatch.setattr(run.Bench, "naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline))
+    monkeypatch.setattr(run.Bench, "measure_safecheck", lambda *_: run.Timed(0.1, 0.1, 1, 1, "exit 4"))
+    monkeypatch.setattr(
+        run.Bench, "measure_naive", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, task.expected.headline)
+    )
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "naive", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
 
 
 def test_the_benchmark_compares_the_growth_series(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run.Bench, "ours", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected)))
-    monkeypatch.setattr(run.Bench, "naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
+    monkeypatch.setattr(
+        run.Bench, "measure_safecheck", lambda _, __, task: run.Timed(0.1, 0.1, 1, 1, str(task.expected))
+    )
+    monkeypatch.setattr(run.Bench, "measure_naive", lambda *_: run.Timed(0.1, 0.1, 1, 1, "UNSAFE"))
     monkeypatch.setattr(sys, "argv", ["run", "--quick", "--only", "growth", "--output", str(tmp_path / "w.json")])
     assert run.main() == 1
 

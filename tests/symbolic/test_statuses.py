@@ -89,12 +89,12 @@ def test_a_step_reads_the_conditions_of_unselected_alternatives() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["timed", "one-order", "orders"])
 def test_statuses_of_random_cases_agree_with_enumeration(mode: str) -> None:
-    compared = 0
+    compared_cases = 0
     for number in range(25):
         case = generate_worlds_case(mode, 77, number)
         try:
             assert find_report_differences(case, ("auto",)) == [], case.show()
         except (KernelRejects, KernelLimit):
             continue
-        compared += 1
-    assert compared > 15
+        compared_cases += 1
+    assert compared_cases > 15

@@ -59,11 +59,11 @@ def test_random_cases_cover_all_values() -> None:
 
 @pytest.mark.slow
 def test_witnesses_are_accepted_iff_the_kernel_confirms_them() -> None:
-    tried = wrong = 0
+    witness_count = rejected_count = 0
     for number in range(40):
-        for accepted, right in check_corrupted_witnesses(generate_worlds_case("facts", 2, number), number, 6):
-            assert accepted == right
-            tried += 1
-            wrong += not right
-    assert tried > 60
-    assert wrong > 20
+        for is_accepted, is_confirmed in check_corrupted_witnesses(generate_worlds_case("facts", 2, number), number, 6):
+            assert is_accepted == is_confirmed
+            witness_count += 1
+            rejected_count += not is_confirmed
+    assert witness_count > 60
+    assert rejected_count > 20

@@ -164,12 +164,14 @@ def test_lazy_enumeration_covers_random_worlds() -> None:
                 completion.numbers,
                 lambda *key, salt=salt: Random(f"{salt} {key[:3]}").randrange(key[3]),
             )
-            judgement = kernel.audit(case.plan, world)
+            kernel_verdict = kernel.audit(case.plan, world)
             assert all(
-                getattr(judgement, name) in verdict.values_by_property[name] for name in verdict.values_by_property
+                getattr(kernel_verdict, name) in verdict.values_by_property[name] for name in verdict.values_by_property
             )
-            assert {(f.rule, f.binding) for f in judgement.findings if "halt" in f.readings} <= verdict.violated.keys()
-            good = judgement.headline in ("SAFE", "VALID")
+            assert {
+                (f.rule, f.binding) for f in kernel_verdict.findings if "halt" in f.readings
+            } <= verdict.violated.keys()
+            good = kernel_verdict.headline in ("SAFE", "VALID")
             assert completion.some_good if good else not completion.good
 
 

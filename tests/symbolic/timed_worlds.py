@@ -18,8 +18,8 @@ def generate_timed_case(seed: int, number: int) -> WorldsCase:
         case = case._replace(structures=tuple(_make_optional(random, structure) for structure in case.structures))
     elif random.random() < 0.3:
         structures = list(case.structures)
-        place = random.choice([n for n, s in enumerate(structures) if s[0] in (":action", ":durative-action")])
-        structures[place] = _add_choice_per_cup(random, structures[place])
+        action_index = random.choice([n for n, s in enumerate(structures) if s[0] in (":action", ":durative-action")])
+        structures[action_index] = _add_choice_per_cup(random, structures[action_index])
         case = case._replace(structures=tuple(structures))
     if random.random() < 0.2:
         case = case._replace(constraints=tuple(("preference", f"soft-{i}", c) for i, c in enumerate(case.constraints)))
@@ -55,16 +55,22 @@ def _leave_facts_open(random: Random, case: Case) -> tuple[Sexp, ...]:
     """The initial state with some facts left open: given facts, and facts that rules may read."""
     initial_facts = [fact for fact in case.init if fact[0] not in ("=", "at", "not")]
     objects = [name for name, _ in case.objects]
-    closed_facts: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
-    typed = {("p", o) for o in objects} | {("n",)} | {("q", o) for o, kind in case.objects if kind != "agent"}
-    left = [fact for fact in dict.fromkeys([*initial_facts, *closed_facts]) if fact in typed or fact in initial_facts]
-    chosen = random.sample(left, min(len(left), random.choice((1, 2, 2, 3, 4))))
+    rule_facts: list[Sexp] = [(name, o) for name in ("p", "q") for o in objects] + [("n",)]
+    well_typed_facts = (
+        {("p", o) for o in objects} | {("n",)} | {("q", o) for o, kind in case.objects if kind != "agent"}
+    )
+    candidates = [
+        fact
+        for fact in dict.fromkeys([*initial_facts, *rule_facts])
+        if fact in well_typed_facts or fact in initial_facts
+    ]
+    remaining_facts = random.sample(candidates, min(len(candidates), random.choice((1, 2, 2, 3, 4))))
     statements: list[Sexp] = []
-    while chosen:
+    while remaining_facts:
         size = random.choice((1, 1, 2))
-        group, chosen = chosen[:size], chosen[size:]
-        kind = random.choice(("or", "oneof")) if len(group) == 2 else "unknown"
-        statements.append((kind, *group))
+        statement_facts, remaining_facts = remaining_facts[:size], remaining_facts[size:]
+        kind = random.choice(("or", "oneof")) if len(statement_facts) == 2 else "unknown"
+        statements.append((kind, *statement_facts))
     opened = {fact for statement in statements for fact in statement[1:]}
     return (*[fact for fact in case.init if fact not in opened], *statements)
 

@@ -28,7 +28,7 @@ from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
+from plansafe.verifier.symbolic.worlds.circuit_report import CircuitReporter  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
@@ -38,14 +38,14 @@ PROPERTIES = ("executable", "goal", "safe")
 
 def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterator[tuple[bool, bool]]:
     """For each corrupted witness: whether the report accepts it without the kernel, whether the kernel confirms it."""
-    draw = random.Random(seed)
+    rng = random.Random(seed)
     checker = create_checker(case)
     if not checker.ok:
         return
     plan = Source("plan", case.plan)
     read = checker.read(plan)
     groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
-    audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
+    audit = CircuitReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.queries.decide()
     except (NoPossibleWorld, Unsupported):
@@ -55,43 +55,45 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
     kernel = create_kernel(case)
     worlds = [verdict.inexecutable_world, verdict.unmet_goal_world, verdict.unsafe_world]
     for _ in range(count):
-        which = draw.randrange(3)
-        world = worlds[which] or next((w for w in worlds if w is not None), None)
+        property_index = rng.randrange(3)
+        world = worlds[property_index] or next((w for w in worlds if w is not None), None)
         if world is None:
             return
-        world = _corrupt_world(draw, audit, world)
+        world = _corrupt_world(rng, audit, world)
         audit.failing_worlds.clear()
         try:
-            audit.add_failing_world(PROPERTIES[which], world)
+            audit.add_failing_world(PROPERTIES[property_index], world)
             # An explicit replay that cannot decide a temporal rule neither confirms nor contradicts the witness.
             if audit.failing_worlds[0].report.safe is Worlds.UNKNOWN:
                 continue
-            accepted = True
+            is_accepted = True
         except EngineContradiction:
-            accepted = False
+            is_accepted = False
         kernel_completion = kernel_world(checker.compiled, world)
-        right = kernel.allows(kernel_completion.facts, kernel_completion.numbers)
-        if right:
-            judgement = kernel.audit(case.plan, kernel_completion, other_readings=())
-            right = getattr(judgement, PROPERTIES[which]) is False
-        yield accepted, right
+        is_confirmed = kernel.allows(kernel_completion.facts, kernel_completion.numbers)
+        if is_confirmed:
+            kernel_verdict = kernel.audit(case.plan, kernel_completion, other_readings=())
+            is_confirmed = getattr(kernel_verdict, PROPERTIES[property_index]) is False
+        yield is_accepted, is_confirmed
 
 
-def _corrupt_world(draw: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
+def _corrupt_world(rng: random.Random, audit: CircuitReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]
-    for _ in range(draw.choice((0, 1, 1, 2, 3))):
-        kind = draw.randrange(3)
+    for _ in range(rng.choice((0, 1, 1, 2, 3))):
+        kind = rng.randrange(3)
         if kind == 0 and keys:
-            key = draw.choice(keys)
+            key = rng.choice(keys)
             facts ^= {(key.predicate, key.code)}
         elif kind == 1 and audit.encoding.alternative_counts:
-            (step, which, objects), alternatives = draw.choice(sorted(audit.encoding.alternative_counts.items()))
-            usual, exceptions = outcomes[step, which]
-            outcomes[step, which] = OneofOutcomes(usual, exceptions | {objects: draw.randrange(alternatives)})
+            (step, oneof_number, objects), alternatives = rng.choice(sorted(audit.encoding.alternative_counts.items()))
+            default_alternative, exceptions = outcomes[step, oneof_number]
+            outcomes[step, oneof_number] = OneofOutcomes(
+                default_alternative, exceptions | {objects: rng.randrange(alternatives)}
+            )
         elif kind == 2 and values:
-            values[draw.choice(sorted(values))] += draw.choice((1, -1, Fraction(1, 2)))
+            values[rng.choice(sorted(values))] += rng.choice((1, -1, Fraction(1, 2)))
     return world._replace(facts=frozenset(facts), values=values, outcomes=outcomes)
 
 

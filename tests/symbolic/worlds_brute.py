@@ -74,9 +74,9 @@ class EnumeratedVerdict(NamedTuple):
 def create_kernel(case: WorldsCase) -> Kernel:
     """The kernel for a case. Raises ``KernelRejects``."""
     criteria = case.criteria
-    exempt = [(e.rules, e.objects) for e in criteria.exemptions]
+    exemption_pairs = [(e.rules, e.objects) for e in criteria.exemptions]
     texts = case.domain, case.problem, case.specs
-    return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
+    return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exemption_pairs)
 
 
 @lru_cache(maxsize=64)
@@ -88,84 +88,84 @@ def enumerate_verdict(case: WorldsCase) -> EnumeratedVerdict:
     kernel = create_kernel(case)
     complete, starts = _list_completions(kernel)
     orders = [*enumerate_orders(case.plan)]
-    judgements: list[KernelVerdict] = []
+    verdicts: list[KernelVerdict] = []
     completions: list[Completion] = []
     for facts, numbers in starts:
-        verdicts = [
-            judgement
+        completion_verdicts = [
+            verdict
             for order in orders
-            for judgement in _audit_all_outcomes(kernel, case.plan, World(facts, numbers, order=order))
+            for verdict in _audit_all_outcomes(kernel, case.plan, World(facts, numbers, order=order))
         ]
-        good = [judgement.headline in ("SAFE", "VALID") for judgement in verdicts]
-        completions.append(Completion(facts, numbers, all(good), any(good), len(verdicts)))
-        judgements += verdicts
-        if len(judgements) > MAX_WORLDS:
+        good = [verdict.headline in ("SAFE", "VALID") for verdict in completion_verdicts]
+        completions.append(Completion(facts, numbers, all(good), any(good), len(completion_verdicts)))
+        verdicts += completion_verdicts
+        if len(verdicts) > MAX_WORLDS:
             raise KernelLimit(f"more than {MAX_WORLDS} worlds")
-    return _combine_verdicts(kernel, judgements, completions, complete, case.criteria)
+    return _combine_verdicts(kernel, verdicts, completions, complete, case.criteria)
 
 
 def _combine_verdicts(
     kernel: Kernel,
-    judgements: list[KernelVerdict],
+    verdicts: list[KernelVerdict],
     completions: list[Completion],
     complete: bool,
     criteria: VerdictCriteria,
 ) -> EnumeratedVerdict:
     if criteria.only_introduced:  # the kernel may leave the blame of a finding open
-        complete = complete and all(f.blame is not None for judgement in judgements for f in judgement.findings)
+        complete = complete and all(f.blame is not None for verdict in verdicts for f in verdict.findings)
     values_by_property: dict[str, frozenset[bool | None]] = {
-        name: frozenset(getattr(judgement, name) for judgement in judgements) for name in ("executable", "goal", "safe")
+        name: frozenset(getattr(verdict, name) for verdict in verdicts) for name in ("executable", "goal", "safe")
     }
-    values_by_property["safe"] = frozenset(judgement.safe for judgement in judgements if judgement.blame_known)
+    values_by_property["safe"] = frozenset(verdict.safe for verdict in verdicts if verdict.blame_known)
     values = {name: _value_over_worlds(values_by_property[name]) for name in values_by_property}
     counted_findings = [
         [
             f
-            for f in judgement.findings
+            for f in verdict.findings
             if not (criteria.only_introduced and f.blame == "pre-existing")
             and criteria.find_exemption(f.rule, [name for _, name in f.binding]) is None
         ]
-        for judgement in judgements
+        for verdict in verdicts
     ]
     findings = [{(f.rule, f.binding) for f in findings_of_world} for findings_of_world in counted_findings]
-    everywhere = set.intersection(*findings) if findings else set()
+    violated_in_all = set.intersection(*findings) if findings else set()
     violated: dict[RuleBinding, Value] = {
-        pair: "ALL" if pair in everywhere else "SOME" for pair in sorted(set[RuleBinding]().union(*findings))
+        pair: "ALL" if pair in violated_in_all else "SOME" for pair in sorted(set[RuleBinding]().union(*findings))
     }
-    if not judgements:
-        headline, code = "", 2
+    if not verdicts:
+        headline, exit_code = "", 2
     elif False in values_by_property["executable"] | values_by_property["goal"]:
-        headline, code = "INVALID", 2 if judgements[0].ill_formed else 1
+        headline, exit_code = "INVALID", 2 if verdicts[0].ill_formed else 1
     elif False in values_by_property["safe"]:
-        headline, code = "UNSAFE", 1
+        headline, exit_code = "UNSAFE", 1
     elif None in values_by_property["safe"]:
-        headline, code = "UNKNOWN", 3
+        headline, exit_code = "UNKNOWN", 3
     else:
         # All steps are taken in every world: a rule has an instance in all of them, or in none.
-        headline, code = judgements[0].headline, 0
+        headline, exit_code = verdicts[0].headline, 0
     return EnumeratedVerdict(
         values["executable"],
         values["goal"],
         values["safe"],
         headline,
-        code,
+        exit_code,
         tuple(completions),
         violated,
         values_by_property,
         kernel.open_facts,
         tuple(kernel.open_fluents),
-        {name: _rule_status(name, judgements, findings) for name in kernel.rules},
+        {name: _rule_status(name, verdicts, findings) for name in kernel.rules},
         complete,
     )
 
 
-def _rule_status(rule: str, judgements: list[KernelVerdict], findings: list[set[RuleBinding]]) -> str:
+def _rule_status(rule: str, verdicts: list[KernelVerdict], findings: list[set[RuleBinding]]) -> str:
     """The status of a rule over all worlds."""
     if any(name == rule for findings_of_world in findings for name, _ in findings_of_world):
         return "violated"
-    if any(name == rule for judgement in judgements for name, _ in judgement.undecided):
+    if any(name == rule for verdict in verdicts for name, _ in verdict.undecided):
         return "undecided"
-    return "kept" if any(judgement.instances[rule] for judgement in judgements) else "never applied"
+    return "kept" if any(verdict.instances[rule] for verdict in verdicts) else "never applied"
 
 
 def _value_over_worlds(values: frozenset[bool | None]) -> Value:

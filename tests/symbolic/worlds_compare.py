@@ -30,7 +30,7 @@ def create_checker(case: WorldsCase, engine: str = "auto") -> Checker:
 def find_report_differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES) -> list[str]:
     """The differences between reports and enumerated worlds, and among the engines. Raises what the kernel raises."""
     expected = enumerate_verdict(case)
-    out: list[str] = []
+    differences: list[str] = []
     reports: dict[str, Report] = {}
     for engine in engines:
         report = reports[engine] = create_checker(case, engine).check(Source("plan", case.plan))
@@ -39,34 +39,38 @@ def find_report_differences(case: WorldsCase, engines: tuple[str, ...] = ENGINES
             if "SC111" in codes:  # `(and p (not p))` in an alternative: a mistake to us, never true to the kernel
                 raise KernelRejects("an alternative contradicts itself")
             if expected.worlds or "SC117" not in codes:
-                out.append(f"{engine}: not judged, {codes}: {[d.message for d in report.diagnostics]}")
+                differences.append(f"{engine}: not judged, {codes}: {[d.message for d in report.diagnostics]}")
             continue
         if not expected.worlds:
             if expected.complete:
-                out.append(f"{engine}: {report.headline.value}, but no world is allowed")
+                differences.append(f"{engine}: {report.headline.value}, but no world is allowed")
             continue
         values = {"executable": report.executable, "goal": report.goal, "safe": report.safe}
         if report.safe.value == "UNKNOWN" and has_functions(case) and _is_replayed_explicitly(case):
             continue  # the explicit engine may be undecided about a rule that is not (docs/language.md, section 4)
-        out += [f"{engine}: {text}" for text in find_contradictions(case, {k: v.value for k, v in values.items()})]
+        differences += [
+            f"{engine}: {text}" for text in find_contradictions(case, {k: v.value for k, v in values.items()})
+        ]
         if is_blame_unknown(case, report.safe):
             continue
         if expected.complete and (report.headline.value, report.exit_code) != (
             expected.headline,
             expected.exit_code,
         ):
-            result = f"{report.headline.value} ({report.exit_code})"
-            out.append(f"{engine}: {result}, not {expected.headline} ({expected.exit_code})")
+            headline_and_code = f"{report.headline.value} ({report.exit_code})"
+            differences.append(f"{engine}: {headline_and_code}, not {expected.headline} ({expected.exit_code})")
         if expected.complete:
-            out += [
+            differences += [
                 f"{engine}: {text}"
                 for text in _compare_findings(report, expected.violated, case.criteria == EVERY_VIOLATION)
             ]
-            out += [f"{engine}: {text}" for text in _compare_statuses(report, expected.rules, has_functions(case))]
+            differences += [
+                f"{engine}: {text}" for text in _compare_statuses(report, expected.rules, has_functions(case))
+            ]
     values = {(r.headline, r.executable, r.goal, r.safe) for r in reports.values()}
     if len(values) > 1:
-        out.append(f"engines differ: {values}")
-    return out
+        differences.append(f"engines differ: {values}")
+    return differences
 
 
 def find_encoding_differences(case: WorldsCase) -> list[str]:
@@ -84,33 +88,33 @@ def find_encoding_differences(case: WorldsCase) -> list[str]:
         checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False
     ).groups
     encoding = encode_plan(checker.compiled, read.steps, groups)
-    out: list[str] = []
-    compared_engines = set()
+    differences: list[str] = []
+    engine_verdicts = set()
     for engine in ("auto", "sat", "smt"):
-        judge = EncodingQueries(encoding, engine)
+        queries = EncodingQueries(encoding, engine)
         try:
-            verdict = judge.decide()
+            verdict = queries.decide()
         except Unsupported:
             continue
         except NoPossibleWorld:
             if expected.worlds:
-                out.append(f"{engine}: no world, but there are {expected.worlds}")
+                differences.append(f"{engine}: no world, but there are {expected.worlds}")
             continue
         finally:
-            judge.close()
+            queries.close()
         if not expected.worlds:
             if expected.complete:
-                out.append(f"{engine}: a verdict, but no world is allowed")
+                differences.append(f"{engine}: a verdict, but no world is allowed")
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
-        out += [f"{engine}: {text}" for text in find_contradictions(case, values)]
-        claim = choose_headline(verdict, encoding.checked).value
-        if expected.complete and claim != expected.headline and not is_blame_unknown(case, verdict.safe):
-            out.append(f"{engine}: {claim}, not {expected.headline}")
-        compared_engines.add((claim, *verdict[:3]))
-    if len(compared_engines) > 1:
-        out.append(f"engines differ: {compared_engines}")
-    return out
+        differences += [f"{engine}: {text}" for text in find_contradictions(case, values)]
+        headline = choose_headline(verdict, encoding.checked).value
+        if expected.complete and headline != expected.headline and not is_blame_unknown(case, verdict.safe):
+            differences.append(f"{engine}: {headline}, not {expected.headline}")
+        engine_verdicts.add((headline, *verdict[:3]))
+    if len(engine_verdicts) > 1:
+        differences.append(f"engines differ: {engine_verdicts}")
+    return differences
 
 
 def is_blame_unknown(case: WorldsCase, safe: Worlds) -> bool:
@@ -128,24 +132,24 @@ def has_functions(case: WorldsCase) -> bool:
     return "(:functions" in case.domain
 
 
-def _compare_statuses(report: Report, rules: dict[str, str], numbers: bool) -> list[str]:
+def _compare_statuses(report: Report, rules: dict[str, str], has_numbers: bool) -> list[str]:
     """The differences between the status of each rule in the report and by enumeration."""
-    out = []
+    differences = []
     for count in report.rules:
         expected = rules.get(count.name)  # None for preferences, whose worlds the kernel does not distinguish
-        claim = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
-        if expected is None or claim == expected or (count.status == "undecided" and numbers):
+        status = "kept" if count.status == "exempt" else count.status  # a world that was not shown may have more
+        if expected is None or status == expected or (count.status == "undecided" and has_numbers):
             continue
-        out.append(f"rule {count.name} is {expected}, not {count.status}")
-    return out
+        differences.append(f"rule {count.name} is {expected}, not {count.status}")
+    return differences
 
 
 def _compare_findings(
-    report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], exact: bool
+    report: Report, violated: dict[tuple[str, tuple[tuple[str, str], ...]], str], unknown_is_exact: bool
 ) -> list[str]:
     """The differences between findings and the rules that are violated in all or some worlds."""
     rules = {rule for rule, _ in violated}
-    out = []
+    differences = []
     for finding in report.findings:
         if finding.rule is None or "halt" not in finding.readings or finding.worlds is None:
             continue
@@ -157,16 +161,16 @@ def _compare_findings(
                 (w for (rule, b), w in violated.items() if rule == finding.rule and _same_binding(b, finding)), None
             )
         if expected is None:
-            out.append(f"finding of {finding.rule} {finding.binding} in no world")
-        elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or exact):
-            out.append(f"finding of {finding.rule} {finding.binding} in {finding.worlds.value}, not {expected}")
+            differences.append(f"finding of {finding.rule} {finding.binding} in no world")
+        elif expected != finding.worlds.value and (finding.worlds is not Worlds.UNKNOWN or unknown_is_exact):
+            differences.append(f"finding of {finding.rule} {finding.binding} in {finding.worlds.value}, not {expected}")
     # If the explicit engine cannot decide a violated temporal rule, it reports that instead.
     missing = rules - {finding.rule for finding in report.findings}
     if missing and len(report.worlds.witnesses if report.worlds else ()) < 8:
-        out.append(f"no finding of {sorted(missing)}")
-    return out
+        differences.append(f"no finding of {sorted(missing)}")
+    return differences
 
 
 def _same_binding(binding: tuple[tuple[str, str], ...], finding: object) -> bool:
-    names = {(name.partition("~")[0], value) for name, value in binding}
-    return names == set(finding.binding)  # type: ignore[attr-defined]
+    compiled_names = {(name.partition("~")[0], value) for name, value in binding}
+    return compiled_names == set(finding.binding)  # type: ignore[attr-defined]

@@ -340,34 +340,38 @@ class _WorldsGenerator(_Generator):
         """Steps that are executable in a few sample worlds, except sometimes one step, and have few outcomes."""
         random = self.random
         budget = max(1, random.choice((32, 64, 100, 100, 200, MAX_WORLDS)) // min(len(starts), 60))
-        guides = self.sample_worlds(starts, 4)
+        sampled = self.sample_worlds(starts, 4)
         length = random.choice((0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6))
-        odd = random.randrange(length) if length and random.random() < 0.75 else -1
-        odd_kind = random.choice(("some", "some", "some", "none", "none"))
+        exception_index = random.randrange(length) if length and random.random() < 0.75 else -1
+        exception_share = random.choice(("some", "some", "some", "none", "none"))
         steps: list[Step] = []
         for i in range(length):
-            best: tuple[int, Step, int] | None = None
-            for _ in range(12 if i == odd else 4):
+            best_step: tuple[int, Step, int] | None = None
+            for _ in range(12 if i == exception_index else 4):
                 step = self.random_step()
                 width = self.count_outcomes(self.effects_by_action[step.words[0]]) if step else 0
                 if step is None or width > budget:
                     continue
                 text = plan_text((*steps, step))
-                able = set[bool]()
-                for guide in guides:
-                    able.add(kernel.audit(text, guide, other_readings=()).executable)
-                    if len(able) == 2:
+                executable_values = set[bool]()
+                for guide in sampled:
+                    executable_values.add(kernel.audit(text, guide, other_readings=()).executable)
+                    if len(executable_values) == 2:
                         break
-                kind = "some" if len(able) == 2 else "all" if able == {True} else "none"
-                distance = ("some", "all", "none").index(kind) if i == odd else ("all", "some", "none").index(kind)
-                distance = 0 if i == odd and kind == odd_kind else distance
-                if best is None or distance < best[0]:
-                    best = distance, step, width
+                share = "some" if len(executable_values) == 2 else "all" if executable_values == {True} else "none"
+                distance = (
+                    ("some", "all", "none").index(share)
+                    if i == exception_index
+                    else ("all", "some", "none").index(share)
+                )
+                distance = 0 if i == exception_index and share == exception_share else distance
+                if best_step is None or distance < best_step[0]:
+                    best_step = distance, step, width
                 if distance == 0:
                     break
-            if best is not None and (best[0] < 2 or i == odd):
-                steps.append(best[1])
-                budget //= best[2]
+            if best_step is not None and (best_step[0] < 2 or i == exception_index):
+                steps.append(best_step[1])
+                budget //= best_step[2]
         if steps and random.random() < 0.01:
             steps[-1] = Step((*steps[-1].words, "c1"))
         return tuple(steps)
@@ -415,24 +419,27 @@ class _WorldsGenerator(_Generator):
         random = self.random
         goals = {f"goal-{i}": self.formulas.formula(random.choice((0, 1, 1, 2)), {}) for i in range(8)}
         rules = {f"rule-{i}": self.random_rule(f"rule-{i}") for i in range(8)}
-        tried = [(":termination", name, ":require", goal) for name, goal in goals.items()]
-        spec = f"(define (safety tried) {' '.join(map(write, [*tried, *rules.values()]))})"
+        goal_rules = [(":termination", name, ":require", goal) for name, goal in goals.items()]
+        spec = f"(define (safety tried) {' '.join(map(write, [*goal_rules, *rules.values()]))})"
         kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
-        judgements = [kernel.audit(text, world, other_readings=()) for world in self.sample_worlds(starts, 4)]
-        broken = [
-            {f.rule for f in judgement.findings} | {name for name, _ in judgement.undecided} for judgement in judgements
+        verdicts = [kernel.audit(text, world, other_readings=()) for world in self.sample_worlds(starts, 4)]
+        violated_rules = [
+            {f.rule for f in verdict.findings} | {name for name, _ in verdict.undecided} for verdict in verdicts
         ]
-        count = {name: sum(name in here for here in broken) for name in (*goals, *rules)}
-        kind = {name: "all" if n == 0 else "none" if n == len(broken) else "some" for name, n in count.items()}
-        aim = random.choice(("all", "all", "all", "some", "some", "none"))
-        goal = random.choice([name for name in goals if kind[name] == aim] or [*goals])
-        aim = random.choice(("all", "all", "some", "some", "some", "none", "any"))
-        fine = [name for name in rules if kind[name] == "all" or aim == "any"]
-        chosen = random.sample(fine, min(len(fine), random.choice((0, 1, 1, 2, 3))))
-        if aim in ("some", "none"):
-            chosen += [name for name in rules if kind[name] == aim][:1]
-        random.shuffle(chosen)
-        return goals[goal], [rules[name] for name in chosen]
+        violation_counts = {name: sum(name in violated for violated in violated_rules) for name in (*goals, *rules)}
+        shares = {
+            name: "all" if n == 0 else "none" if n == len(violated_rules) else "some"
+            for name, n in violation_counts.items()
+        }
+        target_share = random.choice(("all", "all", "all", "some", "some", "none"))
+        goal = random.choice([name for name in goals if shares[name] == target_share] or [*goals])
+        target_share = random.choice(("all", "all", "some", "some", "some", "none", "any"))
+        candidates = [name for name in rules if shares[name] == "all" or target_share == "any"]
+        chosen_rules = random.sample(candidates, min(len(candidates), random.choice((0, 1, 1, 2, 3))))
+        if target_share in ("some", "none"):
+            chosen_rules += [name for name in rules if shares[name] == target_share][:1]
+        random.shuffle(chosen_rules)
+        return goals[goal], [rules[name] for name in chosen_rules]
 
     def random_rule(self, name: str) -> Sexp:
         """A rule of any kind."""

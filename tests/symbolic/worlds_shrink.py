@@ -10,8 +10,8 @@ from worlds_case import WorldsCase
 from plansafe.verifier.kernel.reader import read_expressions
 
 
-def shrink_case(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: int = 2_000) -> WorldsCase:
-    """A failing case from which no part can be removed or replaced by a part of itself; after ``tries`` attempts, the
+def shrink_case(case: WorldsCase, fails: Callable[[WorldsCase], bool], attempts: int = 2_000) -> WorldsCase:
+    """A failing case from which no part can be removed or replaced by a part of itself; after ``attempts``, the
     smallest failing case of these attempts. If ``fails`` raises ``ValueError`` (as the kernel does), the case passes.
     """
     texts: list[tuple[Sexp, ...]] = [
@@ -23,27 +23,27 @@ def shrink_case(case: WorldsCase, fails: Callable[[WorldsCase], bool], tries: in
         domain, problem, *specs, plan = ["\n".join(map(write, text)) + "\n" for text in texts]
         return WorldsCase(domain, problem, tuple(spec for spec in specs if spec.strip()), plan, case.name)
 
-    def bad() -> bool:
+    def still_fails() -> bool:
         try:
             return fails(build_case())
         except ValueError:
             return False
 
     changed = True
-    while changed and tries > 0:
+    while changed and attempts > 0:
         changed = False
         for i in reversed(range(len(texts))):
             shrinks = True
-            while shrinks and tries > 0:
+            while shrinks and attempts > 0:
                 shrinks = False
                 for smaller in _smaller_lists(texts[i]):
-                    before, texts[i] = texts[i], smaller
-                    tries -= 1
-                    if bad():
+                    previous, texts[i] = texts[i], smaller
+                    attempts -= 1
+                    if still_fails():
                         shrinks = changed = True
                         break
-                    texts[i] = before
-                    if tries <= 0:
+                    texts[i] = previous
+                    if attempts <= 0:
                         break
     return build_case()
 
@@ -56,8 +56,8 @@ def _smaller_lists(parts: tuple[Sexp, ...]) -> Iterator[tuple[Sexp, ...]]:
             yield parts[: i - 2] + parts[i + 1 :]  # a variable or object with its type
         part = parts[i]
         if isinstance(part, tuple):
-            for inner in part:
-                if isinstance(inner, tuple):
-                    yield (*parts[:i], inner, *parts[i + 1 :])
-            for less in _smaller_lists(part):
-                yield (*parts[:i], less, *parts[i + 1 :])
+            for nested in part:
+                if isinstance(nested, tuple):
+                    yield (*parts[:i], nested, *parts[i + 1 :])
+            for smaller_part in _smaller_lists(part):
+                yield (*parts[:i], smaller_part, *parts[i + 1 :])

@@ -15,7 +15,7 @@ from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
-from plansafe.verifier.repair.api import ProgressCallback, Repairer, unsupported_plan_reason
+from plansafe.verifier.repair.api import ProgressCallback, Repairer, find_unsupported_reason
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
@@ -50,7 +50,7 @@ def diagnose(
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
     read = checker.read(plan)
-    reason = unsupported_plan_reason(checker, read)
+    reason = find_unsupported_reason(checker, read)
     if reason:
         result = RepairResult(RepairStatus.NOT_FOUND, detail=reason)
         witness = _not_found_witness(reason)
@@ -145,7 +145,7 @@ class _WitnessFinder:
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
         witnesses = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
-        if self.repairer.unsafe_goal:
+        if self.repairer.is_goal_unsafe:
             exceptions = " (apart from exemptions)" if self.checker.options.exemptions else ""
             text = f"PROVED: a plan reaches the goal, but no plan that satisfies the rules does{exceptions}"
             witnesses.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))

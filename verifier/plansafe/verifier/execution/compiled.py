@@ -23,7 +23,6 @@ from plansafe.verifier.execution.steps import Tolerance, widen_tolerance
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
     EVERYTHING,
@@ -36,6 +35,7 @@ from plansafe.verifier.rules.kinds import (
     open_kinds,
 )
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:

@@ -32,46 +32,57 @@ class Agenda:
         cost, _, _, _, node, key = heappop(self._heap)
         if key in node.done:
             return False
-        extra, function = node.tasks[key]
-        if node.cost + extra != cost:
+        additional_cost, function = node.tasks[key]
+        if node.cost + additional_cost != cost:
             return False
         self.cost = cost
         node.done.add(key)
         function()
         return True
 
-    def add(self, node: Node, extra: Number, key: TaskKey, function: TaskFunction) -> None:
-        """Add a task that needs a cost of ``extra`` beyond the node's."""
+    def add(self, node: Node, additional_cost: Number, key: TaskKey, function: TaskFunction) -> None:
+        """Add a task.
+
+        ``additional_cost``: a lower bound of the cost, beyond the node's, of the repairs that need it.
+        """
         if key in node.done:
             return
         waiting = node.tasks.get(key)
-        if waiting is not None and waiting[0] <= extra:
+        if waiting is not None and waiting[0] <= additional_cost:
             return
-        node.tasks[key] = (extra, function)
-        self._enqueue(node, extra, key)
+        node.tasks[key] = (additional_cost, function)
+        self._enqueue(node, additional_cost, key)
 
-    def _enqueue(self, node: Node, extra: Number, key: TaskKey) -> None:
+    def _enqueue(self, node: Node, additional_cost: Number, key: TaskKey) -> None:
         # At equal cost, tasks that demand other facts come last: edits that have an effect may lead to a repair first.
-        heappush(self._heap, (node.cost + extra, key[0] == "enable", -node.position, next(self._count), node, key))
+        heappush(
+            self._heap, (node.cost + additional_cost, key[0] == "enable", -node.position, next(self._count), node, key)
+        )
 
-    def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, extra: Number = 0) -> None:
-        """Add a task that examines a flaw as soon as the cost allows for another edit."""
-        node.flaws.append((key, function, extra))
-        least = self.task.substitution_surcharge if node.deleted else self.task.min_weight
-        self.add(node, max(extra + least, self.heuristic.estimate(node)), key, function)
+    def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, cost_to_flaw: Number = 0) -> None:
+        """Add a task that examines a flaw as soon as the cost allows for another edit.
 
-    def postpone(self, node: Node, key: TaskKey, function: TaskFunction, extra: Number) -> bool:
-        """Add an edit's task again if its target needs a higher cost than the running task; returns whether it does."""
-        if node.cost + extra <= self.cost:
+        ``cost_to_flaw``: the cost of the edits between the node and the flaw.
+        """
+        node.flaws.append((key, function, cost_to_flaw))
+        least_edit_cost = self.task.substitution_surcharge if node.deleted else self.task.min_weight
+        self.add(node, max(cost_to_flaw + least_edit_cost, self.heuristic.estimate(node)), key, function)
+
+    def postpone(self, node: Node, key: TaskKey, function: TaskFunction, additional_cost: Number) -> bool:
+        """Add an edit's task again if its target needs a higher cost than the running task; returns whether it does.
+
+        ``additional_cost``: the cost that the target needs beyond the node's.
+        """
+        if node.cost + additional_cost <= self.cost:
             return False
         node.done.discard(key)
         node.tasks.pop(key, None)
-        self.add(node, extra, key, function)
+        self.add(node, additional_cost, key, function)
         return True
 
-    def cost_with_edit(self, node: Node, extra: Number) -> Number:
+    def bound_with_edit(self, node: Node, cost_to_flaw: Number) -> Number:
         """The least cost from a node on if one more edit is made there."""
-        return max(extra + self.task.min_weight, self.heuristic.estimate(node))
+        return max(cost_to_flaw + self.task.min_weight, self.heuristic.estimate(node))
 
     def unique_number(self) -> int:
         """A number for a unique task key."""
@@ -79,12 +90,12 @@ class Agenda:
 
     def requeue(self, node: Node) -> None:
         """Requeue the tasks of a node whose cost has decreased."""
-        for key, (extra, _) in node.tasks.items():
+        for key, (additional_cost, _) in node.tasks.items():
             if key not in node.done:
-                self._enqueue(node, extra, key)
+                self._enqueue(node, additional_cost, key)
 
     def requeue_flaws(self, node: Node) -> None:
         """Requeue the flaws of a node that substitutions instead of deletions may repair now."""
-        for key, function, extra in node.flaws:
-            cost = max(extra + self.task.substitution_surcharge, self.heuristic.estimate(node))
+        for key, function, cost_to_flaw in node.flaws:
+            cost = max(cost_to_flaw + self.task.substitution_surcharge, self.heuristic.estimate(node))
             self.add(node, cost, key, function)

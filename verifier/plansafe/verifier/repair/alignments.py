@@ -13,15 +13,8 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import EditKind
 from plansafe.verifier.repair.search_graph import (
-    BORROW,
-    DEFER,
-    DELETE,
-    INSERT,
-    KEEP,
-    PLACE,
-    SKIP,
-    SUBSTITUTE,
     Edge,
+    EdgeKind,
     Node,
 )
 
@@ -53,7 +46,7 @@ class Alignment(NamedTuple):
         """The positions of inserted and substituted steps."""
         return tuple([p for p, origin in enumerate(self.origin) if not origin or p in self.substituted])
 
-    def without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
+    def steps_without(self, positions: frozenset[int]) -> tuple[GroundAction, ...]:
         """The steps without those at some positions."""
         return tuple([step for p, step in enumerate(self.steps) if p not in positions])
 
@@ -74,8 +67,8 @@ def enumerate_alignments(
         visited += 1
         if visited % 1024 == 0 and deadline is not None and monotonic() > deadline:
             return
-        if node.terminal and spent == cost:
-            alignment = _alignment(path)
+        if node.is_terminal and spent == cost:
+            alignment = _make_alignment(path)
             changed = frozenset(alignment.deleted), frozenset([alignment.origin[p] for p in alignment.substituted])
             key = (*map(step_key, alignment.steps), *alignment.kinds, *changed)
             if key not in listed:
@@ -86,20 +79,30 @@ def enumerate_alignments(
             cost_to_go = edge.target.cost_to_go
             if cost_to_go is not None and spent + edge.cost + cost_to_go <= cost:
                 edges.append(edge)
-        edges.sort(key=_rank, reverse=True)
+        edges.sort(key=_rank_edge, reverse=True)
         stack += [(edge.target, spent + edge.cost, (path, edge)) for edge in edges]
 
 
-_ORDER = (KEEP, SKIP, INSERT, PLACE, BORROW, DEFER, SUBSTITUTE, DELETE)
+_EDGE_ORDER = (
+    EdgeKind.KEEP,
+    EdgeKind.SKIP,
+    EdgeKind.INSERT,
+    EdgeKind.PLACE,
+    EdgeKind.BORROW,
+    EdgeKind.DEFER,
+    EdgeKind.SUBSTITUTE,
+    EdgeKind.DELETE,
+)
 
 
-def _rank(edge: Edge) -> int:
+def _rank_edge(edge: Edge) -> int:
     """The order in which edges are followed: keep as long as possible, then insert, move, .."""
-    return _ORDER.index(edge.kind)
+    return _EDGE_ORDER.index(edge.kind)
 
 
 def _set_costs_to_go(root: Node, terminals: list[Node]) -> None:
     """Set ``cost_to_go`` of every node from which a terminal can be reached."""
+    # Remove the costs of an earlier call.
     stack = [root]
     while stack:
         for edge in stack.pop().edges:
@@ -118,7 +121,7 @@ def _set_costs_to_go(root: Node, terminals: list[Node]) -> None:
                 heappush(heap, (distance + edge.cost, next(number), edge.source))
 
 
-def _alignment(path: _Path) -> Alignment:
+def _make_alignment(path: _Path) -> Alignment:
     edges: list[Edge] = []
     while path is not None:
         path, edge = path
@@ -128,13 +131,13 @@ def _alignment(path: _Path) -> Alignment:
     moved, substituted = set(), set()
     deleted: list[int] = []
     for edge in reversed(edges):
-        if edge.kind == DELETE:
+        if edge.kind == EdgeKind.DELETE:
             deleted.append(edge.number)
         if edge.step is None:
             continue
-        if edge.kind == SUBSTITUTE:
+        if edge.kind == EdgeKind.SUBSTITUTE:
             substituted.add(len(steps))
-        elif edge.kind in (PLACE, BORROW):
+        elif edge.kind in (EdgeKind.PLACE, EdgeKind.BORROW):
             moved.add(len(steps))
         steps.append(edge.step)
         origin.append(edge.number)

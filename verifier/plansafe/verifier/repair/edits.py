@@ -15,15 +15,10 @@ from plansafe.verifier.repair.flaws import FlawDemands, evaluator_at
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.search_graph import (
     ANY_CHANGE,
-    BORROW,
     BORROW_STEP,
-    DEFER,
-    DELETE,
     FEWER_STEPS,
-    HALF_SUBSTITUTE,
     HALF_SUBSTITUTED,
-    INSERT,
-    SUBSTITUTE,
+    EdgeKind,
     Node,
     Transition,
 )
@@ -36,14 +31,19 @@ class Graph(Protocol):
         """Add an edge to a target with this execution."""
 
     def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
-        """Execute a step and add its edge; false if the step is not applicable or does not meet a demand."""
+        """Execute a step and add its edge; false if the step is not applicable or does not meet ``demand``."""
 
-    def receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
-        """Receive a demand at a node."""
+    def receive(self, node: Node, demand: Demand, cost_to_flaw: Number, all_edits: bool) -> None:
+        """Receive a demand at a node; for ``cost_to_flaw`` and ``all_edits`` see :class:`.search_graph.Node`."""
 
 
 class EditOffers:
-    """Offers the edits that demands ask for. ``insertions_only``: to find some repair, maybe not the nearest."""
+    """Offers the edits that demands ask for.
+
+    ``cost_to_flaw`` in the methods: the cost of the edits between the node and the flaw that caused the demand.
+    ``insertions_only``: offer no deletions, substitutions and moves of correct steps. This finds some repair sooner,
+    but maybe not the nearest.
+    """
 
     def __init__(self, agenda: Agenda, flaw_demands: FlawDemands, graph: Graph, insertions_only: bool) -> None:
         self.task = agenda.task
@@ -60,89 +60,95 @@ class EditOffers:
 
     # -- deletions and moves to a later place -------------------------------------------------------------------------
 
-    def offer_removal(self, node: Node, extra: Number) -> None:
+    def offer_removal(self, node: Node, cost_to_flaw: Number) -> None:
         """Offer to delete, substitute or move the next step of a node."""
         number, weights = node.position + 1, self.task.weights
-        if not self._may_edit(node, number) or node.broken:
+        if not self._may_edit(node, number) or node.broken_instances:
             return
         if self.insertions_only and isinstance(self.task.steps[number - 1], GroundAction):
             return
-        self.agenda.add(node, extra + weights.delete, ("delete",), partial(self._delete, node, DELETE))
-        if weights.substitute < weights.delete:
-            half_substitute = partial(self._delete, node, HALF_SUBSTITUTE)
-            self.agenda.add(node, extra + weights.substitute, ("half-substitute",), half_substitute)
-        self.offer_move(node, extra)
+        self.agenda.add(node, cost_to_flaw + weights.delete, ("delete",), partial(self._delete, node, EdgeKind.DELETE))
+        if weights.substitute < weights.delete:  # see `EdgeKind.HALF_SUBSTITUTE`
+            half_substitute = partial(self._delete, node, EdgeKind.HALF_SUBSTITUTE)
+            self.agenda.add(node, cost_to_flaw + weights.substitute, ("half-substitute",), half_substitute)
+        self.offer_move(node, cost_to_flaw)
 
-    def _delete(self, node: Node, kind: int) -> None:
+    def _delete(self, node: Node, kind: EdgeKind) -> None:
+        """Add the edge that leaves out the next step, or postpone it if its target needs a higher cost."""
         number, borrowed, cost = node.position + 1, node.borrowed, self.task.weights.delete
-        if kind == HALF_SUBSTITUTE:
+        if kind == EdgeKind.HALF_SUBSTITUTE:
             cost, borrowed = self.task.weights.substitute, borrowed | {HALF_SUBSTITUTED}
         transition = Transition(kind, number, None, cost, number, node.deferred, borrowed)
-        key = ("half-substitute" if kind == HALF_SUBSTITUTE else "delete",)
+        key = ("half-substitute" if kind == EdgeKind.HALF_SUBSTITUTE else "delete",)
         least = cost + self.heuristic.preview(node, transition)
         if not self.agenda.postpone(node, key, partial(self._delete, node, kind), least):
             self.graph.add_edge(node, transition, node.execution)
 
-    def offer_move(self, node: Node, extra: Number) -> None:
+    def offer_move(self, node: Node, cost_to_flaw: Number) -> None:
         """Offer to move the next step of a node to a later place."""
         number = node.position + 1
-        if not self._may_edit(node, number) or node.broken or self.insertions_only:
+        if not self._may_edit(node, number) or node.broken_instances or self.insertions_only:
             return
         if isinstance(self.task.steps[number - 1], GroundAction):
-            self.agenda.add(node, extra + self.task.weights.move, ("defer",), partial(self._defer, node))
+            self.agenda.add(node, cost_to_flaw + self.task.weights.move, ("defer",), partial(self._defer, node))
 
     def _defer(self, node: Node) -> None:
+        """Add the edge that takes the next step out, to be placed later, or postpone it as above."""
         number, cost = node.position + 1, self.task.weights.move
-        transition = Transition(DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
+        transition = Transition(EdgeKind.DEFER, number, None, cost, number, node.deferred | {number}, node.borrowed)
         least = cost + self.heuristic.preview(node, transition)
         if not self.agenda.postpone(node, ("defer",), partial(self._defer, node), least):
             self.graph.add_edge(node, transition, node.execution)
 
     # -- insertions, substitutions and moves to an earlier place ------------------------------------------------------
 
-    def offer(self, node: Node, demand: Demand, extra: Number) -> None:
+    def schedule_offer(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the edits at a node that may meet a demand, as soon as they are affordable."""
         if demand.subject == FEWER_STEPS:
             return
         if demand.subject == BORROW_STEP:
-            self._offer_borrowing(node, demand.code or 0, extra)
+            self._offer_borrowing(node, demand.code or 0, cost_to_flaw)
             return
-        cost = self.agenda.cost_with_edit(node, extra)
-        self.agenda.add(node, cost, ("offer", demand, extra), partial(self.offer_now, node, demand, extra))
+        cost = self.agenda.bound_with_edit(node, cost_to_flaw)
+        self.agenda.add(node, cost, ("offer", demand, cost_to_flaw), partial(self.offer, node, demand, cost_to_flaw))
 
-    def offer_now(self, node: Node, demand: Demand, extra: Number) -> None:
+    def offer(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the edits at a node that may meet a demand, each at the cost that it needs."""
         if demand.subject == ANY_CHANGE:
             for number in range(node.position + 1, self.task.length + 1):
-                self._offer_borrowing(node, number, extra)
-            self.offer_substitutions(node, demand, extra)
+                self._offer_borrowing(node, number, cost_to_flaw)
+            self.offer_substitutions(node, demand, cost_to_flaw)
             return
-        self._offer_actions(node, demand, extra)
+        self._offer_actions(node, demand, cost_to_flaw)
         for number in self.task.plan_achievers(demand):
             if number > node.position:
-                self._offer_borrowing(node, number, extra)
+                self._offer_borrowing(node, number, cost_to_flaw)
 
-    def offer_substitutions(self, node: Node, demand: Demand, extra: Number) -> None:
-        """Offer actions that may meet a demand in the place of a step that an edge from the node leaves out."""
+    def offer_substitutions(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
+        """Offer actions that may replace a step that was deleted or moved away at this node, and may meet a demand."""
         if demand.subject >= 0:
-            self._offer_actions(node, demand, extra)
+            self._offer_actions(node, demand, cost_to_flaw)
         elif demand.subject == ANY_CHANGE:
             for step in self.candidates.applicable_actions(node):
-                self._offer_action(node, step, extra, None)
+                self._offer_action(node, step, cost_to_flaw, None)
 
-    def _offer_actions(self, node: Node, demand: Demand, extra: Number) -> None:
+    def _offer_actions(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Offer the applicable actions that may meet a demand; examine the other actions at a higher cost."""
         if demand.value is None or demand.subject >= self.task.fluent_base:
-            self._offer_candidates(node, demand, extra)
+            self._offer_candidates(node, demand, cost_to_flaw)
             return
-        # Otherwise another effect of the action may reverse it, or the fact of a pattern that it sets was set already.
-        certain = demand.value and demand.code is not None and not demand.ever
+        # An action that adds the one demanded fact meets the demand for certain. Any other action must be executed to
+        # see whether it does: another effect may reverse its effect, or a fact of the pattern may have been true
+        # before.
+        is_certain = demand.value and demand.code is not None and not demand.ever
         for step in self.candidates.find_applicable(node, demand):
-            self._offer_action(node, step, extra, None if certain else demand)
-        extra += min(self.task.weights.insert, self.task.weights.substitute)
-        self.agenda.add_flaw(node, ("enable", demand), partial(self._enable_achiever, node, demand, extra), extra)
+            self._offer_action(node, step, cost_to_flaw, None if is_certain else demand)
+        cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
+        self.agenda.add_flaw(
+            node, ("enable", demand), partial(self._enable_achiever, node, demand, cost_to_flaw), cost_to_flaw
+        )
 
-    def _enable_achiever(self, node: Node, demand: Demand, extra: Number) -> None:
+    def _enable_achiever(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
         """Demand what one more action needs to meet a demand here."""
         evaluator = evaluator_at(node)
         demands: dict[Demand, None] = {}
@@ -152,10 +158,10 @@ class EditOffers:
             parts = (*action.start.condition, condition)
             demands.update(dict.fromkeys(self.task.demand_finder.find_for_instance(evaluator, free, parts, binding)))
         for needed in demands:
-            self.graph.receive(node, needed, extra, True)
+            self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
 
-    def _offer_candidates(self, node: Node, demand: Demand, extra: Number) -> None:
-        """Offer the candidates for a demand one by one; demand what the others need."""
+    def _offer_candidates(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
+        """Offer the applicable candidates for a demand one by one; for the others, demand what they need."""
         facts = node.state.facts
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
@@ -172,13 +178,13 @@ class EditOffers:
                     continue
                 meets = self.candidates.meets_demand(node, candidate, demand)
                 if meets is not False:
-                    self._offer_action(node, candidate.step, extra, None if meets else demand)
+                    self._offer_action(node, candidate.step, cost_to_flaw, None if meets else demand)
                 elif candidate.conditional:
                     ineffective.append(candidate)
         if false_literals or inapplicable or ineffective:
-            extra += min(self.task.weights.insert, self.task.weights.substitute)
-            enable = partial(self._enable_candidates, node, false_literals, inapplicable, ineffective, extra)
-            self.agenda.add_flaw(node, ("enable", demand), enable, extra)
+            cost_to_flaw += min(self.task.weights.insert, self.task.weights.substitute)
+            enable = partial(self._enable_candidates, node, false_literals, inapplicable, ineffective, cost_to_flaw)
+            self.agenda.add_flaw(node, ("enable", demand), enable, cost_to_flaw)
 
     def _enable_candidates(
         self,
@@ -186,86 +192,96 @@ class EditOffers:
         false_literals: set[tuple[int, int, bool]],
         inapplicable: list[GroundAction],
         ineffective: list[Candidate],
-        extra: Number,
+        cost_to_flaw: Number,
     ) -> None:
-        """Demand what candidates need that are not applicable here, or have no effect on the demanded fact."""
+        """Send demands for what these candidates need.
+
+        ``false_literals``: the literals of preconditions that are false here. ``inapplicable``: actions whose
+        preconditions are false in another part. ``ineffective``: applicable actions whose effects on the demanded fact
+        do not happen.
+        """
         finder, evaluator = self.task.demand_finder, evaluator_at(node)
         demands = {Demand(*literal): None for literal in false_literals if finder.is_changeable(literal[0])}
         for candidate in ineffective:
             for effect, _, _ in candidate.conditional:
                 demands.update(dict.fromkeys(finder.find(evaluator, effect.condition, effect.binding, True)))
         for demand in demands:
-            self.graph.receive(node, demand, extra, True)
+            self.graph.receive(node, demand, cost_to_flaw, all_edits=True)
         for step in inapplicable:
-            self.demand_precondition(node, step, extra)
+            self.demand_precondition(node, step, cost_to_flaw)
 
-    def _offer_borrowing(self, node: Node, number: int, extra: Number) -> None:
+    def _offer_borrowing(self, node: Node, number: int, cost_to_flaw: Number) -> None:
         """Offer to move a later step to this place."""
         if number <= node.position or not self._may_edit(node, number) or self.insertions_only:
             return
         step = self.task.steps[number - 1]
         if isinstance(step, GroundAction):
-            borrow = partial(self._borrow, node, number, step, extra)
-            self.agenda.add(node, extra + self.task.weights.move, ("borrow", number), borrow)
+            borrow = partial(self._borrow, node, number, step, cost_to_flaw)
+            self.agenda.add(node, cost_to_flaw + self.task.weights.move, ("borrow", number), borrow)
 
-    def _borrow(self, node: Node, number: int, step: GroundAction, extra: Number) -> None:
+    def _borrow(self, node: Node, number: int, step: GroundAction, cost_to_flaw: Number) -> None:
         cost, borrowed = self.task.weights.move, node.borrowed | {number}
         if self.candidates.is_applicable(node, step):
-            transition = Transition(BORROW, number, step, cost, node.position, node.deferred, borrowed)
+            transition = Transition(EdgeKind.BORROW, number, step, cost, node.position, node.deferred, borrowed)
             least = cost + self.heuristic.preview(node, transition)
-            if self.agenda.postpone(node, ("borrow", number), partial(self._borrow, node, number, step, extra), least):
+            if self.agenda.postpone(
+                node, ("borrow", number), partial(self._borrow, node, number, step, cost_to_flaw), least
+            ):
                 return
             if self.graph.execute(node, transition):
                 return
-        extra += cost
-        enable = partial(self.demand_precondition, node, step, extra)
-        self.agenda.add_flaw(node, ("enable step", number), enable, extra)
+        cost_to_flaw += cost
+        enable = partial(self.demand_precondition, node, step, cost_to_flaw)
+        self.agenda.add_flaw(node, ("enable step", number), enable, cost_to_flaw)
 
-    def _offer_action(self, node: Node, step: GroundAction, extra: Number, demand: Demand | None) -> None:
-        """Offer to insert an applicable action, or to replace the next step by it; ``demand``: if it meets that."""
+    def _offer_action(self, node: Node, step: GroundAction, cost_to_flaw: Number, demand: Demand | None) -> None:
+        """Offer to insert an applicable action, or to replace the next step by it.
+
+        ``demand``: use the action only if its execution meets this demand; ``None``: in any case.
+        """
         number = node.position + 1
-        kinds = [(INSERT, self.task.weights.insert)]
+        kinds = [(EdgeKind.INSERT, self.task.weights.insert)]
         if number <= self.task.length and self._may_edit(node, number):
             replaced = self.task.steps[node.position]
             if isinstance(replaced, IllFormed) or not (self.insertions_only or step_key(replaced) == step_key(step)):
-                kinds.append((SUBSTITUTE, self.task.weights.substitute))
+                kinds.append((EdgeKind.SUBSTITUTE, self.task.weights.substitute))
         for kind, cost in kinds:
             key = _action_key(kind, step, demand)
-            attempt = partial(self._try_action, node, step, kind, cost, extra, demand)
-            self.agenda.add(node, max(extra + cost, self.heuristic.estimate(node)), key, attempt)
+            attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
+            self.agenda.add(node, max(cost_to_flaw + cost, self.heuristic.estimate(node)), key, attempt)
 
     def _try_action(
-        self, node: Node, step: GroundAction, kind: int, cost: Number, extra: Number, demand: Demand | None
+        self, node: Node, step: GroundAction, kind: EdgeKind, cost: Number, cost_to_flaw: Number, demand: Demand | None
     ) -> None:
-        done_key = ("did", kind, *step_key(step))
-        if done_key in node.done:
+        tried_key = ("tried", kind, *step_key(step))
+        if tried_key in node.done:
             return
-        number = node.position + 1 if kind == SUBSTITUTE else 0
+        number = node.position + 1 if kind == EdgeKind.SUBSTITUTE else 0
         transition = Transition(kind, number, step, cost, number or node.position, node.deferred, node.borrowed)
         least = cost + self.heuristic.preview(node, transition)
-        attempt = partial(self._try_action, node, step, kind, cost, extra, demand)
+        attempt = partial(self._try_action, node, step, kind, cost, cost_to_flaw, demand)
         if self.agenda.postpone(node, _action_key(kind, step, demand), attempt, least):
             return
         if self.graph.execute(node, transition, demand):
-            node.done.add(done_key)
+            node.done.add(tried_key)
             return
-        extra += cost
-        enable = partial(self._enable_action, node, step, extra, demand)
-        self.agenda.add_flaw(node, ("enable", kind, *step_key(step), demand), enable, extra)
+        cost_to_flaw += cost
+        enable = partial(self._enable_action, node, step, cost_to_flaw, demand)
+        self.agenda.add_flaw(node, ("enable", kind, *step_key(step), demand), enable, cost_to_flaw)
 
-    def _enable_action(self, node: Node, step: GroundAction, extra: Number, demand: Demand | None) -> None:
+    def _enable_action(self, node: Node, step: GroundAction, cost_to_flaw: Number, demand: Demand | None) -> None:
         """Demand what an action needs to be applicable here, or to meet a demand."""
         if evaluator_at(node).holds(And(step.action.start.condition), step.binding) is not True:
-            self.demand_precondition(node, step, extra)
+            self.demand_precondition(node, step, cost_to_flaw)
         elif demand is not None:
-            for needed in self.flaw_demands.of_effect(node, step, demand):
-                self.graph.receive(node, needed, extra, True)
+            for needed in self.flaw_demands.demand_effect(node, step, demand):
+                self.graph.receive(node, needed, cost_to_flaw, all_edits=True)
 
-    def demand_precondition(self, node: Node, step: GroundAction, extra: Number) -> None:
+    def demand_precondition(self, node: Node, step: GroundAction, cost_to_flaw: Number) -> None:
         """Demand what a step needs to be applicable at a node."""
-        for demand in self.flaw_demands.of_precondition(node, step):
-            self.graph.receive(node, demand, extra, True)
+        for demand in self.flaw_demands.demand_precondition(node, step):
+            self.graph.receive(node, demand, cost_to_flaw, all_edits=True)
 
 
-def _action_key(kind: int, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
+def _action_key(kind: EdgeKind, step: GroundAction, demand: Demand | None) -> tuple[object, ...]:
     return (kind, *step_key(step)) if demand is None else (kind, *step_key(step), demand)

@@ -14,16 +14,20 @@ from plansafe.verifier.model.operations import mentions
 from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.ground_effects import ConditionalEffect, EffectSchema
 from plansafe.verifier.repair.repair_task import RepairTask, ScopeKind
-from plansafe.verifier.repair.search_graph import ANY_CHANGE, BORROW_STEP, FEWER_STEPS, KEEP, Edge, Node
+from plansafe.verifier.repair.search_graph import ANY_CHANGE, BORROW_STEP, FEWER_STEPS, Edge, EdgeKind, Node
 from plansafe.verifier.rules.model import RulePart
 
 
 class PropagatedDemands(NamedTuple):
-    """The demands before an edge, each with whether it is in full; and which edits of the edge's step may help."""
+    """The demands before an edge, each with its ``all_edits`` (see :class:`.search_graph.Node`).
+
+    ``is_removable``: whether the removal of the edge's step may help. ``is_movable``: whether it may help to move the
+    step to a later place.
+    """
 
     demands: list[tuple[Demand, bool]]
-    removable: bool = False
-    movable: bool = False
+    is_removable: bool = False
+    is_movable: bool = False
 
 
 class FlawDemands:
@@ -33,7 +37,7 @@ class FlawDemands:
         self.task = task
         self.finder = task.demand_finder
 
-    def of_precondition(self, node: Node, step: GroundAction) -> Iterable[Demand]:
+    def demand_precondition(self, node: Node, step: GroundAction) -> Iterable[Demand]:
         """Demands for a step to be applicable at a node."""
         condition = And(step.action.start.condition)
         evaluator = evaluator_at(node)
@@ -41,13 +45,15 @@ class FlawDemands:
             return self.finder.find(evaluator, condition, step.binding, True)
         # Its effects conflict, or one of their numbers is undefined.
         effects = self.task.effect_index.effects_of(step).conditional_effects()
-        return frozenset().union(*[self._of_reads(step, effect.binding) for effect in effects])
+        return frozenset().union(*[self._demand_other_inputs(step, effect.binding) for effect in effects])
 
-    def of_goal(self, node: Node) -> Iterable[Demand]:
+    def demand_goal(self, node: Node) -> Iterable[Demand]:
         """Demands for the goal to be reached at a node."""
         return self.finder.find(evaluator_at(node), And(self.task.engine.task.goal), {}, True)
 
-    def of_violations(self, node: Node, broken: tuple[BrokenInstance, ...]) -> Iterable[tuple[Node, Demand, Number]]:
+    def demand_no_violation(
+        self, node: Node, broken: tuple[BrokenInstance, ...]
+    ) -> Iterable[tuple[Node, Demand, Number]]:
         """Demands for one broken rule instance to be satisfied: the instance with the most specific scope.
 
         Each demand comes with its node, and the cost from there to ``node``.
@@ -61,21 +67,21 @@ class FlawDemands:
         reads_state = kind is ScopeKind.STATE and not mentions(part.body, self.task.action_predicates)
         reads_state &= len(instance.binding) == len(part.parameters)
         if reads_state and part.step is not None and not part.after and node.parents:
-            return self._of_step_rule(node, part, binding)
+            return self._demand_other_step(node, part, binding)
         # An instance that was violated before the plan may stay so: then any change of what it reads may be the flaw.
         may_stay = self.task.may_stay_violated(instance.part, binding)
         if reads_state and part.mode in ("always", "end") and not may_stay:
             return [(node, demand, 0) for demand in self.finder.find(evaluator_at(node), part.body, binding, True)]
-        demands = self._helpful(part.body, None if may_stay else True, binding)
+        demands = self._demand_helpful(part.body, None if may_stay else True, binding)
         for formula in (part.guard, part.step):
             if formula is not None:
-                demands |= self._helpful(formula, None if may_stay else False, binding)
+                demands |= self._demand_helpful(formula, None if may_stay else False, binding)
         if kind is ScopeKind.DEADLINE:
             demands |= {Demand(FEWER_STEPS, letters, None)}
         return [(node, demand, 0) for demand in demands]
 
-    def _of_step_rule(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
-        """Demands for a forbidden step: another state before it, or another step."""
+    def _demand_other_step(self, node: Node, part: RulePart, binding: Binding) -> Iterable[tuple[Node, Demand, Number]]:
+        """Demands for a rule that forbids a step in a state: another state before the step, or another step."""
         edge = node.parents[0]
         evaluator = evaluator_at(edge.source)
         demands = self.finder.find(evaluator, part.body, binding, True)
@@ -83,54 +89,64 @@ class FlawDemands:
             demands |= self.finder.find(evaluator, part.guard, binding, False)
         assert part.step is not None
         yield from [(edge.source, demand, edge.cost) for demand in demands]
-        yield from [(node, demand, 0) for demand in self._helpful(part.step, False, binding)]
+        yield from [(node, demand, 0) for demand in self._demand_helpful(part.step, False, binding)]
 
-    def _helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
+    def _demand_helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
         return self.finder.without_derived(self.finder.helpful(formula, truth, binding, True))
 
-    def of_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
+    def demand_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
         """Demands for an applicable step to have an effect that meets ``demand``."""
         effects = self.task.effect_index.effects_of(step)
         conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
-        by_effect = [self._of_condition(node, step, effect, demand.value) for effect in conditional]
+        by_effect = [self._demand_effect_of_condition(node, step, effect, demand.value) for effect in conditional]
         return [needed for demands in by_effect for needed in demands]
 
-    def propagate(self, edge: Edge, demand: Demand, full: bool) -> PropagatedDemands:
-        """Translate a demand at the target of an edge that may affect it into demands at the edge's source."""
-        demands = [(demand, full)]
+    def propagate(self, edge: Edge, demand: Demand, all_edits: bool) -> PropagatedDemands:
+        """Translate a demand at the target of an edge that may affect it into demands at the edge's source.
+
+        ``all_edits``: as the target received it.
+        """
+        demands = [(demand, all_edits)]
         step, effects = edge.step, edge.effects
         if step is None or effects is None:
             return PropagatedDemands(demands)
-        is_kept = edge.kind == KEEP
-        move_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if is_kept else []
+        is_kept = edge.kind == EdgeKind.KEEP
+        moves_earlier = [(Demand(BORROW_STEP, edge.number, None), True)] if is_kept else []
         if demand.subject == ANY_CHANGE:
-            return PropagatedDemands(demands + move_earlier, is_kept)
+            return PropagatedDemands(demands + moves_earlier, is_kept)
         if demand.subject == FEWER_STEPS:
             count = (demand.code or 0) - 1
             fewer = [(demand._replace(code=count), True)] if count > 0 else []
-            return PropagatedDemands(fewer + move_earlier, is_kept)
+            return PropagatedDemands(fewer + moves_earlier, is_kept)
         pattern = self.task.pattern_of(demand)
         achieves, hinders = self.task.role(effects, demand)
-        removable = is_kept and full and hinders
+        is_removable = is_kept and all_edits and hinders
         if demand.code is not None:
-            reversed_here = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
-            reversed_here &= full and demand.value is not None and not demand.ever
-            demands = [(demand, full and not reversed_here)]
-        if removable:
-            demands += move_earlier
-        if full and demand.code is not None:
+            is_reversed = effects.certain_facts.get((demand.subject, demand.code)) is (not demand.value)
+            is_reversed &= all_edits and demand.value is not None and not demand.ever
+            demands = [(demand, all_edits and not is_reversed)]
+        if is_removable:
+            demands += moves_earlier
+        if all_edits and demand.code is not None:
             for effect in effects.conditional_effects(demand.subject, pattern):
-                demands += [(needed, True) for needed in self._of_condition(edge.source, step, effect, demand.value)]
-        elif full:
+                demands += [
+                    (needed, True)
+                    for needed in self._demand_effect_of_condition(edge.source, step, effect, demand.value)
+                ]
+        elif all_edits:
             for schema in effects.effect_schemas(demand.subject, pattern):
-                demands += [(needed, True) for needed in self._of_schema(edge.source, step, schema, demand)]
-        return PropagatedDemands(demands, removable, is_kept and achieves)
+                demands += [
+                    (needed, True) for needed in self._demand_effect_of_schema(edge.source, step, schema, demand)
+                ]
+        return PropagatedDemands(demands, is_removable, is_kept and achieves)
 
-    def _of_schema(self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand) -> Iterable[Demand]:
+    def _demand_effect_of_schema(
+        self, node: Node, step: GroundAction, schema: EffectSchema, demand: Demand
+    ) -> Iterable[Demand]:
         """Demands before a step for an effect on some fact of a pattern to meet ``demand``, or not to reverse it."""
         value, condition, binding, free = schema
         if value is None:
-            return self._of_reads(step, binding)
+            return self._demand_other_inputs(step, binding)
         if demand.value is None:
             return self.finder.without_derived(self.finder.any_change(condition, binding))
         evaluator = evaluator_at(node)
@@ -141,17 +157,17 @@ class FlawDemands:
             demands |= self.finder.find(evaluator, condition, inner, False)
         return demands
 
-    def _of_condition(
+    def _demand_effect_of_condition(
         self, node: Node, step: GroundAction, effect: ConditionalEffect, value: bool | None
     ) -> frozenset[Demand]:
         """Demands before a step for an effect to give its fact a value, or not to give it the opposite."""
         if effect.value is None:
-            return self._of_reads(step, effect.binding)
+            return self._demand_other_inputs(step, effect.binding)
         if value is None:
             return self.finder.without_derived(self.finder.any_change(effect.condition, effect.binding))
         return self.finder.find(evaluator_at(node), effect.condition, effect.binding, effect.value is value)
 
-    def _of_reads(self, step: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
+    def _demand_other_inputs(self, step: GroundAction, binding: dict[int, int]) -> frozenset[Demand]:
         """Demands that anything changes that the effects of a step read."""
         demands: frozenset[Demand] = frozenset()
         for effect in step.action.start.effects:

@@ -58,9 +58,9 @@ class FaultHeuristic:
 
     def estimate(self, node: Node) -> Number:
         """The lower bound at a node. A substitution instead of an earlier deletion may repair one more fault."""
-        if node.faults is None:
-            node.faults = self._remaining(node.state.facts, node.position, node.deferred, node.borrowed, None)
-        return self._bound_with_substitutions(node.faults, node.deleted)
+        if node.remaining_faults is None:
+            node.remaining_faults = self._remaining(node.state.facts, node.position, node.deferred, node.borrowed, None)
+        return self._bound_with_substitutions(node.remaining_faults, node.deleted)
 
     def preview(self, node: Node, transition: Transition) -> Number:
         """The lower bound at the target of a transition, without executing it."""

@@ -33,51 +33,51 @@ from plansafe.verifier.repair.search_graph import (
     BORROW_STEP,
     FEWER_STEPS,
     HALF_SUBSTITUTED,
-    KEEP,
-    PLACE,
-    SKIP,
     Edge,
+    EdgeKind,
     Node,
     TaskKey,
     Transition,
 )
 
-MAX_LENGTH_HALF_SUBSTITUTED = 30
-"""Steps of a plan up to which all ties are found where a deletion costs more than a substitution."""
+MAX_STEPS_HALF_SUBSTITUTED = 30
+"""The longest plan for which all ties are found if a deletion costs more than a substitution."""
 _NONE: frozenset[int] = frozenset()
 
 
 class RepairSearch:
     """One search. Call :meth:`run`, then read :attr:`terminals` and :attr:`bound`.
 
-    ``tie_limit``: how long to look for further repairs of the cost of the first, in seconds. ``progress``: called with
-    the bound and the number of expanded nodes after each task of the agenda.
+    ``tie_limit_s``: how long to look for further repairs of the cost of the first, in seconds; ``None``: no limit. It
+    applies only if there is a ``deadline``. ``insertions_only``: see :class:`EditOffers`. ``report_progress``: called
+    with the bound and the number of expanded nodes after each task of the agenda.
     """
 
     def __init__(
         self,
         task: RepairTask,
-        tie_limit: float | None,
+        tie_limit_s: float | None,
         insertions_only: bool = False,
-        progress: Callable[[Number, int], None] | None = None,
+        report_progress: Callable[[Number, int], None] | None = None,
     ) -> None:
         self.task = task
         self.engine = task.engine
         self.deadline: float | None = None
+        """The time (of :func:`monotonic`) at which the search stops; ``None``: never."""
         self.work_limit: int | None = None
-        self.tie_limit = tie_limit
-        self.progress = progress
-        self.expanded = 0
+        self.tie_limit_s = tie_limit_s
+        self.report_progress = report_progress
+        self.expanded_count = 0
         self.work = 0
         """Steps tried and demands received: the measure of ``work_limit``."""
         self.bound: Number = 0
-        """No repair costs less, as far as the search is complete (see :attr:`proved`)."""
+        """No repair costs less, as far as the search is complete (see :attr:`proved_bound`)."""
         self._doubtful_from: Number | None = None
-        self.ties_missing = False
+        self.may_miss_ties = False
         """Whether some repair of least cost may not be in the graph."""
         self.terminals: list[Node] = []
-        self.incomplete = ""
-        """Why the search may have missed a repair."""
+        self.incompleteness = ""
+        """Why the search may have missed a repair; empty if nothing was skipped."""
         self.heuristic = FaultHeuristic(task)
         self.agenda = Agenda(task, self.heuristic)
         self.flaw_demands = FlawDemands(task)
@@ -85,20 +85,21 @@ class RepairSearch:
         self._nodes: dict[TaskKey, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)
         self._nodes[self._key(self.root)] = self.root
-        self.root.broken = self.root.execution.lasting_violations
-        if not self.root.broken:
+        self.root.broken_instances = self.root.execution.lasting_violations
+        if not self.root.broken_instances:
             self._queue_expansion(self.root)
 
     def run(self, max_cost: Number | None, all_costs: bool = False) -> bool:
         """Search until every repair of the least cost is in the graph, or nothing up to ``max_cost`` is left.
 
-        ``all_costs``: do not stop at the least cost. False if the time limit for ties was reached before. Raises
-        :class:`LimitReached`; the results stay, and another call continues.
+        ``max_cost``: ``None`` if any cost is allowed. ``all_costs``: do not stop at the least cost. Returns false if
+        the time limit for ties was reached first. Raises :class:`LimitReached` at the other limits; what was found is
+        kept, and another call continues the search.
         """
-        least: Number | None = None
+        least_cost: Number | None = None
         ties_until: float | None = None
         while (cost := self.agenda.next_cost) is not None:
-            if (max_cost is not None and cost > max_cost) or (least is not None and cost > least):
+            if (max_cost is not None and cost > max_cost) or (least_cost is not None and cost > least_cost):
                 break
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(LimitKind.TIME)
@@ -110,39 +111,39 @@ class RepairSearch:
                 continue
             self.bound = max(self.bound, cost)
             if self.is_doubtful and self._doubtful_from is None:
-                self.doubt(cost)
-            if self.progress is not None:
-                self.progress(self.proved, self.expanded)
-            if least is None and self.terminals and not all_costs:
-                least = min([node.cost for node in self.terminals])
-                if self.deadline is not None and self.tie_limit is not None:
-                    ties_until = monotonic() + self.tie_limit
-        if least is not None:
-            self.bound = least
+                self.record_doubt(cost)
+            if self.report_progress is not None:
+                self.report_progress(self.proved_bound, self.expanded_count)
+            if least_cost is None and self.terminals and not all_costs:
+                least_cost = min([node.cost for node in self.terminals])
+                if self.deadline is not None and self.tie_limit_s is not None:
+                    ties_until = monotonic() + self.tie_limit_s
+        if least_cost is not None:
+            self.bound = least_cost
         elif cost is not None:
             self.bound = cost
         elif max_cost is not None:
             self.bound = max_cost
         return True
 
-    def doubt(self, cost: Number) -> None:
+    def record_doubt(self, cost: Number) -> None:
         """Record that a repair of this cost may have been missed."""
         self._doubtful_from = cost if self._doubtful_from is None else min(self._doubtful_from, cost)
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the search may have missed a repair."""
-        return bool(self.incomplete) or self.task.effect_index.is_cut or self.ties_missing
+        return bool(self.incompleteness) or self.task.effect_index.is_cut or self.may_miss_ties
 
     @property
-    def proved(self) -> Number:
+    def proved_bound(self) -> Number:
         """A lower bound of the cost of all repairs, also of those that the search may have missed."""
         if self._doubtful_from is not None:
             return min(self.bound, self._doubtful_from)
         return 0 if self.is_doubtful else self.bound
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether no task is left at any cost."""
         return self.agenda.next_cost is None
 
@@ -166,7 +167,7 @@ class RepairSearch:
         edge = Edge(source, existing or target, kind, number, step, effects, cost, transition.deleted)
         if existing is None or existing is target:
             target.cost = total
-            target.broken = broken
+            target.broken_instances = broken
             self._connect(edge)
             if broken:
                 self.agenda.add_flaw(target, ("flaw",), partial(self._demand_rules, target, broken))
@@ -176,12 +177,12 @@ class RepairSearch:
         self._connect(edge)
         if total < existing.cost:
             self._lower_cost(existing, total)
-        for demand, (extra, full) in list(existing.demands.items()):
-            if edge.is_indifferent_to(demand, full, self.task):
-                self.receive(source, demand, extra + cost, full)
+        for demand, (cost_to_flaw, all_edits) in list(existing.demands.items()):
+            if edge.is_indifferent_to(demand, all_edits, self.task):
+                self.receive(source, demand, cost_to_flaw + cost, all_edits)
                 continue
-            for propagated in self._propagate(edge, demand, extra, full):
-                self.receive(*propagated)
+            for demand_at_source in self._propagate(edge, demand, cost_to_flaw, all_edits):
+                self.receive(*demand_at_source)
 
     def _connect(self, edge: Edge) -> None:
         edge.source.edges.append(edge)
@@ -197,7 +198,7 @@ class RepairSearch:
                 continue
             node.deleted |= deleted
             self.agenda.requeue_flaws(node)
-            if not node.broken and not node.expanded:
+            if not node.broken_instances and not node.is_expanded:
                 self._queue_expansion(node)
             stack += [(edge.target, node.deleted | edge.deleted) for edge in node.edges]
 
@@ -210,9 +211,9 @@ class RepairSearch:
                 continue
             node.cost = total
             self.agenda.requeue(node)
-            for demand, (extra, full) in node.demands.items():
-                if full and not node.broken:
-                    self.offers.offer(node, demand, extra)
+            for demand, (cost_to_flaw, all_edits) in node.demands.items():
+                if all_edits and not node.broken_instances:
+                    self.offers.schedule_offer(node, demand, cost_to_flaw)
             stack += [(edge.target, total + edge.cost) for edge in node.edges]
 
     def execute(self, node: Node, transition: Transition, demand: Demand | None = None) -> bool:
@@ -223,7 +224,7 @@ class RepairSearch:
         try:
             after = node.execution.after(step)
         except (NumberTooLarge, TooManyInstances) as limit:
-            self.incomplete = f"{type(limit).__name__} at an attempted step"
+            self.incompleteness = f"{type(limit).__name__} at an attempted step"
             return False
         if after is None or (demand is not None and not self._meets(demand, step, after.changed)):
             return False
@@ -243,13 +244,14 @@ class RepairSearch:
 
     def _expand(self, node: Node) -> None:
         """Keep the next step, place deferred steps, or end the plan."""
-        self.expanded += 1
-        node.expanded = True
+        self.expanded_count += 1
+        node.is_expanded = True
         for number in sorted(node.deferred):
             moved = self.task.steps[number - 1]
             assert isinstance(moved, GroundAction)
             deferred = node.deferred - {number}
-            if not self.execute(node, Transition(PLACE, number, moved, 0, node.position, deferred, node.borrowed)):
+            place = Transition(EdgeKind.PLACE, number, moved, 0, node.position, deferred, node.borrowed)
+            if not self.execute(node, place):
                 demand = partial(self.offers.demand_precondition, node, moved, 0)
                 self.agenda.add_flaw(node, ("unplaced", number), demand)
         if node.position == self.task.length:
@@ -258,13 +260,13 @@ class RepairSearch:
             return
         number = node.position + 1
         if number in node.borrowed:
-            skip = Transition(SKIP, number, None, 0, number, node.deferred, node.borrowed - {number})
+            skip = Transition(EdgeKind.SKIP, number, None, 0, number, node.deferred, node.borrowed - {number})
             self.add_edge(node, skip, node.execution)
             return
         step = self.task.steps[number - 1]
         if isinstance(step, IllFormed):
             self.agenda.add_flaw(node, ("ill-formed",), partial(self.offers.offer_removal, node, 0))
-        elif not self.execute(node, Transition(KEEP, number, step, 0, number, node.deferred, node.borrowed)):
+        elif not self.execute(node, Transition(EdgeKind.KEEP, number, step, 0, number, node.deferred, node.borrowed)):
             self.agenda.add_flaw(node, ("inexecutable",), partial(self._repair_step, node, step, number))
 
     def _end_plan(self, node: Node) -> None:
@@ -278,13 +280,13 @@ class RepairSearch:
             return
         if HALF_SUBSTITUTED in node.borrowed:
             # The deletion is enough. A substitution can be needed only together with another edit.
-            if self.task.length <= MAX_LENGTH_HALF_SUBSTITUTED:
-                demand_change = partial(self.receive, node, Demand(ANY_CHANGE, None, None), 0, True)
+            if self.task.length <= MAX_STEPS_HALF_SUBSTITUTED:
+                demand_change = partial(self.receive, node, Demand(ANY_CHANGE, None, None), 0, all_edits=True)
                 self.agenda.add_flaw(node, ("half-substitute",), demand_change)
             else:
-                self.ties_missing = True
+                self.may_miss_ties = True
             return
-        node.terminal = True
+        node.is_terminal = True
         self.terminals.append(node)
 
     # -- flaws and demands --------------------------------------------------------------------------------------------
@@ -292,62 +294,65 @@ class RepairSearch:
     def _repair_step(self, node: Node, step: GroundAction, number: int) -> None:
         self.offers.demand_precondition(node, step, 0)
         self.offers.offer_removal(node, 0)
-        self.receive(node, Demand(BORROW_STEP, number, None), 0, True)
+        self.receive(node, Demand(BORROW_STEP, number, None), 0, all_edits=True)
 
     def _demand_goal(self, node: Node) -> None:
-        for demand in self.flaw_demands.of_goal(node):
-            self.receive(node, demand, 0, True)
+        for demand in self.flaw_demands.demand_goal(node):
+            self.receive(node, demand, 0, all_edits=True)
 
     def _demand_rules(self, node: Node, broken: tuple[BrokenInstance, ...]) -> None:
-        for receiver, demand, extra in self.flaw_demands.of_violations(node, broken):
-            self.receive(receiver, demand, extra, True)
+        for receiver, demand, cost_to_flaw in self.flaw_demands.demand_no_violation(node, broken):
+            self.receive(receiver, demand, cost_to_flaw, all_edits=True)
 
-    def receive(self, node: Node, demand: Demand, extra: Number, full: bool) -> None:
+    def receive(self, node: Node, demand: Demand, cost_to_flaw: Number, all_edits: bool) -> None:
         """Receive a demand: offer edits at the node, and send it on to the nodes before.
 
-        ``extra``: the cost of the edits between the node and the flaw. ``full``: false if the demand only looks for
-        steps that could be moved to after this place.
+        For ``cost_to_flaw`` and ``all_edits`` see :class:`.search_graph.Node`.
         """
-        stack = [(node, demand, extra, full)]
+        stack = [(node, demand, cost_to_flaw, all_edits)]
         offers: dict[Number, list[tuple[Node, Demand, Number]]] = {}
         while stack:
-            node, demand, extra, full = stack.pop()
+            node, demand, cost_to_flaw, all_edits = stack.pop()
             self.work += 1
             received = node.demands.get(demand)
-            if received is not None and received[0] <= extra and (received[1] or not full):
-                continue
-            node.demands[demand] = (extra, full) if received is None else (min(received[0], extra), received[1] or full)
-            if full and not node.broken:
+            if received is None:
+                node.demands[demand] = (cost_to_flaw, all_edits)
+            else:
+                least_cost, had_all_edits = received
+                if least_cost <= cost_to_flaw and (had_all_edits or not all_edits):
+                    continue
+                node.demands[demand] = (min(least_cost, cost_to_flaw), had_all_edits or all_edits)
+            if all_edits and not node.broken_instances:
                 if demand.subject in (BORROW_STEP, FEWER_STEPS):
-                    self.offers.offer(node, demand, extra)
+                    self.offers.schedule_offer(node, demand, cost_to_flaw)
                 else:
-                    cost = node.cost + self.agenda.cost_with_edit(node, extra)
-                    offers.setdefault(cost, []).append((node, demand, extra))
+                    cost = node.cost + self.agenda.bound_with_edit(node, cost_to_flaw)
+                    offers.setdefault(cost, []).append((node, demand, cost_to_flaw))
             for edge in node.parents:
-                if edge.is_indifferent_to(demand, full, self.task):
-                    stack.append((edge.source, demand, extra + edge.cost, full))
+                if edge.is_indifferent_to(demand, all_edits, self.task):
+                    stack.append((edge.source, demand, cost_to_flaw + edge.cost, all_edits))
                 else:
-                    stack += self._propagate(edge, demand, extra, full)
+                    stack += self._propagate(edge, demand, cost_to_flaw, all_edits)
         for cost, batch in offers.items():
             first = batch[0][0]
             key = ("offers", self.agenda.unique_number())
             self.agenda.add(first, cost - first.cost, key, partial(self._offer_batch, batch))
 
     def _offer_batch(self, batch: list[tuple[Node, Demand, Number]]) -> None:
-        for node, demand, extra in batch:
-            self.offers.offer_now(node, demand, extra)
+        for node, demand, cost_to_flaw in batch:
+            self.offers.offer(node, demand, cost_to_flaw)
 
     def _propagate(
-        self, edge: Edge, demand: Demand, extra: Number, full: bool
+        self, edge: Edge, demand: Demand, cost_to_flaw: Number, all_edits: bool
     ) -> list[tuple[Node, Demand, Number, bool]]:
         """Offer edits of an edge's step for a demand at its target; returns the demands at its source."""
         source = edge.source
-        if edge.deleted and full:
-            self.offers.offer_substitutions(source, demand, extra)
-        extra += edge.cost
-        demands, removable, movable = self.flaw_demands.propagate(edge, demand, full)
-        if removable:
-            self.offers.offer_removal(source, extra)
-        elif movable:
-            self.offers.offer_move(source, extra)
-        return [(source, propagated, extra, is_full) for propagated, is_full in demands]
+        if edge.deleted and all_edits:
+            self.offers.offer_substitutions(source, demand, cost_to_flaw)
+        cost_to_flaw += edge.cost
+        demands, is_removable, is_movable = self.flaw_demands.propagate(edge, demand, all_edits)
+        if is_removable:
+            self.offers.offer_removal(source, cost_to_flaw)
+        elif is_movable:
+            self.offers.offer_move(source, cost_to_flaw)
+        return [(source, needed, cost_to_flaw, every_edit) for needed, every_edit in demands]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
@@ -14,18 +15,38 @@ from plansafe.verifier.repair.demands import Demand
 from plansafe.verifier.repair.ground_effects import GroundEffects
 from plansafe.verifier.repair.repair_task import RepairTask
 
-KEEP, SKIP, INSERT, DELETE, SUBSTITUTE, DEFER, PLACE, BORROW, HALF_SUBSTITUTE = range(9)
-"""Kinds of edges. ``DEFER`` and ``PLACE`` are a move to a later place, ``BORROW`` and ``SKIP`` one to an earlier place.
 
-``HALF_SUBSTITUTE``: a deletion with the cost of a substitution, if that is the cheaper one. It leads to no repair; its
-flaws show which substitutions are worth trying."""
+class EdgeKind(IntEnum):
+    """What an edge does with an original step or a new one.
+
+    A move to a later place has two edges, ``DEFER`` at the old place and ``PLACE`` at the new one. A move to an earlier
+    place has two edges, ``BORROW`` at the new place and ``SKIP`` at the old one.
+    """
+
+    KEEP = 0
+    SKIP = 1
+    INSERT = 2
+    DELETE = 3
+    SUBSTITUTE = 4
+    DEFER = 5
+    PLACE = 6
+    BORROW = 7
+    HALF_SUBSTITUTE = 8
+    """A deletion at the cost of a substitution, tried if a substitution is cheaper than a deletion.
+
+    It leads to no repair. Its flaws show which substitutions are worth trying.
+    """
+
 
 HALF_SUBSTITUTED = 0
-"""A pseudo-step in ``borrowed``: an earlier step was left out by a half substitution."""
+"""A step number that no step has. In ``borrowed`` it says that an earlier step was left out by a half substitution."""
 
 BORROW_STEP, ANY_CHANGE, FEWER_STEPS = -1, -2, -3
-"""Pseudo-subjects of demands: move a step (its number is the code) to an earlier place; change anything; remove one of
-the last steps (as many as the code)."""
+"""Subjects of demands that are not about facts (predicates and fluents have numbers from 0).
+
+``BORROW_STEP``: move a step to an earlier place; the demand's code is the number of the step. ``ANY_CHANGE``: change
+anything. ``FEWER_STEPS``: remove one of the last steps; the demand's code says how many steps these are.
+"""
 
 TaskKey = tuple[object, ...]
 """Identifies a task among the tasks of a node."""
@@ -35,11 +56,12 @@ TaskFunction = Callable[[], None]
 class Transition(NamedTuple):
     """What an edge does.
 
-    ``number``: the original step concerned (from 1; 0 for an insertion). ``step``: the step that is executed, if any.
-    ``position``, ``deferred`` and ``borrowed`` describe the target.
+    ``number``: the number of the original step that the edge is about, from 1; 0 for an insertion. ``step``: the step
+    that is executed; ``None`` if the edge executes none. ``position``, ``deferred`` and ``borrowed``: those of the
+    edge's target.
     """
 
-    kind: int
+    kind: EdgeKind
     number: int
     step: GroundAction | None
     cost: Number
@@ -49,41 +71,49 @@ class Transition(NamedTuple):
 
     @property
     def deleted(self) -> int:
-        """The step that it deletes, as a bit."""
-        return 1 << self.number if self.kind in (DELETE, HALF_SUBSTITUTE) else 0
+        """The step that the edge deletes, as a bit; 0 if it deletes none."""
+        return 1 << self.number if self.kind in (EdgeKind.DELETE, EdgeKind.HALF_SUBSTITUTE) else 0
 
 
 class Edge(NamedTuple):
-    """An edge made by a :class:`Transition`; ``effects``: of the executed step."""
+    """An edge made by a :class:`Transition`. ``effects``: what the executed step does; ``None`` if there is no step."""
 
     source: Node
     target: Node
-    kind: int
+    kind: EdgeKind
     number: int
     step: GroundAction | None
     effects: GroundEffects | None
     cost: Number
     deleted: int
 
-    def is_indifferent_to(self, demand: Demand, full: bool, task: RepairTask) -> bool:
-        """Whether a demand passes unchanged, because the step that is executed or left out cannot affect it."""
+    def is_indifferent_to(self, demand: Demand, all_edits: bool, task: RepairTask) -> bool:
+        """Whether the step that the edge executes or leaves out cannot affect a demand, which then passes unchanged.
+
+        ``all_edits``: see :class:`Node`.
+        """
         if self.effects is None:
-            return not (full and self.deleted)
+            return not (all_edits and self.deleted)
         subject = demand.subject
         return subject == BORROW_STEP or (subject >= 0 and not task.may_change(self.effects, demand))
 
 
 class Node:
-    """A node (see :mod:`.search`). If it has ``broken`` rules, only that flaw matters.
+    """A node (see :mod:`.search`). If it has ``broken_instances`` of rules, only that flaw matters.
 
-    ``faults``: the remaining faults as bits, once estimated. ``deleted``: the steps, as bits, that some path to the
-    node deletes; a substitution instead costs only the surcharge. ``demands``: for each demand, the cost of the edits
-    between the node and the flaw, and whether it arrived in full (see :meth:`RepairSearch.receive`).
+    ``demands``: for each demand received, two values. The first, ``cost_to_flaw``, is the cost of the edits between the
+    node and the flaw. The second, ``all_edits``, says whether every edit may be offered for the demand; if false, only
+    steps before the node are looked for that could be moved to after it.
+    ``remaining_faults``: the faults after the node, as bits; ``None`` until they are estimated.
+    ``deleted``: the steps, as bits, that some path to the node deletes. To substitute such a step instead of deleting
+    it costs only the difference of the two weights.
+    ``done``: the keys of the tasks that have run.
+    ``cost_to_go``: the least cost from the node to a terminal, set after the search; ``None`` if it reaches none.
     """
 
     __slots__ = (
-        "borrowed", "broken", "cost", "cost_to_go", "deferred", "deleted", "demands", "done", "edges", "execution",
-        "expanded", "faults", "flaws", "parents", "position", "tasks", "terminal",
+        "borrowed", "broken_instances", "cost", "cost_to_go", "deferred", "deleted", "demands", "done", "edges",
+        "execution", "flaws", "is_expanded", "is_terminal", "parents", "position", "remaining_faults", "tasks",
     )  # fmt: skip
 
     def __init__(self, position: int, execution: Execution, deferred: frozenset[int], borrowed: frozenset[int]) -> None:
@@ -92,17 +122,17 @@ class Node:
         self.deferred = deferred
         self.borrowed = borrowed
         self.cost: Number = 0
-        self.faults: int | None = None
-        self.broken: tuple[BrokenInstance, ...] = ()
+        self.remaining_faults: int | None = None
+        self.broken_instances: tuple[BrokenInstance, ...] = ()
         self.edges: list[Edge] = []
         self.parents: list[Edge] = []
         self.demands: dict[Demand, tuple[Number, bool]] = {}
         self.tasks: dict[TaskKey, tuple[Number, TaskFunction]] = {}
         self.done: set[TaskKey] = set()
         self.flaws: list[tuple[TaskKey, TaskFunction, Number]] = []
-        self.expanded = False
+        self.is_expanded = False
         self.deleted = 0
-        self.terminal = False
+        self.is_terminal = False
         self.cost_to_go: Number | None = None
 
     @property

@@ -308,7 +308,7 @@ class Automaton:
         if has_global_change:
             bits = self._bits(state, None)
             if bits is None:
-                return [], [] if () in self.undecided else [()]
+                return [], [()] if self._has_open_instances() and () not in self.undecided else []
             all_due, global_bits = all_due or bits != global_bits, bits
         if not self.default_retired and (self._default_awake or all_due):
             default = program.move(self.default.state, self.default_bits | global_bits, time_bits, letter_time)[0]
@@ -393,11 +393,16 @@ class Automaton:
             instance.bits = bits
 
     def _retire_all(self) -> None:
-        """Stop all instances: none can be decided, because a leaf without parameters is undefined."""
-        self.undecided.add(())
+        """Retire all instances as undecided, because a leaf without parameters is undefined."""
+        if self._has_open_instances():
+            self.undecided.add(())
         self.default_retired = True
         for binding in list(self.instances):
             self._retire(binding)
+
+    def _has_open_instances(self) -> bool:
+        """Whether the verdict on some instance is not yet permanent."""
+        return bool(self.instances) or not self.default_retired
 
     def _retire(self, binding: Binding) -> None:
         del self.instances[binding]

@@ -56,7 +56,7 @@ MAX_QUERIES = 200
 Binding = tuple[tuple[str, str], ...]
 
 
-class EncodedReporter(WorldsReporter):
+class CircuitReporter(WorldsReporter):
     """Reports on one plan by its encoding."""
 
     def __init__(self, case: AuditCase, restrictions: Restrictions, step_order: tuple[int, ...] = ()) -> None:
