@@ -17,9 +17,9 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.task import ElaboratedTask, elaborate_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, refusal_of
+from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, make_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
+from plansafe.verifier.execution.steps import Tolerance, widen_tolerance
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
@@ -128,14 +128,14 @@ class CompiledTask(NamedTuple):
 
     def tolerance(self, read: ResolvedPlan) -> Tolerance:
         """The tolerance of durations and separation in a plan, which accepts rounding of the last printed decimal."""
-        return rounded_tolerance(self.options.tolerance, read.text.decimals)
+        return widen_tolerance(self.options.tolerance, read.text.decimals)
 
     def refusal(self, capability: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
         """Why ``capability`` (`the repair of plans`, ..) is refused; ``None`` if task and plan have one world."""
         feature = self.open_feature
         if feature is None and read is not None and read.is_open:
             feature = OpenFeature("the order or the durations of the plan are open")
-        return None if feature is None else refusal_of(feature, capability)
+        return None if feature is None else make_refusal(feature, capability)
 
     def require_one_world(self, capability: str, read: ResolvedPlan | None = None) -> None:
         """Raise :class:`NeedsOneWorld` unless task and plan have one world."""
@@ -338,7 +338,7 @@ def _make_engine(
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refusal=None if feature is None else refusal_of(feature, "the replay in one world"),
+        refusal=None if feature is None else make_refusal(feature, "the replay in one world"),
     )
 
 

@@ -19,11 +19,11 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes, parse_number
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
+from plansafe.verifier.execution.broken_instances import BrokenInstance, find_new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
@@ -222,7 +222,7 @@ class Monitor:
         if self.runtime is None or self._before is None:
             return ()
         self.runtime.enter_state(self.simulation.state, _net_changes(log), LetterTime(self.letter, self.letter, False))
-        return self._named_rules(new_violations(self._before, self.runtime))
+        return self._named_rules(find_new_violations(self._before, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -351,8 +351,8 @@ def _net_changes(log: list[StateChange]) -> list[StateChange]:
     return [change for key, change in last.items() if not isinstance(change[2], bool) or count[key] % 2]
 
 
-def _verdict(monitor: Invariant | Automaton) -> int:
-    if isinstance(monitor, Invariant):
+def _verdict(monitor: InvariantMonitor | Automaton) -> int:
+    if isinstance(monitor, InvariantMonitor):
         if monitor.final:
             return PRESENTLY_VIOLATED if monitor.episodes else PRESENTLY_SATISFIED
         return PERMANENTLY_VIOLATED if monitor.episodes or monitor.violations else PRESENTLY_SATISFIED
