@@ -1,4 +1,4 @@
-"""The classes of error by their definitions, from the least repairs and a relaxation in which nothing is ever lost.
+"""The error classes by their definitions, from the least repairs and a delete relaxation.
 
 In the relaxation every ground atom may be true, may be false, or may be both; an atom that may be true (or false) stays
 so. A precondition that is false there can never hold. A derived atom may be true if its body may be (least fixpoint),
@@ -199,7 +199,7 @@ def edit_class(kinds: list[str]) -> set[str]:
 
 
 def classes(task: Task, best: Optimum) -> set[str]:
-    """The set of classes, but for *unsafe goal*, which takes a proof."""
+    """The set of classes, except *unsafe goal*, which needs a proof."""
     if best.cost == 0:
         return set()
     impossible = faults(task)

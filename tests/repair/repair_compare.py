@@ -1,4 +1,4 @@
-"""What the verifier says about a task's repairs and classes, held against the enumeration."""
+"""Compare the verifier's repairs and classes of a task with the enumeration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROOF = (6, 300)  # length and number of plans among which one refutes a proof t
 
 
 def expected(task: Task) -> Optimum | None:
-    """The enumeration's answer; None where it would take too long."""
+    """The result of the enumeration; None if it would take too long."""
     try:
         return optimum(task, LIMIT)
     except TooMany:
@@ -44,7 +44,7 @@ def checker_of(task: Task) -> Checker:
 
 
 def options_of(task: Task) -> RepairOptions:
-    """How the verifier is to search."""
+    """The search options for the verifier."""
     return RepairOptions(
         weights=Weights(*task.weights),
         protected=task.protected,
@@ -75,7 +75,7 @@ def differences(task: Task, best: Optimum) -> list[str]:
 
 
 def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
-    """Where a search for repairs disagrees with the enumeration."""
+    """The disagreements of a search for repairs with the enumeration."""
     if best.cost == 0:
         return [] if result.status is RepairStatus.ALREADY_SAFE else [f"status: {result.status} of a safe plan"]
     if best.cost is None:
@@ -115,7 +115,7 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
 
 
 def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
-    """Where a search that may have ended early claims what the enumeration disproves."""
+    """The claims of a search that may have ended early that the enumeration disproves."""
     out = []
     cost = result.repairs[0].cost if result.repairs else None
     if result.optimal and "limit" in result.detail:
@@ -133,7 +133,7 @@ def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> li
 
 
 def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The repairs as the enumeration writes them."""
+    """The repairs in the form of the enumeration."""
     return {
         (tuple(map(normal, listed.steps)), tuple(sorted([edit.kind.value for edit in listed.edits])))
         for listed in result.repairs
@@ -141,7 +141,7 @@ def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str
 
 
 def scripts_text(repairs: object) -> str:
-    """Some repairs, a line each."""
+    """Some repairs, one per line."""
     assert isinstance(repairs, set | frozenset)
     lines = [f"  {' '.join(kinds)}: {' '.join(steps)}" for steps, kinds in sorted(repairs)]
     return "\n".join(lines[:MAX_SHOWN] + (["  .."] if len(lines) > MAX_SHOWN else []))
@@ -189,7 +189,7 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
 
 
 def of_classes(theirs: set[str], ours: set[str], status: RepairStatus) -> list[str]:
-    """Where the classes disagree; *irreparable* and *unsafe goal* take a proof, which an enumeration is not."""
+    """The classes that disagree; *irreparable* and *unsafe goal* need a proof, which an enumeration does not give."""
     if "irreparable" in theirs and status is RepairStatus.NOT_FOUND:
         theirs = theirs - {"irreparable"} | {"unknown"}
     if ours - {"unsafe goal"} != theirs:
@@ -209,7 +209,7 @@ def problems(task: Task) -> list[str]:
 
 
 def reproduction(task: Task) -> str:
-    """All that is needed to see a disagreement."""
+    """The text that reproduces a disagreement."""
     best = expected(task)
     lines = [task.domain_text(), task.problem_text(), *task.safety_texts(), task.plan_text()]
     lines.append(f"weights {dict(zip(KINDS, map(str, task.weights), strict=True))}, bound {task.bound}, ")

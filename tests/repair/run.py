@@ -1,4 +1,4 @@
-"""Hold repairs and classes against exhaustive enumeration on random tasks; print every sort of difference, shrunk.
+"""Compare repairs and classes with an exhaustive enumeration on random tasks; print each kind of difference, shrunk.
 
 usage: python tests/repair/run.py [--count 500] [--seed 1] [--jobs 2] [--show 5] [--judge introduced] [--exempt]
 

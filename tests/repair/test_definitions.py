@@ -1,4 +1,4 @@
-"""Repairs and classes computed by hand, held against the enumeration that the other tests rely on."""
+"""The enumeration, on which the other tests rely, gives repairs and classes that were computed by hand."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def test_a_protected_step_is_kept() -> None:
     assert {kinds for _, kinds in best.repairs} == {("insert",)}
 
 
-def test_weights_choose() -> None:
+def test_weights_decide_the_least_repair() -> None:
     tested_task = kitchen("(switch-on s1) (take c1) (wash c1)")
     dear = tested_task._replace(weights=(1, Fraction(1, 2), 1, 1))
     assert optimum(dear).cost == Fraction(1, 2)
     assert optimum(dear).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
 
 
-def test_a_new_step_that_nothing_needs_is_no_repair() -> None:
+def test_a_repair_has_no_needless_new_step() -> None:
     # Switching on the other stove is safe, but so is doing nothing at all in its place.
     rules = "(:process never :on (switch-on s1) :forbid (free))"
     tested_task = kitchen("(switch-on s1) (take c1) (wash c1)", rules)
@@ -89,7 +89,7 @@ def test_a_new_step_that_nothing_needs_is_no_repair() -> None:
     assert described(tested_task) == (1, expected, ["additional", "order", "process hazard"])
 
 
-def test_two_new_steps_needed_only_by_each_other_are_no_repair() -> None:
+def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
     # Switching the other stove on and off again costs 2, leaving the step out costs 3; only the latter is a repair.
     never = "(:process never :on (switch-on s2) :require (on s2))"
     tested_task = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
@@ -113,11 +113,11 @@ def test_impossible_steps_explain_their_own_removal() -> None:
 
 
 @pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
-def test_what_can_never_hold(tap: str, expected: dict[int, str]) -> None:
+def test_a_precondition_that_can_never_hold_is_an_affordance_error(tap: str, expected: dict[int, str]) -> None:
     assert faults(kitchen("(take c1) (wash c1)", tap=tap)) == expected
 
 
-def test_goal_and_nothing_within_the_bound() -> None:
+def test_an_unreachable_goal_within_the_bound_is_irreparable() -> None:
     tested_task = kitchen("", goal="(and (clean c1) (free))")
     assert described(tested_task) == (None, [], ["irreparable", "unmet goal"])
     assert described(tested_task._replace(bound=3))[0] == 3
@@ -156,7 +156,7 @@ ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box
         ("(when (c ?b) (a ?b))", {}),
     ],
 )
-def test_what_is_added_at_the_same_time_never_becomes_false(effect: str, expected: dict[int, str]) -> None:
+def test_a_fact_added_and_deleted_at_once_stays_true(effect: str, expected: dict[int, str]) -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
     tested_task = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
     assert faults(tested_task) == expected
@@ -168,7 +168,7 @@ def test_what_is_added_at_the_same_time_never_becomes_false(effect: str, expecte
 
 
 @pytest.mark.slow
-def test_the_shortcut_through_states_changes_nothing() -> None:
+def test_the_shortcut_through_states_gives_the_same_repairs() -> None:
     tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
     tasks += [tested_task for tested_task in map(partial(task, 7), range(60)) if script_count(tested_task) < 400]
     assert len(tasks) > 20

@@ -1,4 +1,4 @@
-"""Repairs and classes equal exhaustive enumeration on random tasks; ``run.py`` does any number of them."""
+"""Repairs and classes equal an exhaustive enumeration on random tasks; ``run.py`` compares any number of tasks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def test_repairs_and_classes_equal_the_enumeration(batch: int) -> None:
             pytest.fail(f"task {number} of seed {SEED}\n{reproduction(tested_task)}", pytrace=False)
 
 
-def test_tasks_are_functions_of_their_numbers() -> None:
+def test_a_task_depends_only_on_its_seed_and_number() -> None:
     assert task(SEED, 0) == task(SEED, 0)
     assert task(SEED, 0) != task(SEED, 1)

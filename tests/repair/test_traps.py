@@ -1,7 +1,7 @@
-"""Where a search would game the specification: the first repair offered falls into none of these traps.
+"""Repairs that satisfy the specification in an unintended way (traps): the first repair is none of them.
 
-In the small domains all repairs of least cost are enumerated, so each test also shows that its trap is one: the
-tempting plan is as safe, or as cheap, as the repair that is offered first.
+In the small domains all repairs of least cost are enumerated, so each test also shows that its trap is real: the
+tempting plan is as safe, or as cheap, as the first repair.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Offer = tuple[str, list[str]]  # kinds of edits, steps
 
 
 def first(task: Task) -> Offer:
-    """The repair that is offered first."""
+    """The first repair of the result."""
     result = repair(checker_of(task), Source("trap.plan", task.plan_text()), options_of(task))
     assert result.status is RepairStatus.FOUND, result
     return kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
@@ -47,7 +47,7 @@ def safe(task: Task, plan: str) -> bool:
     return KernelTask(task).kernel.audit(plan).headline in GOOD
 
 
-# -- small domains: the tempting repair, and the offered one ----------------------------------------------------------
+# -- small domains: the tempting repair, and the first one -----------------------------------------------------------
 
 STOVES = """(define (domain stoves) (:types stove - object gas - stove pot - object)
   (:predicates (lit ?s - stove) (cooked ?p - pot) (in-kitchen))
@@ -229,7 +229,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_the_first_repair_is_no_trap(name: str) -> None:
+def test_the_first_repair_avoids_the_trap(name: str) -> None:
     task, tempting, live, offered = TRAPS[name]
     repairs = least(task)
     assert offered in repairs
@@ -237,7 +237,7 @@ def test_the_first_repair_is_no_trap(name: str) -> None:
     assert first(task) == offered
 
 
-def test_what_tempts_without_being_a_repair_is_safe_and_as_cheap() -> None:
+def test_a_tempting_plan_that_is_not_a_repair_is_safe() -> None:
     for name in ("another stove is switched on instead", "someone else gets the pill"):
         task, (_, tempting), _, _ = TRAPS[name]
         assert safe(task, "\n".join(tempting))
@@ -251,7 +251,7 @@ def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
     assert first(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
 
 
-def test_weights_turn_the_choice() -> None:
+def test_weights_change_the_first_repair() -> None:
     task = TRAPS["the main step is dropped where the goal is silent"].task
     assert first(task) == ("insert", steps("(wash) (dry) (plug-in)"))
     assert first(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
@@ -271,7 +271,7 @@ HOUSE = """(define (problem house) (:domain household)
 
 
 def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list[Offer]:
-    """The repairs that are offered, in order."""
+    """The repairs of the result, in order."""
     specs = root / "specs" / "plansafe" / "specs"
 
     def resolve(name: str, _: Source) -> Source | None:
@@ -294,7 +294,7 @@ def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list
     return [(kinds(listed), list(listed.steps)) for listed in result.repairs]
 
 
-def test_the_stove_is_switched_off_and_no_other_one_used(root: Path) -> None:
+def test_the_stove_is_switched_off_instead_of_using_another_one(root: Path) -> None:
     repair_result = household(
         root,
         "gas electric - stove pot - vessel soup - food",

@@ -18,9 +18,9 @@ from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
 from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
-from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
-from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, no_openings
+from plansafe.verifier.symbolic.orders.template import PlanTemplate, TooHard, make_empty_openings
 from quick import quick_every
 
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
@@ -70,12 +70,12 @@ def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch)
         raise TooHard("no circuits today")
 
     monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
-    monkeypatch.setattr(explicit_orders, "MAX_POINTS", 2)
+    monkeypatch.setattr(explicit_orders, "MAX_NODES", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
     assert verdict.executable is Worlds.SOME  # two replays show it
     verdict = audit_plan("(make) (make) (need) (count)", [(1, 3)])
     assert verdict.executable is verdict.goal is Worlds.UNKNOWN
-    assert verdict.limits == ("no circuits today", "the orders come to more than 2 different points")
+    assert verdict.limits == ("no circuits today", "the orders reach more than 2 different states")
 
 
 def test_verdicts_are_unknown_after_the_deadline() -> None:
@@ -119,8 +119,8 @@ def test_exclusive_pairs_are_never_both_true() -> None:
         case = generate_order_case("effects", 41, number)
         checker = case.checker()
         steps, order = resolve_steps(case, checker), PartialOrder(len(case.plan), case.pairs)
-        moments = Moments(PlanTemplate(checker.engine, no_openings(checker.engine), steps), order)
-        exclusive = ExclusivePairs(moments)
+        timeline = FactTimeline(PlanTemplate(checker.engine, make_empty_openings(checker.engine), steps), order)
+        exclusive = ExclusivePairs(timeline)
         for sequence in all_orders(order):
             for length in range(len(sequence) + 1):
                 run = Replay(checker.engine, HALT)

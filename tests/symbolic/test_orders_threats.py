@@ -31,10 +31,10 @@ def random_order(random: Random, size: int) -> PartialOrder:
     )
 
 
-def value_at(writers: Writers, order: tuple[int, ...], moment: int) -> bool:
+def value_at(writers: Writers, order: tuple[int, ...], time_point: int) -> bool:
     is_true = bool(writers.initial)
     for step in order:
-        if step == moment:
+        if step == time_point:
             break
         is_true = (is_true or bool(writers.making >> step & 1)) and not writers.breaking >> step & 1
     return is_true
@@ -45,7 +45,7 @@ def test_the_transitive_closure_agrees_with_all_linear_extensions() -> None:
     for _ in range(100):
         order = random_order(random, random.randint(1, 5))
         extensions = [sequence for sequence in permutations(range(1, order.size + 1)) if allows(order, sequence)]
-        assert order.linear_extension() in extensions
+        assert order.find_linear_extension() in extensions
         for a in range(1, order.size + 1):
             for b in range(1, order.size + 1):
                 always = a != b and all(sequence.index(a) < sequence.index(b) for sequence in extensions)
@@ -68,15 +68,15 @@ def test_the_criterion_is_exact_for_unconditional_writes() -> None:
         makes = sum(1 << step for step, kind in kinds.items() if kind == "+")
         breaks = sum(1 << step for step, kind in kinds.items() if kind == "-")
         writers = Writers(random.random() < 0.5, makes, breaks, makes, breaks)
-        moment = random.randint(END, order.size)
+        time_point = random.randint(END, order.size)
         fact_value = random.random() < 0.5
         extensions = [sequence for sequence in permutations(range(1, order.size + 1)) if allows(order, sequence)]
-        truth = all(value_at(writers, sequence, moment) is fact_value for sequence in extensions)
-        assert holds_in_every_order(order, writers, moment, fact_value) is truth
-        failing_order = find_failing_order(order, writers, moment, fact_value)
+        truth = all(value_at(writers, sequence, time_point) is fact_value for sequence in extensions)
+        assert holds_in_every_order(order, writers, time_point, fact_value) is truth
+        failing_order = find_failing_order(order, writers, time_point, fact_value)
         assert (failing_order is None) is truth
         assert failing_order is None or (
-            failing_order in extensions and value_at(writers, failing_order, moment) is not fact_value
+            failing_order in extensions and value_at(writers, failing_order, time_point) is not fact_value
         )
         seen_truths.add(truth)
     assert seen_truths == {True, False}
@@ -97,8 +97,8 @@ def test_the_criterion_is_sound_for_conditional_writes() -> None:
         ]
         initial = random.choice((True, False, None))
         writers = Writers(initial, *masks)
-        moment, fact_value = random.randint(END, order.size), random.random() < 0.5
-        if not holds_in_every_order(order, writers, moment, fact_value):
+        time_point, fact_value = random.randint(END, order.size), random.random() < 0.5
+        if not holds_in_every_order(order, writers, time_point, fact_value):
             continue
         certain_count += 1
         open_steps = [step for step in steps if certain_kinds[step] != possible_kinds[step]]
@@ -111,5 +111,5 @@ def test_the_criterion_is_sound_for_conditional_writes() -> None:
                 makes = sum(1 << step for step in writing_steps if possible_kinds[step] == "+")
                 breaks = sum(1 << step for step in writing_steps if possible_kinds[step] == "-")
                 for start in (True, False) if initial is None else (initial,):
-                    assert value_at(Writers(start, makes, breaks, makes, breaks), sequence, moment) is fact_value
+                    assert value_at(Writers(start, makes, breaks, makes, breaks), sequence, time_point) is fact_value
     assert certain_count > 100

@@ -28,7 +28,7 @@ from plansafe.verifier.reporting.report import Worlds  # noqa: E402
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes  # noqa: E402
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported  # noqa: E402
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions  # noqa: E402
-from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: E402
+from plansafe.verifier.symbolic.worlds.circuit_report import CircuitReporter  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding import FactInput  # noqa: E402
 from plansafe.verifier.symbolic.worlds.encoding_queries import NoPossibleWorld  # noqa: E402
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, EngineContradiction  # noqa: E402
@@ -45,7 +45,7 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
     plan = Source("plan", case.plan)
     read = checker.read(plan)
     groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
-    audit = EncodedReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
+    audit = CircuitReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
         verdict = audit.queries.decide()
     except (NoPossibleWorld, Unsupported):
@@ -77,7 +77,7 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
         yield is_accepted, is_confirmed
 
 
-def _corrupt_world(rng: random.Random, audit: EncodedReporter, world: Completion) -> Completion:
+def _corrupt_world(rng: random.Random, audit: CircuitReporter, world: Completion) -> Completion:
     """A world with a few facts, numbers and outcomes changed."""
     facts, values, outcomes = set(world.facts), dict(world.values), dict(world.outcomes)
     keys = [key for key in audit.encoding.circuit.keys.values() if isinstance(key, FactInput)]

@@ -53,10 +53,10 @@ def audit(case: AuditCase) -> Report:
             from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
 
             return TimedReporter(case, restrictions).report()
-        from plansafe.verifier.symbolic.worlds.encoded_report import EncodedReporter  # noqa: PLC0415 - for such plans alone
+        from plansafe.verifier.symbolic.worlds.circuit_report import CircuitReporter  # noqa: PLC0415 - for such plans alone
 
         with paused_garbage_collection():
-            return EncodedReporter(case, restrictions, step_order).report()
+            return CircuitReporter(case, restrictions, step_order).report()
     except LimitReached as limit:
         if limit.kind is not LimitKind.OPEN_FACTS:
             raise
@@ -79,7 +79,7 @@ def _find_unsupported(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[s
 
 def _find_only_order(order: PartialOrder) -> tuple[int, ...]:
     """The only linear extension of a partial order; empty if it has several."""
-    return () if order.count_unordered_pairs() else order.linear_extension() or ()
+    return () if order.count_unordered_pairs() else order.find_linear_extension() or ()
 
 
 def missing_solver(error: ModuleNotFoundError) -> Diagnostic | None:

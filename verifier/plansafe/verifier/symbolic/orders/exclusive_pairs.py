@@ -2,37 +2,37 @@
 
 A pair is exclusive if it is not true in S0 and no step makes it true: the pairs of critical-path heuristics (Haslum and
 Geffner, "Admissible heuristics for optimal planning", 2000), found over the steps of the plan. Without them, a solver
-would rediscover case by case that, for example, an agent that needs the tool needs it from another who has put it down.
+would find out case by case that, for example, an agent that needs a tool must wait until another agent has put it down.
 """
 
 from __future__ import annotations
 
 from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import bit_numbers
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
+from plansafe.verifier.symbolic.orders.partial_order import iterate_bits
 from plansafe.verifier.symbolic.orders.template import Fact
 
 MAX_FACTS = 1_500
-"""Only pairs of this many facts are examined."""
+"""Maximum number of facts whose pairs are examined; further facts are ignored."""
 MAX_IMPLIED = 20_000
-"""Implied literals that are used."""
+"""Maximum number of implied literals."""
 
 
-def find_implied_literals(moments: Moments) -> dict[int, list[Literal]]:
-    """For each step, literals at the moment before it that its precondition and the exclusive pairs imply.
+def find_implied_literals(timeline: FactTimeline) -> dict[int, list[Literal]]:
+    """For each step, literals at the time point before it that its precondition and the exclusive pairs imply.
 
     Raises ``LimitReached``.
     """
-    exclusive = ExclusivePairs(moments)
+    exclusive = ExclusivePairs(timeline)
     implied: dict[int, list[Literal]] = {}
     count = 0
     for step, precondition in exclusive.preconditions.items():
         excluded = 0
-        for literal in bit_numbers(precondition):
+        for literal in iterate_bits(precondition):
             excluded |= exclusive.pairs[literal]
-        for literal in bit_numbers(excluded & ~exclusive.negate(precondition)):
-            literal_before = moments.fact_at(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
+        for literal in iterate_bits(excluded & ~exclusive.negate(precondition)):
+            literal_before = timeline.fact_at(exclusive.facts[literal >> 1], step) ^ (literal & 1) ^ 1
             if literal_before != TRUE:
                 implied.setdefault(step, []).append(literal_before)
             count += 1
@@ -42,57 +42,59 @@ def find_implied_literals(moments: Moments) -> dict[int, list[Literal]]:
 
 
 class ExclusivePairs:
-    """The exclusive pairs, a greatest fixpoint. Literals are ``2 * number`` of a fact, plus one for its negation.
+    """The exclusive pairs, a greatest fixpoint.
 
-    Sets of literals are masks. ``pairs[l]`` are the literals that are never true together with ``l``, and ``l`` itself
-    if it is never true.
+    A literal is ``2 * number`` of a fact, plus one for its negation. A set of literals is a mask: bit ``l`` is literal
+    ``l``. ``pairs[l]`` are the literals that are never true together with ``l``. They include ``l`` itself if it is
+    never true. ``preconditions`` has for each step the literals in its precondition.
     """
 
-    def __init__(self, moments: Moments) -> None:
-        self.moments = moments
-        self.facts: list[Fact] = list(moments.template.held)[:MAX_FACTS]
+    def __init__(self, timeline: FactTimeline) -> None:
+        self.timeline = timeline
+        self.facts: list[Fact] = list(timeline.template.current_inputs)[:MAX_FACTS]
         self._literals = {fact: 2 * number for number, fact in enumerate(self.facts)}
-        self._positive = sum([1 << 2 * number for number in range(len(self.facts))])
-        self._all = self._positive * 3
-        steps = range(1, moments.order.size + 1)
-        self.preconditions = {step: self._precondition(step) for step in steps}
-        possible = 0
+        self._positive_literals = sum([1 << 2 * number for number in range(len(self.facts))])
+        self._all_literals = self._positive_literals * 3
+        steps = range(1, timeline.order.size + 1)
+        self.preconditions = {step: self._encode_precondition(step) for step in steps}
+        initially_possible = 0
         for fact, literal in self._literals.items():
-            initial = moments.template.initial[fact]
-            possible |= (initial != FALSE) << literal | (initial != TRUE) << literal + 1
+            initial = timeline.template.initial_facts[fact]
+            initially_possible |= (initial != FALSE) << literal | (initial != TRUE) << literal + 1
         self.pairs = [
-            self._all & ~possible if possible >> literal & 1 else self._all for literal in range(2 * len(self.facts))
+            self._all_literals & ~initially_possible if initially_possible >> literal & 1 else self._all_literals
+            for literal in range(2 * len(self.facts))
         ]
-        self._never_true = self._all & ~possible
-        effects = {step: self._effects(step) for step in steps}
+        self._never_true = self._all_literals & ~initially_possible
+        effects = {step: self._find_effects(step) for step in steps}
         changed = True
         while changed:
             changed = False
             for step in steps:
-                check_deadline(moments.deadline)
+                check_deadline(timeline.deadline)
                 changed = self._apply_step(self.preconditions[step], *effects[step]) or changed
 
     def negate(self, mask: int) -> int:
         """The negations of the literals of a mask."""
-        return (mask & self._positive) << 1 | mask >> 1 & self._positive
+        return (mask & self._positive_literals) << 1 | mask >> 1 & self._positive_literals
 
-    def _precondition(self, step: int) -> int:
+    def _encode_precondition(self, step: int) -> int:
         """The literals in the conjunction of a step's precondition."""
         mask = 0
-        for part in self.moments.conjuncts(self.moments.template.steps[step].precondition):
-            fact = self.moments.held_fact(part)
+        for part in self.timeline.list_conjuncts(self.timeline.template.steps[step].precondition):
+            fact = self.timeline.find_fact(part)
             if fact in self._literals:
                 mask |= 1 << self._literals[fact] + (part & 1)
         return mask
 
-    def _effects(self, step: int) -> tuple[int, int]:
+    def _find_effects(self, step: int) -> tuple[int, int]:
         """The literals that a step may make true, and those that it certainly makes false."""
-        template = self.moments.template.steps[step]
+        template = self.timeline.template.steps[step]
         made_true = made_false = 0
         if template.precondition == FALSE:
             return 0, 0
         for fact in template.facts:
-            write = self.moments.writes(fact).get(step)
+            write = self.timeline.find_writes(fact).get(step)
             literal = self._literals.get(fact)
             if write is not None and literal is not None:
                 made_true |= (write.makes != FALSE) << literal | (write.breaks != FALSE) << literal + 1
@@ -103,18 +105,18 @@ class ExclusivePairs:
         """Remove the pairs that a step may make true; return whether there are any."""
         pairs = self.pairs
         false_before = self._never_true
-        for literal in bit_numbers(precondition):
+        for literal in iterate_bits(precondition):
             if pairs[literal] & precondition:
                 return False  # the precondition is never true
             false_before |= pairs[literal]
-        possible_after = self._all & ~(false_before | self.negate(precondition) | made_false) | made_true
+        possible_after = self._all_literals & ~(false_before | self.negate(precondition) | made_false) | made_true
         changed = False
-        for literal in bit_numbers(made_true):
+        for literal in iterate_bits(made_true):
             partners = pairs[literal] & possible_after
             if partners:
                 changed = True
                 pairs[literal] &= ~partners
-                for partner in bit_numbers(partners):
+                for partner in iterate_bits(partners):
                     pairs[partner] &= ~(1 << literal)
         self._never_true &= ~made_true
         return changed

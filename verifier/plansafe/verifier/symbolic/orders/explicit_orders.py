@@ -1,8 +1,8 @@
-"""Orders of a plan executed by the explicit engine: a given order, a greedy one, or all of them.
+"""Execute orders of a plan with the explicit engine: a given order, a greedy one, or all of them.
 
-Every verdict rests on such an execution. :func:`enumerate_orders` is for plans that the encoding does not cover. Orders
-that have taken the same steps and reached the same state with the same rule monitors have the same futures, so each
-such point is expanded once.
+Every verdict on a world rests on such an execution. :func:`enumerate_orders` is for plans that the encoding does not
+cover. If two orders have taken the same steps and have reached the same state with the same rule monitors, they have
+the same futures. So the search visits each such node (steps, state and monitors) once.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import check_deadline
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, bit_numbers
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, iterate_bits
 from plansafe.verifier.symbolic.orders.template import TooHard
 
 MAX_TRIES = 50_000
-"""Attempts to take a step, in the search for a greedy order."""
-MAX_POINTS = 30_000
-"""Points of executions that are expanded."""
+"""Maximum number of attempts to take a step, in the search for a greedy order."""
+MAX_NODES = 30_000
+"""Maximum number of nodes that the enumeration visits."""
 
 
 class OrderVerdict(NamedTuple):
-    """Whether a plan in one world is executable, reaches the goal and is safe; ``None``: undecided there."""
+    """Whether a plan is executable, reaches the goal and is safe in one world. ``None``: the engine is undecided."""
 
     executable: bool | None
     goal: bool | None
@@ -72,17 +72,18 @@ def execute_order(
 def find_greedy_order(
     engine: Engine, steps: Sequence[GroundAction | IllFormed], order: PartialOrder, deadline: float | None = None
 ) -> tuple[int, ...]:
-    """An order that always takes the first applicable step. If there is none, the other steps follow.
+    """Find an order that always takes the first applicable step.
 
-    Quadratic in the number of steps; after ``MAX_TRIES`` attempts, the other steps follow. Raises ``LimitReached``.
+    If no step is applicable, or after :data:`MAX_TRIES` attempts, the other steps follow in the order of the text.
+    Quadratic in the number of steps. Raises ``LimitReached``.
     """
     execution = Execution(engine)
-    path: list[int] = []
+    taken_order: list[int] = []
     taken = tries = 0
     stuck = False
-    while not stuck and len(path) < order.size:
+    while not stuck and len(taken_order) < order.size:
         stuck = True
-        for number in bit_numbers(order.all_steps & ~taken):
+        for number in iterate_bits(order.all_steps & ~taken):
             step = steps[number - 1]
             if order.before[number] & ~taken or isinstance(step, IllFormed):
                 continue
@@ -96,11 +97,11 @@ def find_greedy_order(
             except NumberTooLarge:
                 is_taken = False
             if is_taken:
-                path.append(number)
+                taken_order.append(number)
                 taken |= 1 << number
                 stuck = False
                 break
-    return order.linear_extension([1 << number for number in path])
+    return order.find_linear_extension([1 << number for number in taken_order])
 
 
 def enumerate_orders(
@@ -109,49 +110,49 @@ def enumerate_orders(
     order: PartialOrder,
     criteria: VerdictCriteria,
     deadline: float | None,
-    note: Callable[[OrderVerdict, tuple[int, ...]], bool],
+    report_verdict: Callable[[OrderVerdict, tuple[int, ...]], bool],
 ) -> None:
-    """Call ``note`` with a verdict and an order for every possible end of a trace, until it returns ``True``.
+    """Call ``report_verdict`` with a verdict and an order for every possible end of a trace, until it returns ``True``.
 
-    An order lists the steps up to the trace's end, with the failing one. Raises ``LimitReached``, and :class:`TooHard`
-    if there are too many points.
+    The order lists the steps up to the end of the trace, followed by the step that failed, if one did. Raises
+    ``LimitReached``, and :class:`TooHard` for more than :data:`MAX_NODES` nodes.
     """
     stack: list[tuple[int, tuple[int, ...], Execution]] = [(0, (), Execution.initial(engine, True, criteria))]
-    visited: set[tuple[int, object]] = set()
+    visited_nodes: set[tuple[int, object]] = set()
     while stack:
-        taken, path, execution = stack.pop()
+        taken, taken_order, execution = stack.pop()
         if taken == order.all_steps:
-            if note(_end_verdict(execution, True), path):
+            if report_verdict(_end_verdict(execution, True), taken_order):
                 return
             continue
         failing = 0
-        for number in bit_numbers(order.all_steps & ~taken):
+        for number in iterate_bits(order.all_steps & ~taken):
             if order.before[number] & ~taken:
                 continue
             check_deadline(deadline)
             try:
                 step = steps[number - 1]
-                after = None if isinstance(step, IllFormed) else execution.after(step)
+                successor = None if isinstance(step, IllFormed) else execution.after(step)
             except (NumberTooLarge, TooManyInstances):
-                if note(UNDECIDED, (*path, number)):
+                if report_verdict(UNDECIDED, (*taken_order, number)):
                     return
                 continue
-            if after is None:
+            if successor is None:
                 failing = failing or number
                 continue
-            point = (taken | 1 << number, after.key())
-            if point in visited:
+            node = (taken | 1 << number, successor.key())
+            if node in visited_nodes:
                 continue
-            visited.add(point)
-            if len(visited) > MAX_POINTS:
-                raise TooHard(f"the orders come to more than {MAX_POINTS} different points")
-            stack.append((taken | 1 << number, (*path, number), after))
-        if failing and note(_end_verdict(execution, False), (*path, failing)):
+            visited_nodes.add(node)
+            if len(visited_nodes) > MAX_NODES:
+                raise TooHard(f"the orders reach more than {MAX_NODES} different states")
+            stack.append((taken | 1 << number, (*taken_order, number), successor))
+        if failing and report_verdict(_end_verdict(execution, False), (*taken_order, failing)):
             return
 
 
 def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
-    """The verdict at the end of a trace."""
+    """The verdict on an execution that ends here; ``executable`` is false if the next step failed."""
     engine = execution.engine
     goal = engine.goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True

@@ -1,10 +1,13 @@
 """Temporal formulas over the letters of all orders at once.
 
-A letter is a moment of the trace. In general there is a letter before each step, with that step as its action, and one
-at the end. A formula that reads neither actions nor the next or last letter has the same value however often a state is
-repeated; for such a formula, S0 and the moments after the steps that write facts of its leaves suffice (*merged*
-letters). An operator is encoded by its definition, over the order of the letters: quadratic for most, cubic for
-``since``, ``until`` and similar. A letter exists only in worlds whose trace has it, and then all letters before it do.
+A letter is a time point of the trace. In general there is a letter before each step, whose action is this step, and a
+letter at the end. A formula that reads neither actions nor the next or last letter has the same value however often a
+state is repeated. For such a formula, two kinds of letters suffice (*merged* letters): S0, and the time points after
+the steps that write facts of its leaves.
+
+An operator is encoded by its definition, over the order of the letters. The size is quadratic for most operators, and
+cubic for ``since``, ``until`` and similar ones. A letter exists only in the worlds whose trace has it. Then all letters
+before it also exist.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from plansafe.verifier.model.operations import (
     trace_operator,
 )
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
-from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.partial_order import END
 from plansafe.verifier.symbolic.orders.template import TimePoint, TooHard
 
@@ -46,22 +49,30 @@ def ignores_repetition(formula: Formula) -> bool:
 
 
 class Letters:
-    """The letters of one formula; ``leaf(formula, moment)`` returns the literals of its state formulas.
+    """The letters of one formula.
 
-    ``writers``: the steps that write what the leaves read, if letters may be merged; else ``None``.
+    ``encode_leaf(formula, time_point)`` returns the literal of a formula without temporal operators. ``writers`` are
+    the steps that change what these formulas read, so that only letters after them are needed (merged letters).
+    ``None``: letters may not be merged.
     """
 
     def __init__(
-        self, moments: Moments, leaf: Callable[[Formula, TimePoint], Literal], writers: Sequence[int] | None
+        self,
+        timeline: FactTimeline,
+        encode_leaf: Callable[[Formula, TimePoint], Literal],
+        writers: Sequence[int] | None,
     ) -> None:
-        self.moments = moments
-        self.circuit = moments.circuit
-        self.leaf = leaf
-        self.merged = writers is not None
+        self.timeline = timeline
+        self.circuit = timeline.circuit
+        self.encode_leaf = encode_leaf
+        self.is_merged = writers is not None
         if writers is not None:
-            self.letters: list[TimePoint] = [moments.start, *[moments.following(step) for step in writers]]
+            self.letters: list[TimePoint] = [
+                timeline.start,
+                *[timeline.find_time_point_after(step) for step in writers],
+            ]
         else:
-            self.letters = [*range(1, moments.order.size + 1), END]
+            self.letters = [*range(1, timeline.order.size + 1), END]
         self._values: dict[tuple[int, TimePoint], Literal] = {}
         self._formulas: list[Formula] = []
 
@@ -69,40 +80,40 @@ class Letters:
 
     def exists(self, letter: TimePoint) -> Literal:
         """In which worlds the trace has a letter."""
-        moments = self.moments
+        timeline = self.timeline
         if letter == END:
-            return moments.is_executable()
-        if letter == moments.start:
+            return timeline.is_executable()
+        if letter == timeline.start:
             return TRUE
-        size = moments.order.size
-        return moments.is_reached(letter) if letter <= size else moments.is_taken(letter - size)
+        size = timeline.order.size
+        return timeline.is_reached(letter) if letter <= size else timeline.is_taken(letter - size)
 
-    def is_not_after(self, letter: TimePoint, moment: TimePoint) -> Literal:
-        """In which orders a letter is not after a moment, which may be a letter too."""
-        moments, size = self.moments, self.moments.order.size
-        if letter == moment or moment == END or letter == moments.start:
+    def is_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
+        """In which orders a letter is not after a time point, which may be a letter too."""
+        timeline, size = self.timeline, self.timeline.order.size
+        if letter == time_point or time_point == END or letter == timeline.start:
             return TRUE
-        if letter == END or moment == moments.start:
+        if letter == END or time_point == timeline.start:
             return FALSE
         # The letter after a step is at or before the one before a later step.
         first = letter - size if letter > size else letter
-        second = moment - size if moment > size else moment
+        second = time_point - size if time_point > size else time_point
         if first == second:
-            return TRUE if moment > size else FALSE
-        return moments.precedes(first, second)
+            return TRUE if time_point > size else FALSE
+        return timeline.precedes(first, second)
 
     def is_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
         """In which orders a letter is before another."""
         return FALSE if letter == later else self.is_not_after(letter, later)
 
     def is_next(self, letter: TimePoint, following: TimePoint) -> Literal:
-        """In which orders ``following`` is the letter right after ``letter``; not for merged letters."""
+        """In which orders ``find_time_point_after`` is the letter right after ``letter``; not for merged letters."""
         not_between = [
             self.circuit.both(self.is_earlier(letter, middle), self.is_earlier(middle, following)) ^ 1
             for middle in self.letters
             if middle not in (letter, following)
         ]
-        self.moments.check_limits()
+        self.timeline.check_limits()
         return self.circuit.conjunction([self.is_earlier(letter, following), *not_between])
 
     def is_last(self, letter: TimePoint) -> Literal:
@@ -114,58 +125,58 @@ class Letters:
         """In which orders a letter is letter 0; not for merged letters."""
         return self.circuit.conjunction([self.is_earlier(j, letter) ^ 1 for j in self.letters])
 
-    def _is_on_side(self, letter: TimePoint, moment: TimePoint, past: bool) -> Literal:
-        """In which worlds a letter is not after a moment (``past``), or exists and is not before it."""
+    def _is_on_side(self, letter: TimePoint, time_point: TimePoint, past: bool) -> Literal:
+        """In which worlds a letter is not after a time point (``past``), or exists and is not before it."""
         if past:
-            return self.is_not_after(letter, moment)
-        return self.circuit.both(self.is_not_after(moment, letter), self.exists(letter))
+            return self.is_not_after(letter, time_point)
+        return self.circuit.both(self.is_not_after(time_point, letter), self.exists(letter))
 
     # -- at the ends of the trace -------------------------------------------------------------------------------------
 
-    def at_start(self, formula: Formula) -> Literal:
+    def value_at_start(self, formula: Formula) -> Literal:
         """The value of a formula over the trace, at letter 0."""
         circuit = self.circuit
         match formula:
             case _ if not is_temporal(formula):
                 return self._at_first_letter(formula)
             case Not():
-                return self.at_start(formula.body) ^ 1
+                return self.value_at_start(formula.body) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.at_start(part) for part in formula.parts])
+                return join([self.value_at_start(part) for part in formula.parts])
             case Temporal() if formula.operator in TRACE_OPERATORS:
-                return self._whole_trace(formula)
+                return self._encode_trace_operator(formula)
             case Temporal() if formula.operator in ("always", "sometime"):
                 flip = formula.operator == "always"
                 body = formula.operands[0]
                 cases = [circuit.both(self.exists(k), self.value_at(body, k) ^ flip) for k in self.letters]
                 return circuit.disjunction(cases) ^ flip
             case Temporal() if formula.operator in ("until", "release"):
-                return self._operator_at(formula, self.moments.start)
+                return self._operator_at(formula, self.timeline.start)
             case Truth() | Atom() | Equal() | Compare() | Quantified() | Temporal():
                 return self._at_first_letter(formula)
             case _:
                 assert_never(formula)
 
     def _at_first_letter(self, formula: Formula) -> Literal:
-        if self.merged:
-            return self.value_at(formula, self.moments.start)
+        if self.is_merged:
+            return self.value_at(formula, self.timeline.start)
         circuit = self.circuit
         cases = [circuit.both(self.is_first(k), self.value_at(formula, k)) for k in self.letters]
         return circuit.disjunction(cases)
 
-    def at_end(self, formula: Formula) -> Literal:
+    def value_at_end(self, formula: Formula) -> Literal:
         """The value of a past formula at the last letter."""
-        if self.moments.all_taken:
+        if self.timeline.all_taken:
             return self.value_at(formula, END)
         circuit = self.circuit
         return circuit.disjunction([circuit.both(self.is_last(k), self.value_at(formula, k)) for k in self.letters])
 
-    def _whole_trace(self, formula: Temporal) -> Literal:
+    def _encode_trace_operator(self, formula: Temporal) -> Literal:
         operator = trace_operator(formula)
         match operator:
             case "at-end":
-                return self.at_end(formula.operands[0])
+                return self.value_at_end(formula.operands[0])
             case "sometime-before":
                 return self._sometime_before(*formula.operands)
             case "at-most-once":
@@ -181,23 +192,23 @@ class Letters:
                 assert_never(operator)
 
     def _sometime_before(self, formula: Formula, earlier: Formula) -> Literal:
-        """Before each letter with a formula there is a letter with another formula."""
+        """At some letter before each letter at which ``formula`` holds, ``earlier`` holds."""
         circuit = self.circuit
-        bad = []
+        violating_cases = []
         for k in self.letters:
             value = circuit.both(self.exists(k), self.value_at(formula, k))
             if value != FALSE:
                 none_before = [
                     circuit.both(self.is_earlier(j, k), self.value_at(earlier, j)) ^ 1 for j in self.letters if j != k
                 ]
-                bad.append(circuit.conjunction([value, *none_before]))
-                self.moments.check_limits()
-        return circuit.disjunction(bad) ^ 1
+                violating_cases.append(circuit.conjunction([value, *none_before]))
+                self.timeline.check_limits()
+        return circuit.disjunction(violating_cases) ^ 1
 
     def _at_most_once(self, formula: Formula) -> Literal:
-        """No letter without a formula is between two letters with it."""
+        """No letter at which a formula is false is between two letters at which it is true."""
         circuit = self.circuit
-        bad = []
+        violating_cases = []
         for k in self.letters:
             value = self.value_at(formula, k) ^ 1
             if value != FALSE:
@@ -206,9 +217,11 @@ class Letters:
                     circuit.conjunction([self.is_earlier(k, j), self.exists(j), self.value_at(formula, j)])
                     for j in self.letters
                 ]
-                bad.append(circuit.conjunction([value, circuit.disjunction(before), circuit.disjunction(after)]))
-                self.moments.check_limits()
-        return circuit.disjunction(bad) ^ 1
+                violating_cases.append(
+                    circuit.conjunction([value, circuit.disjunction(before), circuit.disjunction(after)])
+                )
+                self.timeline.check_limits()
+        return circuit.disjunction(violating_cases) ^ 1
 
     # -- operators that count: letter i is at time i ------------------------------------------------------------------
 
@@ -222,10 +235,13 @@ class Letters:
         return self.circuit.disjunction(cases)
 
     def _hold_between(self, formula: Formula, start: Number, end: Number | None) -> Literal:
-        """A formula holds at the last letter up to one time, and at all letters from there to another."""
+        """A formula holds from ``start`` until before ``end`` (``None``: until the end of the trace).
+
+        The value at ``start`` is the value at the last letter up to this time.
+        """
         circuit = self.circuit
         first = floor(start)
-        bad = []
+        violating_cases = []
         for k in self.letters:
             value = circuit.both(self.exists(k), self.value_at(formula, k) ^ 1)
             if value == FALSE:
@@ -233,13 +249,13 @@ class Letters:
             early = self._is_at_most(k, first)
             at_first = circuit.both(early, circuit.either(self._is_at_most(k, first - 1) ^ 1, self.is_last(k)))
             later = early ^ 1 if end is None else circuit.both(early ^ 1, self._is_at_most(k, ceil(end) - 1))
-            bad.append(circuit.both(value, circuit.either(at_first, later)))
-        return circuit.disjunction(bad) ^ 1
+            violating_cases.append(circuit.both(value, circuit.either(at_first, later)))
+        return circuit.disjunction(violating_cases) ^ 1
 
     def _always_within(self, formula: Formula, answer: Formula, bound: Number) -> Literal:
-        """At or within a time after each letter with a formula, there is a letter with another."""
+        """At most ``bound`` letters after each letter at which ``formula`` holds, ``answer`` holds."""
         circuit = self.circuit
-        bad = []
+        violating_cases = []
         for k in self.letters:
             value = circuit.conjunction([self.exists(k), self.value_at(formula, k), self.value_at(answer, k) ^ 1])
             if value == FALSE:
@@ -250,83 +266,86 @@ class Letters:
                 if answered != FALSE:
                     between = [circuit.both(self.is_earlier(k, m), self.is_earlier(m, j)) for m in self.letters]
                     none_in_time.append(circuit.both(answered, self._at_most(between, floor(bound) - 1)) ^ 1)
-            bad.append(circuit.conjunction([value, *none_in_time]))
-        return circuit.disjunction(bad) ^ 1
+            violating_cases.append(circuit.conjunction([value, *none_in_time]))
+        return circuit.disjunction(violating_cases) ^ 1
 
     def _is_at_most(self, letter: TimePoint, bound: int) -> Literal:
         """In which orders the number of a letter is at most ``bound``; not for merged letters."""
         return self._at_most([self.is_earlier(j, letter) for j in self.letters], bound)
 
     def _at_most(self, literals: list[Literal], bound: int) -> Literal:
-        """At most ``bound`` literals are true. The encoding counts the true or the false literals in unary."""
+        """At most ``bound`` literals are true. The encoding counts the true or the false literals in unary.
+
+        It counts those of which fewer are needed.
+        """
         bound -= literals.count(TRUE)
         literals = [literal for literal in literals if literal > TRUE]
         if bound >= len(literals):
             return TRUE
         if bound < 0:
             return FALSE
-        needed, flip = bound + 1, 1  # not: at least one more
+        needed, flip = bound + 1, 1  # it is not so that at least ``needed`` literals are true
         if len(literals) - bound < needed:
-            needed, flip = len(literals) - bound, 0  # at least this many are false
+            needed, flip = len(literals) - bound, 0  # at least ``needed`` literals are false
             literals = [literal ^ 1 for literal in literals]
         circuit = self.circuit
         reached = [TRUE, *[FALSE] * needed]
         for literal in literals:
             for count in range(needed, 0, -1):
                 reached[count] = circuit.either(reached[count], circuit.both(reached[count - 1], literal))
-        self.moments.check_limits()
+        self.timeline.check_limits()
         return reached[needed] ^ flip
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def value_at(self, formula: Formula, moment: TimePoint) -> Literal:
-        """The value of a past or future formula at a moment that exists."""
+    def value_at(self, formula: Formula, time_point: TimePoint) -> Literal:
+        """The value of a past or future formula at a time point that exists."""
         if not is_temporal(formula):
-            return self.leaf(formula, moment)
-        key = (id(formula), moment)
+            return self.encode_leaf(formula, time_point)
+        key = (id(formula), time_point)
         value = self._values.get(key)
         if value is None:
             self._formulas.append(formula)  # lives as long as its key
-            value = self._values[key] = self._temporal_value_at(formula, moment)
-            self.moments.check_limits()
+            value = self._values[key] = self._temporal_value_at(formula, time_point)
+            self.timeline.check_limits()
         return value
 
-    def _temporal_value_at(self, formula: Formula, moment: TimePoint) -> Literal:
+    def _temporal_value_at(self, formula: Formula, time_point: TimePoint) -> Literal:
         circuit = self.circuit
         match formula:
             case Not():
-                return self.value_at(formula.body, moment) ^ 1
+                return self.value_at(formula.body, time_point) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.value_at(part, moment) for part in formula.parts])
+                return join([self.value_at(part, time_point) for part in formula.parts])
             case Temporal():
-                return self._operator_at(formula, moment)
+                return self._operator_at(formula, time_point)
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
                 assert_never(formula)
 
-    def _operator_at(self, formula: Temporal, moment: TimePoint) -> Literal:
+    def _operator_at(self, formula: Temporal, time_point: TimePoint) -> Literal:
         first, second = formula.operands[0], formula.operands[-1]
         match formula.operator:
             case "once":
-                return self._sometime(first, moment, past=True, flip=0)
+                return self._sometime(first, time_point, past=True, flip=0)
             case "historically":
-                return self._sometime(first, moment, past=True, flip=1) ^ 1
+                return self._sometime(first, time_point, past=True, flip=1) ^ 1
             case "sometime":
-                return self._sometime(first, moment, past=False, flip=0)
+                return self._sometime(first, time_point, past=False, flip=0)
             case "always":
-                return self._sometime(first, moment, past=False, flip=1) ^ 1
+                return self._sometime(first, time_point, past=False, flip=1) ^ 1
             case "since":
-                return self._some_with_path(first, second, moment, past=True, flip=0)
+                return self._some_with_path(first, second, time_point, past=True, flip=0)
             case "until":
-                return self._some_with_path(first, second, moment, past=False, flip=0)
+                return self._some_with_path(first, second, time_point, past=False, flip=0)
             case "release":
-                return self._some_with_path(first, second, moment, past=False, flip=1) ^ 1
+                return self._some_with_path(first, second, time_point, past=False, flip=1) ^ 1
             case "yesterday" | "next":
-                return self._adjacent(first, moment, past=formula.operator == "yesterday", flip=0)
+                return self._adjacent(first, time_point, past=formula.operator == "yesterday", flip=0)
             case "weak-yesterday" | "weak-next":
-                return self._adjacent(first, moment, past=formula.operator == "weak-yesterday", flip=1) ^ 1
+                return self._adjacent(first, time_point, past=formula.operator == "weak-yesterday", flip=1) ^ 1
             case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within":
                 raise TooHard(f"`{formula.operator}` below another operator")
             case "hold-during" | "hold-after" | "sometime-after":
@@ -334,14 +353,14 @@ class Letters:
             case _:
                 assert_never(formula.operator)
 
-    def _adjacent(self, body: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
-        """A formula has a value (false, with ``flip``) at the letter right before or after a moment."""
+    def _adjacent(self, body: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
+        """A formula is true (false, with ``flip`` 1) at the letter after a time point, or before it with ``past``."""
         circuit = self.circuit
         cases = []
         for k in self.letters:
-            if k == moment:
+            if k == time_point:
                 continue
-            is_adjacent = self.is_next(k, moment) if past else self.is_next(moment, k)
+            is_adjacent = self.is_next(k, time_point) if past else self.is_next(time_point, k)
             if is_adjacent == FALSE:
                 continue
             if past:
@@ -350,42 +369,46 @@ class Letters:
                 cases.append(circuit.conjunction([is_adjacent, self.exists(k), self.value_at(body, k) ^ flip]))
         return circuit.disjunction(cases)
 
-    def _sometime(self, body: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
-        """A formula has a value (false, with ``flip``) at a moment, or at some letter on one side of it."""
+    def _sometime(self, body: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
+        """A formula is true (false, with ``flip`` 1) at a time point or some later letter, or earlier with ``past``."""
         circuit = self.circuit
-        cases = [self.value_at(body, moment) ^ flip]
+        cases = [self.value_at(body, time_point) ^ flip]
         for k in self.letters:
-            if k == moment or TRUE in cases:
+            if k == time_point or TRUE in cases:
                 continue
-            on_side = self._is_on_side(k, moment, past)
+            on_side = self._is_on_side(k, time_point, past)
             if on_side != FALSE:
                 cases.append(circuit.both(on_side, self.value_at(body, k) ^ flip))
         return circuit.disjunction(cases)
 
-    def _some_with_path(self, stay: Formula, goal: Formula, moment: TimePoint, *, past: bool, flip: int) -> Literal:
-        """``goal`` has a value at the moment or a letter on one side of it, and ``stay`` at all letters up to there."""
+    def _some_with_path(self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
+        """In which worlds ``stay`` holds until ``goal`` holds, as in ``until``, or as in ``since`` with ``past``.
+
+        With ``flip`` 1, both formulas must be false instead of true.
+        """
         circuit = self.circuit
-        is_letter = self.merged or moment != self.moments.start  # else it is not known which letter is the first
-        cases = [self.value_at(goal, moment) ^ flip] if is_letter else []
+        # If letters are not merged, the start is no letter: it is not known which step is the first.
+        is_letter = self.is_merged or time_point != self.timeline.start
+        cases = [self.value_at(goal, time_point) ^ flip] if is_letter else []
         for k in self.letters:
-            if k == moment or TRUE in cases:
+            if k == time_point or TRUE in cases:
                 continue
-            on_side = self._is_on_side(k, moment, past)
+            on_side = self._is_on_side(k, time_point, past)
             if on_side == FALSE:
                 continue
             value = circuit.both(on_side, self.value_at(goal, k) ^ flip)
             if value == FALSE:
                 continue
-            parts = [value, self.value_at(stay, moment) ^ flip] if is_letter else [value]
+            parts = [value, self.value_at(stay, time_point) ^ flip] if is_letter else [value]
             for m in self.letters:
-                if m in (k, moment):
+                if m in (k, time_point):
                     continue
                 if past:
-                    between = circuit.both(self.is_earlier(k, m), self.is_not_after(m, moment))
+                    between = circuit.both(self.is_earlier(k, m), self.is_not_after(m, time_point))
                 else:
-                    between = circuit.both(self.is_not_after(moment, m), self.is_earlier(m, k))
+                    between = circuit.both(self.is_not_after(time_point, m), self.is_earlier(m, k))
                 if between != FALSE:
                     parts.append(circuit.both(between, self.value_at(stay, m) ^ flip ^ 1) ^ 1)
             cases.append(circuit.conjunction(parts))
-            self.moments.check_limits()
+            self.timeline.check_limits()
         return circuit.disjunction(cases)

@@ -8,6 +8,7 @@ that is found is replayed, and the replay decides its verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
 from time import monotonic
 from typing import NamedTuple
 
@@ -29,30 +30,39 @@ from plansafe.verifier.symbolic.orders.explicit_orders import (
     find_greedy_order,
     replay_order,
 )
-from plansafe.verifier.symbolic.orders.moments import Moments
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, find_failing_order, holds_in_every_order
 from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation, RuleEncoding, encode_goal
-from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, no_openings
+from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, make_empty_openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
-EXECUTABLE, GOAL, SAFE = range(3)
+
+class PlanProperty(IntEnum):
+    """The properties of a verdict, by their place in :class:`OrderVerdict`."""
+
+    EXECUTABLE = 0
+    GOAL = 1
+    SAFE = 2
+
+
 MAX_WORLDS = 1_000
-"""Worlds whose orders are all audited, one by one."""
+"""Maximum number of worlds whose orders are audited one by one."""
 MAX_STRAIGHTENED = 50_000
-"""Steps that are replayed to make orders easier to read."""
+"""Maximum number of steps that are replayed to make orders easier to read."""
 MAX_OUTCOMES = 1_000
-"""Orders of worlds that are replayed for the status of each rule, if no circuit decides it."""
+"""Maximum number of orders of worlds that are replayed for the status of each rule, if no circuit decides it."""
 MAX_FAILING = 3
-"""Orders of the truth criterion that are replayed."""
+"""Maximum number of orders of the truth criterion that are replayed."""
 
 
 class WorldSource(NamedTuple):
-    """What the task leaves open next to the order, and a function that replays a world.
+    """What the task leaves open in addition to the order, and a function that replays a world.
 
-    The replay takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
-    ``each_world`` yields the worlds without their orders, if they are finitely many, and ``None`` if they are too many.
+    ``replay`` takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
+    ``each_world`` yields the worlds without their orders, and ``None`` at the end if it could not find all of them. It
+    is ``None`` if there are infinitely many.
     """
 
     openings: Openings
@@ -68,14 +78,26 @@ class ClosedWorld(NamedTuple):
     steps: Sequence[GroundAction | IllFormed]
 
 
+class _ReplayedAnswer(NamedTuple):
+    """The verdict on a world that the solver found; ``None`` without a world, for certain if ``is_decided``."""
+
+    is_decided: bool
+    verdict: OrderVerdict | None
+
+
 class OrderAudit:
     """Audits partially ordered steps.
 
     ``deadline`` is a ``time.monotonic`` value. Properties that are undecided by then are UNKNOWN, and ``limits`` say
-    why. ``criteria`` says which violations count; ``solver`` is ``auto``, ``sat`` or ``smt``. Whether all orders can be
-    executed is polynomial for steps that add and delete unconditionally, if conditions are conjunctions; the rest is
-    not, in general. ``example_worlds`` has for each of the three properties a world for each value, ``settled`` the
-    values that are known to have a world, or to have none.
+    why. ``criteria`` says which violations count. ``open_worlds`` is ``None`` if only the order is open. ``solver`` is
+    ``auto``, ``sat`` or ``smt``.
+
+    ``example_worlds``: for each property and each value (``None``: undecided), a world in which it has this value.
+    ``settled_values``: for each property, the values for which it is known whether such a world exists.
+    ``enumeration_reason``: why all orders were enumerated; empty if they were not.
+
+    The time is polynomial to decide whether all orders can be executed, if steps add and delete unconditionally and
+    conditions are conjunctions. In general, the other questions are not polynomial.
     """
 
     def __init__(
@@ -93,14 +115,14 @@ class OrderAudit:
         self.order = order
         self.deadline = deadline
         self.criteria = criteria
-        self.open = open_worlds
+        self.open_worlds = open_worlds
         self.certain_world = make_certain_world(steps)
         self.solver = solver
-        self.example_worlds: list[dict[bool | None, Completion]] = [{}, {}, {}]
-        self.settled: list[set[bool]] = [set(), set(), set()]
+        self.example_worlds: dict[PlanProperty, dict[bool | None, Completion]] = {which: {} for which in PlanProperty}
+        self.settled_values: dict[PlanProperty, set[bool]] = {which: set() for which in PlanProperty}
         self.limits: dict[str, None] = {}
         self.enumeration_reason = ""
-        self.moments: Moments | None = None
+        self.timeline: FactTimeline | None = None
         self.search: WorldSearch | None = None
         self._all_violations: list[InstanceViolation] | None = None
         self._reachability: Literal | None = None
@@ -108,279 +130,290 @@ class OrderAudit:
     def verdict(self) -> WorldsVerdict:
         """The verdict. Raises ``SolverMissing`` if a solver is needed and not installed."""
         try:
-            if self.open is None:
-                self._replay_some()
+            if self.open_worlds is None:
+                self._replay_first_orders()
             if not self._is_complete():
                 self._decide()
-            if self.open is None:
+            if self.open_worlds is None:
                 self._straighten()
         except LimitReached as limit:
             if not self._is_complete():
                 self.limits[str(limit)] = None
-        executable, goal, safe = [self._value(which) for which in range(3)]
-        failing = [worlds.get(False) for worlds in self.example_worlds]
+        executable, goal, safe = [self._decide_share_of_worlds(plan_property) for plan_property in PlanProperty]
+        failing = [worlds.get(False) for worlds in self.example_worlds.values()]
         return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
-    def _value(self, which: int) -> Worlds:
-        worlds, settled = self.example_worlds[which], self.settled[which]
+    def _decide_share_of_worlds(self, plan_property: PlanProperty) -> Worlds:
+        """Whether a property holds in all, some or no worlds, from the examples and the settled values."""
+        worlds, settled_values = self.example_worlds[plan_property], self.settled_values[plan_property]
         if True in worlds and False in worlds:
             return Worlds.SOME
-        if None in worlds or settled != {True, False}:
+        if None in worlds or settled_values != {True, False}:
             return Worlds.UNKNOWN
         return Worlds.ALL if True in worlds else Worlds.NONE
 
-    def _missing(self, which: int) -> list[bool]:
-        return [value for value in (True, False) if value not in self.settled[which]]
+    def _list_missing_values(self, plan_property: PlanProperty) -> list[bool]:
+        return [value for value in (True, False) if value not in self.settled_values[plan_property]]
 
     def _is_complete(self) -> bool:
-        return not any([self._missing(which) for which in range(3)])
+        return not any([self._list_missing_values(plan_property) for plan_property in PlanProperty])
 
-    def _settle_all(self) -> None:
-        self.settled = [{True, False} for _ in range(3)]
+    def _settle_all_values(self) -> None:
+        self.settled_values = {plan_property: {True, False} for plan_property in PlanProperty}
 
     # -- replays ------------------------------------------------------------------------------------------------------
 
-    def _note(self, verdict: OrderVerdict, world: Completion) -> None:
-        for which, value in enumerate(verdict):
-            self._note_value(which, value, world)
+    def _store_verdict(self, verdict: OrderVerdict, world: Completion) -> None:
+        for plan_property, value in zip(PlanProperty, verdict, strict=True):
+            self._store_value(plan_property, value, world)
 
-    def _note_value(self, which: int, value: bool | None, world: Completion) -> None:
-        self.example_worlds[which].setdefault(value, world)
+    def _store_value(self, plan_property: PlanProperty, value: bool | None, world: Completion) -> None:
+        self.example_worlds[plan_property].setdefault(value, world)
         if value is not None:
-            self.settled[which].add(value)
+            self.settled_values[plan_property].add(value)
 
     def _replay(self, world: Completion) -> OrderVerdict:
-        if self.open is not None:
-            verdict = self.open.replay(world)
+        if self.open_worlds is not None:
+            verdict = self.open_worlds.replay(world)
         else:
             verdict = replay_order(self.engine, self.steps, world.order, self.criteria, self.deadline)
-        self._note(verdict, world)
+        self._store_verdict(verdict, world)
         return verdict
 
     def _replay_order(self, order: tuple[int, ...]) -> OrderVerdict:
         return self._replay(self.certain_world._replace(order=order))
 
-    def _replay_some(self) -> None:
-        listed = self.order.linear_extension()
-        self._replay_order(listed)
-        backwards = self.order.linear_extension([1 << step for step in range(self.order.size, 0, -1)])
-        if backwards == listed:  # the order is linear
-            self._settle_all()
+    def _replay_first_orders(self) -> None:
+        sorted_steps = self.order.find_linear_extension()
+        self._replay_order(sorted_steps)
+        backwards = self.order.find_linear_extension([1 << step for step in range(self.order.size, 0, -1)])
+        if backwards == sorted_steps:  # the order is linear
+            self._settle_all_values()
             return
         self._replay_order(backwards)
-        if True in self._missing(EXECUTABLE):
+        if True in self._list_missing_values(PlanProperty.EXECUTABLE):
             self._replay_order(find_greedy_order(self.engine, self.steps, self.order, self.deadline))
 
     def _straighten(self) -> None:
-        """Change the failing orders to be closer to the order of the plan's text, which is easier to read."""
+        """Make the failing orders more similar to the order of the plan's text, so that people can read them."""
         work = WorkBudget(MAX_STRAIGHTENED)
-        failing_worlds = {which: worlds[False] for which, worlds in enumerate(self.example_worlds) if False in worlds}
+        failing_worlds = {which: worlds[False] for which, worlds in self.example_worlds.items() if False in worlds}
         for order in dict.fromkeys([world.order for world in failing_worlds.values()]):
-            properties = [which for which, world in failing_worlds.items() if world.order == order]
+            properties = [plan_property for plan_property, world in failing_worlds.items() if world.order == order]
             straightened = tuple(self._straighten_order(list(order), properties, work))
-            for which in properties:
-                self.example_worlds[which][False] = self.certain_world._replace(order=straightened)
+            for plan_property in properties:
+                self.example_worlds[plan_property][False] = self.certain_world._replace(order=straightened)
 
-    def _straighten_order(self, order: list[int], properties: list[int], work: WorkBudget) -> list[int]:
-        """Move steps to where the text has them, from the first step on, as long as all properties fail.
+    def _straighten_order(self, order: list[int], properties: list[PlanProperty], work: WorkBudget) -> list[int]:
+        """Move steps to their places in the text, from the first step on, as long as all properties fail.
 
-        Runs of steps are moved. A run doubles after each success, so there are few replays if the order differs in few
-        places.
+        Several steps are moved at once. Their number doubles after each success and halves after each failure, so there
+        are few replays if the order differs from the text in few places.
         """
-        place, run = 0, 1
-        while place < len(order) and work.left > 0:
-            ahead = self.order.linear_extension([1 << step for step in order[:place]])[place : place + run]
-            moved = [*order[:place], *ahead, *[step for step in order[place:] if step not in ahead]]
+        start, run_length = 0, 1
+        while start < len(order) and work.left > 0:
+            next_steps = self.order.find_linear_extension([1 << step for step in order[:start]])[
+                start : start + run_length
+            ]
+            changed_order = [*order[:start], *next_steps, *[step for step in order[start:] if step not in next_steps]]
             work.left -= len(order)
-            if moved != order:
-                verdict = replay_order(self.engine, self.steps, moved, self.criteria, self.deadline)
-                if any([verdict[which] is not False for which in properties]):
-                    place += run == 1
-                    run = max(1, run // 2)
+            if changed_order != order:
+                verdict = replay_order(self.engine, self.steps, changed_order, self.criteria, self.deadline)
+                if any([verdict[plan_property] is not False for plan_property in properties]):
+                    start += run_length == 1
+                    run_length = max(1, run_length // 2)
                     continue
-            order = moved
-            place += run
-            run *= 2
+            order = changed_order
+            start += run_length
+            run_length *= 2
         return order
 
     # -- circuits -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> tuple[Moments, WorldSearch]:
+    def _prepare(self) -> tuple[FactTimeline, WorldSearch]:
         """Build the circuit, if it is not built yet."""
-        if self.moments is None or self.search is None:
-            openings = self.open.openings if self.open is not None else no_openings(self.engine)
+        if self.timeline is None or self.search is None:
+            openings = self.open_worlds.openings if self.open_worlds is not None else make_empty_openings(self.engine)
             template = PlanTemplate(self.engine, openings, self.steps, self.deadline)
-            self.moments = Moments(template, self.order, self.deadline)
-            self.search = WorldSearch(self.moments, openings.allowed, self.solver)
-        return self.moments, self.search
+            self.timeline = FactTimeline(template, self.order, self.deadline)
+            self.search = WorldSearch(self.timeline, openings.allowed, self.solver)
+        return self.timeline, self.search
 
     def _decide(self) -> None:
         try:
-            moments, _ = self._prepare()
-            if self.open is not None:
-                self._ask(TRUE)  # some world, to begin with
-            self._decide_executability(moments)
+            timeline, _ = self._prepare()
+            if self.open_worlds is not None:
+                self._search_and_replay(TRUE)  # any world, as a first example
+            self._decide_executability(timeline)
         except (TooHard, NumberTooLarge, Unsupported) as reason:
             self._enumerate(reason)
             return
-        for which in (GOAL, SAFE):
+        for plan_property in (PlanProperty.GOAL, PlanProperty.SAFE):
             try:
-                if self._missing(which):
-                    literal = encode_goal(moments) if which == GOAL else self._encode_safe(moments)
-                    for value in self._missing(which):
-                        self._look_for(which, value, self._restrict_to_reachable(literal ^ (not value)))
+                if self._list_missing_values(plan_property):
+                    literal = (
+                        encode_goal(timeline) if plan_property == PlanProperty.GOAL else self._encode_safe(timeline)
+                    )
+                    for value in self._list_missing_values(plan_property):
+                        self._look_for(plan_property, value, self._restrict_to_reachable(literal ^ (not value)))
             except (TooHard, NumberTooLarge, Unsupported) as reason:
                 self._enumerate(reason)
         if self.limits and not self._is_complete():
             limits, self.limits = self.limits, {}
             self._enumerate(TooHard("; ".join(limits)))
 
-    def _decide_executability(self, moments: Moments) -> None:
-        doubtful = list(self._doubtful_preconditions(moments))
+    def _decide_executability(self, timeline: FactTimeline) -> None:
+        doubtful = list(self._doubtful_preconditions(timeline))
         if not doubtful:
-            self.settled[EXECUTABLE] |= {True, False}
-            moments.assume_all_taken()
+            self.settled_values[PlanProperty.EXECUTABLE] |= {True, False}
+            timeline.assume_all_taken()
             return
         for step, condition in doubtful[:MAX_FAILING]:
-            if False not in self._missing(EXECUTABLE):
+            if False not in self._list_missing_values(PlanProperty.EXECUTABLE):
                 break
-            self._replay_failing(moments, step, condition)
-        if self._missing(EXECUTABLE):
-            executable = moments.is_executable()
-            if False in self._missing(EXECUTABLE):
-                self._look_for(EXECUTABLE, False, executable ^ 1)
-            if True in self._missing(EXECUTABLE):
-                implied = [part for parts in find_implied_literals(moments).values() for part in parts]
-                self._look_for(EXECUTABLE, True, moments.circuit.conjunction([executable, *implied]))
-        if False in self.settled[EXECUTABLE] and False not in self.example_worlds[EXECUTABLE]:
-            moments.assume_all_taken()
+            self._replay_failing(timeline, step, condition)
+        if self._list_missing_values(PlanProperty.EXECUTABLE):
+            executable = timeline.is_executable()
+            if False in self._list_missing_values(PlanProperty.EXECUTABLE):
+                self._look_for(PlanProperty.EXECUTABLE, False, executable ^ 1)
+            if True in self._list_missing_values(PlanProperty.EXECUTABLE):
+                implied = [part for parts in find_implied_literals(timeline).values() for part in parts]
+                self._look_for(PlanProperty.EXECUTABLE, True, timeline.circuit.conjunction([executable, *implied]))
+        is_settled = False in self.settled_values[PlanProperty.EXECUTABLE]
+        if is_settled and False not in self.example_worlds[PlanProperty.EXECUTABLE]:
+            timeline.assume_all_taken()
 
-    def _doubtful_preconditions(self, moments: Moments) -> Iterator[tuple[int, Literal]]:
-        """Steps, with parts of their preconditions that the truth criterion does not show to hold in every order."""
+    def _doubtful_preconditions(self, timeline: FactTimeline) -> Iterator[tuple[int, Literal]]:
+        """The conjuncts of preconditions that may fail, each with its step.
+
+        The truth criterion does not show that they hold in every order.
+        """
         for step in range(1, self.order.size + 1):
-            for part in moments.conjuncts(moments.template.steps[step].precondition):
-                fact = moments.held_fact(part)
+            for part in timeline.list_conjuncts(timeline.template.steps[step].precondition):
+                fact = timeline.find_fact(part)
                 if fact is None:
-                    if moments.literal_at(part, step) != TRUE:
+                    if timeline.literal_at(part, step) != TRUE:
                         yield step, part
-                elif not holds_in_every_order(self.order, moments.writers(fact), step, not part & 1):
+                elif not holds_in_every_order(self.order, timeline.find_writers(fact), step, not part & 1):
                     yield step, part
 
-    def _replay_failing(self, moments: Moments, step: int, condition: Literal) -> None:
+    def _replay_failing(self, timeline: FactTimeline, step: int, condition: Literal) -> None:
         """Replay an order in which the condition of a step fails, if the truth criterion constructs one."""
-        fact = moments.held_fact(condition)
-        if fact is None or self.open is not None or not moments.writers(fact).is_unconditional:
+        fact = timeline.find_fact(condition)
+        if fact is None or self.open_worlds is not None or not timeline.find_writers(fact).is_unconditional:
             return
-        order = find_failing_order(self.order, moments.writers(fact), step, not condition & 1)
+        order = find_failing_order(self.order, timeline.find_writers(fact), step, not condition & 1)
         if order is not None:
             self._replay_order(order)
 
-    def _encode_safe(self, moments: Moments) -> Literal:
-        return moments.circuit.disjunction([violation.literal for violation in self._violations(moments)]) ^ 1
+    def _encode_safe(self, timeline: FactTimeline) -> Literal:
+        return timeline.circuit.disjunction([violation.literal for violation in self._violations(timeline)]) ^ 1
 
-    def _violations(self, moments: Moments) -> list[InstanceViolation]:
+    def _violations(self, timeline: FactTimeline) -> list[InstanceViolation]:
         if self._all_violations is None:
             if self.criteria != EVERY_VIOLATION:
                 raise TooHard("which violations count is judged on single orders")
-            self._all_violations = RuleEncoding(moments).encode_violations()
+            self._all_violations = RuleEncoding(timeline).encode_violations()
         return self._all_violations
 
     def _restrict_to_reachable(self, literal: Literal) -> Literal:
-        """A literal, with the literals that are known to hold in all states that a plan reaches."""
-        moments, _ = self._prepare()
-        circuit = moments.circuit
-        if moments.all_taken:
+        """Restrict a literal to reachable worlds: the literals that taken steps imply must be true."""
+        timeline, _ = self._prepare()
+        circuit = timeline.circuit
+        if timeline.all_taken:
             return literal
         if self._reachability is None:
             self._reachability = circuit.conjunction(
                 [
-                    circuit.either(moments.is_taken(step) ^ 1, circuit.conjunction(parts))
-                    for step, parts in find_implied_literals(moments).items()
+                    circuit.either(timeline.is_taken(step) ^ 1, circuit.conjunction(parts))
+                    for step, parts in find_implied_literals(timeline).items()
                 ]
             )
         return circuit.both(literal, self._reachability)
 
-    def _look_for(self, which: int, value: bool, literal: Literal) -> None:
+    def _look_for(self, plan_property: PlanProperty, value: bool, literal: Literal) -> None:
         """Look for a world in which a property has a value; if there is none, the value is settled."""
-        decided, verdict = self._ask(literal)
+        is_decided, verdict = self._search_and_replay(literal)
         if verdict is None:
-            if decided:
-                self.settled[which].add(value)
-        elif verdict[which] is None:
+            if is_decided:
+                self.settled_values[plan_property].add(value)
+        elif verdict[plan_property] is None:
             self.limits["a rule reads an undefined number in a world that the solver gave"] = None
-        elif verdict[which] is not value:
+        elif verdict[plan_property] is not value:
             self.limits["a replay does not confirm a world that the solver gave"] = None
 
-    def _ask(self, literal: Literal) -> tuple[bool, OrderVerdict | None]:
-        """Whether the solver decided if a literal is true in some world, and the verdict on such a world."""
+    def _search_and_replay(self, literal: Literal) -> _ReplayedAnswer:
+        """Search for a world in which a literal is true, and replay it."""
         answer = self._prepare()[1].find_world(literal)
         if answer.world is not None:
-            return True, self._replay(answer.world)
-        if not answer.decided:
+            return _ReplayedAnswer(True, self._replay(answer.world))
+        if not answer.is_decided:
             self.limits["the solver gave up"] = None
-        return answer.decided, None
+        return _ReplayedAnswer(answer.is_decided, None)
 
     # -- queries after the verdict ------------------------------------------------------------------------------------
 
-    def any_replayed_world(self) -> Completion | None:
+    def find_replayed_world(self) -> Completion | None:
         """Some world that has been replayed; after :meth:`verdict`."""
-        return next((world for worlds in self.example_worlds for world in worlds.values()), None)
+        return next((world for worlds in self.example_worlds.values() for world in worlds.values()), None)
 
     def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
         """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
-        return self.moments is None or choice in self.moments.template.step_encoder.alternative_counts
+        return self.timeline is None or choice in self.timeline.template.step_encoder.alternative_counts
 
-    def share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
-        """In which worlds some of these instances (part, binding) are violated; after :meth:`verdict`."""
+    def decide_share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
+        """The share of worlds in which some of these instances (part, binding) are violated; after :meth:`verdict`."""
         chosen = set(instances)
-        return self._share(lambda moments: self._encode_some(moments, lambda v: (v.part, v.binding) in chosen))
+        return self._decide_share(lambda timeline: self._encode_some(timeline, lambda v: (v.part, v.binding) in chosen))
 
-    def share_failing_at(self, step: int) -> Worlds:
-        """In which worlds a step is the first that cannot be taken; after :meth:`verdict`."""
-        return self._share(lambda moments: moments.circuit.both(moments.is_reached(step), moments.can_take(step) ^ 1))
+    def decide_share_failing_at(self, step: int) -> Worlds:
+        """The share of worlds in which a step is the first that cannot be taken; after :meth:`verdict`."""
+        return self._decide_share(
+            lambda timeline: timeline.circuit.both(timeline.is_reached(step), timeline.can_take(step) ^ 1)
+        )
 
     def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
         """A world in which some of these parts of rules is violated, if there is one; after :meth:`verdict`."""
         chosen = set(parts)
-        return self._find(lambda moments: self._encode_some(moments, lambda v: v.part in chosen))
+        return self._search_world(lambda timeline: self._encode_some(timeline, lambda v: v.part in chosen))
 
     def find_world_taking(self, step: int) -> WorldAnswer:
         """A world in which a step is taken, if there is one; after :meth:`verdict`."""
-        return self._find(lambda moments: moments.is_taken(step))
+        return self._search_world(lambda timeline: timeline.is_taken(step))
 
-    def _encode_some(self, moments: Moments, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
-        violations = [violation for violation in self._violations(moments) if is_wanted(violation)]
-        return moments.circuit.disjunction([violation.literal for violation in violations])
+    def _encode_some(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
+        violations = [violation for violation in self._violations(timeline) if is_wanted(violation)]
+        return timeline.circuit.disjunction([violation.literal for violation in violations])
 
-    def _share(self, encode: Callable[[Moments], Literal]) -> Worlds:
-        satisfying = self._find(encode)
-        falsifying = self._find(lambda moments: encode(moments) ^ 1) if satisfying.decided else satisfying
-        if not falsifying.decided:
+    def _decide_share(self, encode: Callable[[FactTimeline], Literal]) -> Worlds:
+        satisfying = self._search_world(encode)
+        falsifying = self._search_world(lambda timeline: encode(timeline) ^ 1) if satisfying.is_decided else satisfying
+        if not falsifying.is_decided:
             return Worlds.UNKNOWN
         if satisfying.world is None:
             return Worlds.NONE
         return Worlds.ALL if falsifying.world is None else Worlds.SOME
 
-    def _find(self, encode: Callable[[Moments], Literal]) -> WorldAnswer:
+    def _search_world(self, encode: Callable[[FactTimeline], Literal]) -> WorldAnswer:
         try:
-            moments, search = self._prepare()
-            return search.find_world(self._restrict_to_reachable(encode(moments)))
+            timeline, search = self._prepare()
+            return search.find_world(self._restrict_to_reachable(encode(timeline)))
         except (TooHard, NumberTooLarge, Unsupported, LimitReached):
             return WorldAnswer(None, False)
 
     def collect_outcomes(self) -> list[Outcome] | None:
         """The plan's outcomes in every order of every world; ``None`` if there are too many."""
-        if self.open is None:
+        if self.open_worlds is None:
             closed_worlds: Iterable[ClosedWorld | None] = [ClosedWorld(self.certain_world, self.engine, self.steps)]
-        elif self.open.each_world is not None:
-            closed_worlds = self.open.each_world()
+        elif self.open_worlds.each_world is not None:
+            closed_worlds = self.open_worlds.each_world()
         else:
             return None
         outcomes: list[Outcome] = []
         for closed_world in closed_worlds:
             if closed_world is None:
                 return None
-            for order in self.order.linear_extensions():
+            for order in self.order.iterate_linear_extensions():
                 if len(outcomes) == MAX_OUTCOMES or (self.deadline is not None and monotonic() > self.deadline):
                     return None
                 outcomes.append(execute_order(closed_world.engine, closed_world.steps, order))
@@ -389,18 +422,23 @@ class OrderAudit:
     # -- enumeration --------------------------------------------------------------------------------------------------
 
     def _enumerate(self, error: Exception) -> None:
-        """Decide the missing values by executing all orders, in each world if the task leaves more open."""
+        """Decide the missing values by executing all orders, in each world if the task leaves more than the order open.
+
+        ``error`` is the reason why the solver did not decide them.
+        """
         reason = self.enumeration_reason = str(error) or "a number grew beyond 65,536 bits"
         try:
-            if self.open is None:
-                enumerate_orders(self.engine, self.steps, self.order, self.criteria, self.deadline, self._note_path)
-            elif not self._audit_each_world(self.open):
+            if self.open_worlds is None:
+                enumerate_orders(
+                    self.engine, self.steps, self.order, self.criteria, self.deadline, self._store_path_verdict
+                )
+            elif not self._audit_each_world(self.open_worlds):
                 return
         except TooHard as limit:
             self.limits[reason] = None
             self.limits[str(limit)] = None
         else:
-            self._settle_all()
+            self._settle_all_values()
 
     def _audit_each_world(self, open_worlds: WorldSource) -> bool:
         """Audit the worlds one by one; return whether all were audited."""
@@ -412,17 +450,18 @@ class OrderAudit:
             world, engine, steps = closed_world
             audit = OrderAudit(engine, steps, self.order, self.deadline, self.criteria, None, self.solver)
             audit.verdict()
-            for which in range(3):
-                for value, example in audit.example_worlds[which].items():
-                    self._note_value(which, value, world._replace(order=example.order))
+            for plan_property in PlanProperty:
+                for value, example in audit.example_worlds[plan_property].items():
+                    self._store_value(plan_property, value, world._replace(order=example.order))
             self.limits.update(audit.limits)
             if audit.limits or self._is_complete():
                 return False
         return True
 
-    def _note_path(self, verdict: OrderVerdict, path: tuple[int, ...]) -> bool:
-        if any([value not in self.example_worlds[which] for which, value in enumerate(verdict)]):
-            order = self.order.linear_extension([1 << step for step in path])
+    def _store_path_verdict(self, verdict: OrderVerdict, taken_order: tuple[int, ...]) -> bool:
+        values = zip(PlanProperty, verdict, strict=True)
+        if any([value not in self.example_worlds[plan_property] for plan_property, value in values]):
+            order = self.order.find_linear_extension([1 << step for step in taken_order])
             if self._replay_order(order) != verdict:
-                self._note(verdict, self.certain_world._replace(order=order))
+                self._store_verdict(verdict, self.certain_world._replace(order=order))
         return self._is_complete()

@@ -2,11 +2,14 @@
 
 Sets of steps are bit masks: bit ``i`` is step ``i``, counted from 1.
 
-The criterion decides whether a fact has a value at a moment in every linear extension. For steps that write facts
-unconditionally it is exact: a fact is true before step s in all orders iff something necessarily before s makes it true
-(a step, or S0), and for every step that makes it false and is not necessarily after s, some step that makes it true is
-necessarily between the two (a white knight). The criterion is about the trace in which every step is taken; up to the
-first step that fails, that is the plan's trace.
+The criterion decides whether a fact has a value at a time point in every linear extension. It is exact if steps write
+facts unconditionally. A fact is then true before step s in all orders if and only if two conditions hold:
+
+- S0, or a step that is necessarily before s, makes it true.
+- For every step that makes it false and is not necessarily after s, some step that makes it true is necessarily between
+  the two (a white knight).
+
+The criterion is about the trace in which every step is taken. Up to the first step that fails, it is the plan's trace.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ from typing import NamedTuple
 Precedence = tuple[int, int]
 """Two steps: the first comes before the second."""
 END = 0
-"""The moment after all steps. A step's number is the moment before the step."""
+"""The time point after all steps. A step's number is the time point before the step."""
 
 
-def bit_numbers(mask: int) -> Iterator[int]:
+def iterate_bits(mask: int) -> Iterator[int]:
     """The numbers of the bits of a mask, in ascending order: the steps of a set of steps."""
     while mask:
         lowest = mask & -mask
@@ -44,14 +47,14 @@ class PartialOrder:
             self._successors[first].append(second)
         self.before = [0] * (size + 1)
         self.after = [0] * (size + 1)
-        listed = self.linear_extension()
-        if len(listed) < size:
+        sorted_steps = self.find_linear_extension()
+        if len(sorted_steps) < size:
             raise ValueError("the order is cyclic")
-        for step in listed:
+        for step in sorted_steps:
             at_or_before = self.before[step] | 1 << step
             for successor in self._successors[step]:
                 self.before[successor] |= at_or_before
-        for step in reversed(listed):
+        for step in reversed(sorted_steps):
             for successor in self._successors[step]:
                 self.after[step] |= self.after[successor] | 1 << successor
 
@@ -59,66 +62,70 @@ class PartialOrder:
         """The number of pairs of steps that may come in either order."""
         return self.size * (self.size - 1) // 2 - sum([steps.bit_count() for steps in self.before])
 
-    def linear_extension(self, groups: Sequence[int] = ()) -> tuple[int, ...]:
-        """A linear extension. Steps of earlier ``groups`` come first where possible, else smaller numbers."""
-        return self._sort(self._successors, groups)
+    def find_linear_extension(self, groups: Sequence[int] = ()) -> tuple[int, ...]:
+        """A linear extension of the order.
+
+        ``groups`` are masks: where possible, steps of earlier groups come first. Otherwise smaller numbers come first.
+        """
+        return self._sort_steps(self._successors, groups)
 
     def extend_with(self, pairs: Iterable[Precedence]) -> tuple[int, ...] | None:
-        """A linear extension that respects more pairs; ``None`` if there is none."""
+        """Find a linear extension that also respects these pairs; ``None`` if there is none."""
         successors = [list(steps) for steps in self._successors]
         for first, second in pairs:
             successors[first].append(second)
-        listed = self._sort(successors, ())
-        return listed if len(listed) == self.size else None
+        sorted_steps = self._sort_steps(successors, ())
+        return sorted_steps if len(sorted_steps) == self.size else None
 
-    def _sort(self, successors: list[list[int]], groups: Sequence[int]) -> tuple[int, ...]:
+    def _sort_steps(self, successors: list[list[int]], groups: Sequence[int]) -> tuple[int, ...]:
         """Sort the steps topologically, without steps on or after a cycle."""
         rank = [len(groups)] * (self.size + 1)
         for number in range(len(groups) - 1, -1, -1):
-            for step in bit_numbers(groups[number]):
+            for step in iterate_bits(groups[number]):
                 rank[step] = number
         predecessors = [0] * (self.size + 1)
         for steps in successors:
             for step in steps:
                 predecessors[step] += 1
-        ready = [(rank[step], step) for step in range(1, self.size + 1) if not predecessors[step]]
-        heapify(ready)
-        listed = []
-        while ready:
-            step = heappop(ready)[1]
-            listed.append(step)
+        ready_steps = [(rank[step], step) for step in range(1, self.size + 1) if not predecessors[step]]
+        heapify(ready_steps)
+        sorted_steps = []
+        while ready_steps:
+            step = heappop(ready_steps)[1]
+            sorted_steps.append(step)
             for successor in successors[step]:
                 predecessors[successor] -= 1
                 if not predecessors[successor]:
-                    heappush(ready, (rank[successor], successor))
-        return tuple(listed)
+                    heappush(ready_steps, (rank[successor], successor))
+        return tuple(sorted_steps)
 
-    def linear_extensions(self) -> Iterator[tuple[int, ...]]:
+    def iterate_linear_extensions(self) -> Iterator[tuple[int, ...]]:
         """All linear extensions, each made in time quadratic in its length."""
         stack: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         while stack:
             taken, path = stack.pop()
             if taken == self.all_steps:
                 yield path
-            ready = [step for step in bit_numbers(self.all_steps & ~taken) if not self.before[step] & ~taken]
-            stack += [(taken | 1 << step, (*path, step)) for step in ready]
+            ready_steps = [step for step in iterate_bits(self.all_steps & ~taken) if not self.before[step] & ~taken]
+            stack += [(taken | 1 << step, (*path, step)) for step in ready_steps]
 
-    def certainly_before(self, moment: int) -> int:
-        """The steps that every order takes before a moment: before a step, or the end."""
-        return self.all_steps if moment == END else self.before[moment]
+    def steps_certainly_before(self, time_point: int) -> int:
+        """The steps that every order takes before a time point: before a step, or the end."""
+        return self.all_steps if time_point == END else self.before[time_point]
 
-    def possibly_before(self, moment: int) -> int:
-        """The steps that some order takes before a moment: before a step, or the end."""
-        return self.all_steps if moment == END else self.all_steps & ~(self.after[moment] | 1 << moment)
+    def steps_possibly_before(self, time_point: int) -> int:
+        """The steps that some order takes before a time point: before a step, or the end."""
+        return self.all_steps if time_point == END else self.all_steps & ~(self.after[time_point] | 1 << time_point)
 
 
 # ---- the modal truth criterion --------------------------------------------------------------------------------------
 
 
 class Writers(NamedTuple):
-    """The steps that make one fact true, or false, in every world, and the steps that do so in some worlds.
+    """The steps that write one fact, as masks.
 
-    ``initial`` is the value in S0, ``None`` if it is unknown.
+    ``making`` and ``breaking`` make it true, or false, in every world; ``possibly_making`` and ``possibly_breaking`` in
+    some worlds. ``initial`` is the value in S0 (``None``: unknown).
     """
 
     initial: bool | None
@@ -134,40 +141,40 @@ class Writers(NamedTuple):
         return self.initial is not None and certain == possible
 
 
-def holds_in_every_order(order: PartialOrder, writers: Writers, moment: int, value: bool) -> bool:
-    """Whether the fact has the value at the moment in every order; exact if the writers are unconditional.
+def holds_in_every_order(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> bool:
+    """Whether the fact has the value at the time point in every order; exact if the writers are unconditional.
 
     Linear in the number of steps that write the opposite, with one operation on masks for each.
     """
-    return _is_established(order, writers, moment, value) and not _threats(order, writers, moment, value)
+    return _is_established(order, writers, time_point, value) and not _find_threats(order, writers, time_point, value)
 
 
-def _is_established(order: PartialOrder, writers: Writers, moment: int, value: bool) -> bool:
-    """Whether something necessarily before the moment gives the fact the value."""
+def _is_established(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> bool:
+    """Whether something necessarily before the time point gives the fact the value."""
     establishing = writers.making if value else writers.breaking
-    return writers.initial is value or bool(establishing & order.certainly_before(moment))
+    return writers.initial is value or bool(establishing & order.steps_certainly_before(time_point))
 
 
-def _threats(order: PartialOrder, writers: Writers, moment: int, value: bool) -> int:
-    """The steps that may remove the value, and after which nothing necessarily restores it before the moment."""
+def _find_threats(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> int:
+    """The steps that may remove the value, and after which nothing necessarily restores it before the time point."""
     removing = writers.possibly_breaking if value else writers.possibly_making
-    removing &= order.possibly_before(moment)
-    restoring = (writers.making if value else writers.breaking) & order.certainly_before(moment)
+    removing &= order.steps_possibly_before(time_point)
+    restoring = (writers.making if value else writers.breaking) & order.steps_certainly_before(time_point)
     if restoring:
-        removing = sum([1 << step for step in bit_numbers(removing) if not restoring & order.after[step]])
+        removing = sum([1 << step for step in iterate_bits(removing) if not restoring & order.after[step]])
     return removing
 
 
-def find_failing_order(order: PartialOrder, writers: Writers, moment: int, value: bool) -> tuple[int, ...] | None:
-    """An order in which the fact does not have the value at the moment, if every step is taken; ``None`` if none.
+def find_failing_order(order: PartialOrder, writers: Writers, time_point: int, value: bool) -> tuple[int, ...] | None:
+    """Find an order in which the fact does not have the value at the time point, if every step is taken.
 
-    The writers are unconditional.
+    ``None``: it has the value in every order. The writers must be unconditional.
     """
-    threat = next(bit_numbers(_threats(order, writers, moment, value)), None)
+    threat = next(iterate_bits(_find_threats(order, writers, time_point, value)), None)
     if threat is not None:
-        before = order.possibly_before(threat) & order.possibly_before(moment)
-        between = order.after[threat] & order.certainly_before(moment)
-        return order.linear_extension((before, 1 << threat, between, 1 << moment))
-    if not _is_established(order, writers, moment, value):
-        return order.linear_extension((order.certainly_before(moment), 1 << moment))
+        before = order.steps_possibly_before(threat) & order.steps_possibly_before(time_point)
+        between = order.after[threat] & order.steps_certainly_before(time_point)
+        return order.find_linear_extension((before, 1 << threat, between, 1 << time_point))
+    if not _is_established(order, writers, time_point, value):
+        return order.find_linear_extension((order.steps_certainly_before(time_point), 1 << time_point))
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
+from plansafe.verifier.compile.normal_forms import convert_to_dnf, find_bound_slots
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as TRUE_FORMULA
@@ -14,20 +14,20 @@ from plansafe.verifier.model.nodes import And, Formula, Variable, bind
 from plansafe.verifier.model.operations import children, is_temporal
 from plansafe.verifier.rules.model import RulePart
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.letters import Letters, ignores_repetition
-from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import END, bit_numbers
+from plansafe.verifier.symbolic.orders.partial_order import END, iterate_bits
 from plansafe.verifier.symbolic.orders.template import TooHard
 from plansafe.verifier.symbolic.worlds.truth_vectors import expand_operators
 
 MAX_INSTANCES = 200_000
-"""Bindings of one part of a rule, beyond which the rule is not encoded."""
+"""Maximum number of bindings of one part of a rule that is encoded."""
 EXPANDED_OPERATORS = frozenset(("sometime-after",))
 """Operators that :class:`Letters` does not encode."""
 
 
 class InstanceViolation(NamedTuple):
-    """In which worlds an instance of a part is violated."""
+    """The worlds in which an instance of a part is violated (``literal``); ``part`` is the part's number."""
 
     part: int
     binding: tuple[int, ...]
@@ -35,7 +35,10 @@ class InstanceViolation(NamedTuple):
 
 
 class _PreparedPart(NamedTuple):
-    """A part with its formulas without quantifiers over temporal formulas, and their state formulas."""
+    """A part of a rule whose formulas have no quantifiers over temporal formulas.
+
+    ``leaves`` are the maximal subformulas of ``body`` and ``guard`` without temporal operators.
+    """
 
     part: RulePart
     body: Formula
@@ -47,11 +50,11 @@ class _PreparedPart(NamedTuple):
 class RuleEncoding:
     """Encodes the hard rules. Raises :class:`TooHard`, ``LimitReached``."""
 
-    def __init__(self, moments: Moments) -> None:
-        self.moments = moments
-        self.template = moments.template
-        self.circuit = moments.circuit
-        self.engine = moments.template.engine
+    def __init__(self, timeline: FactTimeline) -> None:
+        self.timeline = timeline
+        self.template = timeline.template
+        self.circuit = timeline.circuit
+        self.engine = timeline.template.engine
 
     def encode_violations(self) -> list[InstanceViolation]:
         """Every instance that is violated in some world, as far as the circuit shows."""
@@ -78,7 +81,7 @@ class RuleEncoding:
                 literal = literals.get(key)
                 if literal is None:
                     literal = literals[key] = self._encode_instance(prepared, leaves, step)
-                    self.moments.check_limits()
+                    self.timeline.check_limits()
                 if literal != FALSE:
                     violations.append(InstanceViolation(number, binding, literal))
         return violations
@@ -101,7 +104,7 @@ class RuleEncoding:
         return literal
 
     def _bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
-        """The bindings under which a part may be violated, or ``all_bindings`` under which it is checked."""
+        """The bindings under which a part may be violated; with ``all_bindings``, all under which it is checked."""
         if not part.parameters:
             yield ()
             return
@@ -117,8 +120,8 @@ class RuleEncoding:
 
     def _check_instances(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
         domains = self.engine.task.domains
-        disjuncts = dnf(condition)
-        bound_slots = [frozenset[int]()] if disjuncts is None else map(slots_bound_by_literals, disjuncts)
+        disjuncts = convert_to_dnf(condition)
+        bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
         for bound in bound_slots:
             unbound = [parameter for parameter in parameters if parameter.slot not in bound]
             if prod([len(domains[parameter.domain]) for parameter in unbound]) > MAX_INSTANCES:
@@ -127,25 +130,30 @@ class RuleEncoding:
     # -- instances ----------------------------------------------------------------------------------------------------
 
     def _encode_instance(self, prepared: _PreparedPart, leaves: dict[int, Literal], step: Literal) -> Literal:
-        """In which worlds an instance is violated. ``step`` is its step pattern."""
-        moments, circuit, part = self.moments, self.circuit, prepared.part
-        mask = moments.changing_steps(leaves.values()) if prepared.ignores_repetition else None
+        """The worlds in which an instance is violated.
+
+        ``leaves``: the literal of each leaf, by its ``id``. ``step``: the literal of the step pattern.
+        """
+        timeline, circuit, part = self.timeline, self.circuit, prepared.part
+        mask = timeline.find_changing_steps(leaves.values()) if prepared.ignores_repetition else None
         if mask is not None and part.mode == "always" and not is_temporal(prepared.body):
             # A block of letters that violate it begins in S0, or after a step that makes it false.
-            mask = moments.falsifying_steps(leaves[id(prepared.body)])
+            mask = timeline.find_falsifying_steps(leaves[id(prepared.body)])
         letters = Letters(
-            moments,
-            lambda formula, moment: moments.literal_at(leaves[id(formula)], moment),
-            None if mask is None else list(bit_numbers(mask)),
+            timeline,
+            lambda formula, time_point: timeline.literal_at(leaves[id(formula)], time_point),
+            None if mask is None else list(iterate_bits(mask)),
         )
         match part.mode:
             case "whole":
-                return letters.at_start(prepared.body) ^ 1
+                return letters.value_at_start(prepared.body) ^ 1
             case "end":
-                return letters.at_end(prepared.body) ^ 1
+                return letters.value_at_end(prepared.body) ^ 1
             case "always":
-                bad = [circuit.both(letters.exists(k), letters.value_at(prepared.body, k) ^ 1) for k in letters.letters]
-                return circuit.disjunction(bad)
+                violating_cases = [
+                    circuit.both(letters.exists(k), letters.value_at(prepared.body, k) ^ 1) for k in letters.letters
+                ]
+                return circuit.disjunction(violating_cases)
             case _:
                 facts = {self.circuit.keys[node] for node in self.circuit.inputs([step])}
                 steps = [number for number, fact in self.template.action_facts.items() if fact in facts]
@@ -153,36 +161,38 @@ class RuleEncoding:
 
     def _violated_at_step(self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int) -> Literal:
         """In which worlds a step is taken, matches the step pattern, and violates the part."""
-        moments, circuit = self.moments, self.circuit
-        if moments.literal_at(pattern, step) == FALSE:
+        timeline, circuit = self.timeline, self.circuit
+        if timeline.literal_at(pattern, step) == FALSE:
             return FALSE
-        applies = circuit.both(moments.is_taken(step), letters.value_at(prepared.guard, step))
+        applies = circuit.both(timeline.is_taken(step), letters.value_at(prepared.guard, step))
         if applies == FALSE:
             return FALSE
         if not prepared.part.after:
             return circuit.both(applies, letters.value_at(prepared.body, step) ^ 1)
-        if letters.merged:
-            return circuit.both(applies, letters.value_at(prepared.body, moments.following(step)) ^ 1)
-        bad = [
+        if letters.is_merged:
+            return circuit.both(applies, letters.value_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
+        violating_cases = [
             circuit.both(is_next, letters.value_at(prepared.body, k) ^ 1)
             for k in letters.letters
             if k != step and (is_next := letters.is_next(step, k)) != FALSE
         ]
-        return circuit.both(applies, circuit.disjunction(bad))
+        return circuit.both(applies, circuit.disjunction(violating_cases))
 
 
-def encode_goal(moments: Moments) -> Literal:
+def encode_goal(timeline: FactTimeline) -> Literal:
     """In which worlds the goal holds where the plan stops."""
-    template, circuit = moments.template, moments.circuit
+    template, circuit = timeline.template, timeline.circuit
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
-    if not moments.depends_on_moment(goal):
+    if not timeline.varies_over_time(goal):
         return goal
-    cases = [circuit.both(moments.is_executable(), moments.literal_at(goal, END))]
-    for step in range(1, moments.order.size + 1):
-        can_take = moments.can_take(step)
+    cases = [circuit.both(timeline.is_executable(), timeline.literal_at(goal, END))]
+    for step in range(1, timeline.order.size + 1):
+        can_take = timeline.can_take(step)
         if can_take != TRUE:
-            cases.append(circuit.conjunction([moments.is_reached(step), can_take ^ 1, moments.literal_at(goal, step)]))
-            moments.check_limits()
+            cases.append(
+                circuit.conjunction([timeline.is_reached(step), can_take ^ 1, timeline.literal_at(goal, step)])
+            )
+            timeline.check_limits()
     return circuit.disjunction(cases)
 
 

@@ -1,9 +1,9 @@
-"""The steps of a plan as functions of an arbitrary state before them, and the moments at which they are instantiated.
+"""The steps of a plan as functions of an arbitrary state before them, and the time points at which they are used.
 
-In the template state, every fact that some step may change is an input of its own (:class:`HeldInput`); every other
-fact keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a moment of an order,
-their inputs are replaced by what holds at that moment (:mod:`.moments`). Whether a step is before another is a constant
-where the plan orders the two, else an input.
+In the template state, every fact that some step may change is an input of its own (:class:`CurrentFactInput`). Every
+other fact keeps its value in S0. Conditions, effects and rules are evaluated once on this state. At a time point of an
+order, the values at that time point replace these inputs (:mod:`.fact_timeline`). Whether a step is before another is a
+constant if the plan orders the two; otherwise it is an input.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 Fact = tuple[int, int]
 """(predicate, code); or (number of predicates + function, code): that the fluent has a value."""
 TimePoint = int
-"""``END``, a step (the moment before it), :meth:`Timeline.following`, or :attr:`Timeline.start`."""
+"""A number: ``END`` (after all steps), a step (before it), :meth:`Timeline.find_time_point_after` a step, or
+:attr:`Timeline.start` (S0)."""
 MAX_GATES = 1_500_000
-"""Gates beyond which an encoding is given up: about a gigabyte."""
+"""Maximum number of gates of an encoding: about a gigabyte."""
 
 
 class TooHard(Exception):
     """The encoding over orders does not cover this, or not within its limits."""
 
 
-class HeldInput(NamedTuple):
-    """An input of the template: whether a fact holds at the moment in question.
+class CurrentFactInput(NamedTuple):
+    """An input of the template: whether a fact holds at the current time point.
 
-    Of an action predicate: whether the next step is this action.
+    For an action predicate: whether the next step is this action.
     """
 
     predicate: int
@@ -49,7 +50,7 @@ class HeldInput(NamedTuple):
 
 
 class StepTemplate(NamedTuple):
-    """In which worlds a step can be taken, and the facts and numbers after it, over the template's inputs."""
+    """A step over the template's inputs: its precondition, and the values after it of what it may change."""
 
     precondition: Literal
     facts: dict[Fact, Literal]
@@ -57,7 +58,11 @@ class StepTemplate(NamedTuple):
 
 
 class Openings(NamedTuple):
-    """What is open next to the order: a circuit with inputs for it, S0 over them, and the allowed worlds."""
+    """What the task leaves open in addition to the order of the steps.
+
+    ``circuit`` has an input for each open fact, ``start`` is S0 over these inputs, and ``allowed`` is true in the
+    worlds that exist.
+    """
 
     circuit: Circuit
     start: SymbolicState
@@ -65,7 +70,7 @@ class Openings(NamedTuple):
     allowed: Literal = TRUE
 
 
-def no_openings(engine: Engine) -> Openings:
+def make_empty_openings(engine: Engine) -> Openings:
     """The openings of a plan in which only the order is open."""
     circuit = Circuit()
     compiler = FormulaCompiler(engine.task, circuit)
@@ -75,9 +80,9 @@ def no_openings(engine: Engine) -> Openings:
 class PlanTemplate:
     """The template of a plan. Raises :class:`TooHard`, ``LimitReached``.
 
-    ``held`` are the inputs of facts that may change, ``initial`` their values in S0; ``values`` are the values in S0 of
-    fluents that may change; ``action_facts`` the facts of action predicates that rules read, by step. Construction
-    takes as many rounds over the plan as a fact needs to spread, most often two.
+    ``current_inputs``: for each fact that may change, its input. ``initial_facts``: for each of these, its value in S0.
+    ``values``: for each fluent that may change, its value in S0. ``action_facts``: for each step with an action
+    predicate that rules read, its fact. Construction repeats until no further fact changes, most often twice.
     """
 
     def __init__(
@@ -101,8 +106,8 @@ class PlanTemplate:
             for code, quantity in quantities.items()
             if quantity.value.weighted_atoms
         ]
-        self.held: dict[Fact, Literal] = {}
-        self.initial: dict[Fact, Literal] = {}
+        self.current_inputs: dict[Fact, Literal] = {}
+        self.initial_facts: dict[Fact, Literal] = {}
         self.values: dict[Fact, Sum] = {}
         self.action_facts: dict[int, Fact] = {}
         self._derived = DerivedFacts(openings.compiler) if self.task.axioms else None
@@ -116,10 +121,10 @@ class PlanTemplate:
             action_fact = engine.action_fact("start", step) if isinstance(step, GroundAction) else None
             if action_fact is not None:
                 self.action_facts[number] = action_fact
-                self.state.put(*action_fact, self.circuit.input(HeldInput(*action_fact)))
+                self.state.put(*action_fact, self.circuit.input(CurrentFactInput(*action_fact)))
 
     def _encode_steps(self, steps: Sequence[GroundAction | IllFormed], deadline: float | None) -> list[StepTemplate]:
-        """Encode the steps, again and again until no further fact or fluent is found to change."""
+        """Encode the steps. Repeat this until no further fact or fluent changes, because each becomes an input."""
         while True:
             if self._derived is not None:
                 self._derived.update(self.state)
@@ -137,31 +142,31 @@ class PlanTemplate:
                     numbers[function, code] = quantity.value
                     changed |= self._add_variable(function, code)
                 for fact, literal in list(facts.items()):
-                    if literal == self._value(fact):
+                    if literal == self._get_state_literal(fact):
                         del facts[fact]
-                    elif fact not in self.held:
-                        self._add_held_input(fact)
+                    elif fact not in self.current_inputs:
+                        self._add_current_input(fact)
                         changed = True
                 templates.append(StepTemplate(precondition, facts, numbers))
             if not changed:
                 return templates
 
-    def _value(self, fact: Fact) -> Literal:
+    def _get_state_literal(self, fact: Fact) -> Literal:
         predicate, code = fact
         if predicate < self.predicate_count:
             return self.state.get(predicate, code)
         return self.state.quantity(predicate - self.predicate_count, code).defined
 
-    def _add_held_input(self, fact: Fact) -> None:
+    def _add_current_input(self, fact: Fact) -> None:
         """Replace the value of a fact that may change by an input."""
         predicate, code = fact
-        self.initial[fact] = self._value(fact)
-        held_input = self.held[fact] = self.circuit.input(HeldInput(predicate, code))
+        self.initial_facts[fact] = self._get_state_literal(fact)
+        current_input = self.current_inputs[fact] = self.circuit.input(CurrentFactInput(predicate, code))
         if predicate < self.predicate_count:
-            self.state.put(predicate, code, held_input)
+            self.state.put(predicate, code, current_input)
         else:
             quantities = self.state.quantities[predicate - self.predicate_count]
-            quantities[code] = Quantity(held_input, quantities[code].value if code in quantities else Sum(0))
+            quantities[code] = Quantity(current_input, quantities[code].value if code in quantities else Sum(0))
 
     def _add_variable(self, function: int, code: int) -> bool:
         """Replace the value of a fluent that may change by a variable; return ``False`` if it has one."""
@@ -169,13 +174,13 @@ class PlanTemplate:
             return False
         initial = self.state.quantity(function, code)
         self.values[function, code] = initial.value
-        here = Sum(0, ((("here", function, code), 1),))
-        self.state.quantities[function][code] = Quantity(initial.defined, here)
+        current_value = Sum(0, ((("current", function, code), 1),))
+        self.state.quantities[function][code] = Quantity(initial.defined, current_value)
         return True
 
 
 class Timeline(ABC):
-    """The order of a template's steps, as literals in the circuit of the template. ``start`` is the moment of S0."""
+    """The order of a template's steps, as literals in the template's circuit. ``start`` is the time point of S0."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None) -> None:
         self.template = template
@@ -184,8 +189,8 @@ class Timeline(ABC):
         self.deadline = deadline
         self.start = 2 * order.size + 1
 
-    def following(self, step: int) -> TimePoint:
-        """The moment after a step."""
+    def find_time_point_after(self, step: int) -> TimePoint:
+        """The time point after a step."""
         return self.order.size + step
 
     def precedes(self, first: int, second: int) -> Literal:
@@ -198,22 +203,22 @@ class Timeline(ABC):
             return self.circuit.input(OrderInput(first, second))
         return self.circuit.input(OrderInput(second, first)) ^ 1
 
-    def is_before(self, step: int, moment: int) -> Literal:
-        """In which orders a step is taken before a moment: before a step, or the end."""
-        return TRUE if moment == END else self.precedes(step, moment)
+    def is_before(self, step: int, time_point: int) -> Literal:
+        """In which orders a step is taken before a time point: before a step, or the end."""
+        return TRUE if time_point == END else self.precedes(step, time_point)
 
-    def between(self, first: int, middle: int, moment: int) -> Literal:
-        """In which orders a step is taken after another step and before a moment: before a step, or the end."""
-        late = self.is_before(middle, moment)
+    def is_between(self, first: int, middle: int, time_point: int) -> Literal:
+        """In which orders a step is taken after another step and before a time point: before a step, or the end."""
+        late = self.is_before(middle, time_point)
         return self.circuit.both(self.precedes(first, middle), late)
 
     @abstractmethod
-    def depends_on_moment(self, literal: Literal) -> bool:
-        """Whether a template literal depends on the moment."""
+    def varies_over_time(self, literal: Literal) -> bool:
+        """Whether a template literal depends on the time point."""
 
     @abstractmethod
-    def literal_at(self, literal: Literal, moment: TimePoint) -> Literal:
-        """A template literal at a moment."""
+    def literal_at(self, literal: Literal, time_point: TimePoint) -> Literal:
+        """A template literal at a time point."""
 
     @abstractmethod
     def fires_at(self, condition: Literal, step: int) -> Literal:

@@ -1,8 +1,9 @@
-"""Search for worlds in which a literal is true: a solver over the circuit, and orders made linear.
+"""Search for worlds in which a literal is true: a solver chooses the order of pairs of steps, which is then extended.
 
-The solver does not encode transitivity. If the pairs that it chose contain cycles, the shortest cycles are excluded and
-it is asked again. A choice without cycles extends to a linear order, in which every literal asked for has the value
-that the solver gave it. If nothing is found, that is a proof, since fewer constraints allow more.
+The solver does not know that an order is transitive. If the pairs that it chose contain cycles, the shortest cycles are
+excluded and the solver is asked again. A choice without cycles extends to a linear order. In this order, the literal
+has the value that the solver gave it. If the solver finds no choice, no such world exists: the solver has fewer
+constraints than the worlds have.
 """
 
 from __future__ import annotations
@@ -16,30 +17,34 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.terms import Comparison
-from plansafe.verifier.symbolic.orders.moments import Moments
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Precedence, bit_numbers
+from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Precedence, iterate_bits
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, OrderInput, OutcomeInput
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
 MAX_TRIANGLES = 200_000
 """Triples of steps whose cycles are excluded in advance."""
 MAX_CYCLES = 3_000
+"""Maximum number of cycles of three steps that are excluded between two solver calls."""
 MAX_LONG_CYCLES = 400
-"""Cycles that are excluded between two solver calls, of three steps and of more."""
+"""Maximum number of longer cycles that are excluded between two solver calls."""
 
 
 class WorldAnswer(NamedTuple):
-    """A world, if there is one; ``decided``: without a world, it is certain that there is none."""
+    """The world that was found, or ``None``.
+
+    ``is_decided``: if there is no world, this is certain. It is false if the solver gave up.
+    """
 
     world: Completion | None
-    decided: bool
+    is_decided: bool
 
 
 class WorldSearch:
-    """Asks a solver for worlds of one plan."""
+    """Asks one solver for worlds of one plan. ``allowed``: the literal that the world exists."""
 
-    def __init__(self, moments: Moments, allowed: Literal, engine: str = "auto") -> None:
-        self.moments = moments
+    def __init__(self, timeline: FactTimeline, allowed: Literal, engine: str = "auto") -> None:
+        self.timeline = timeline
         self.allowed = allowed
         self.engine = engine
         self._numeric = False
@@ -52,35 +57,35 @@ class WorldSearch:
         """Find a world in which a literal is true."""
         if literal == FALSE:
             return WorldAnswer(None, True)
-        moments, keys = self.moments, self.moments.circuit.keys
-        definitions, inputs = moments.collect_definitions([literal, self.allowed])
+        timeline, keys = self.timeline, self.timeline.circuit.keys
+        definitions, inputs = timeline.collect_definitions([literal, self.allowed])
         solver = self._prepare_solver(literal, [self.allowed, *definitions], inputs)
-        pairs = {node: key for node in inputs if isinstance(key := keys[node], OrderInput)}
-        self._exclude_triangles([(key.first, key.second) for key in pairs.values()], solver)
+        order_inputs = {node: key for node in inputs if isinstance(key := keys[node], OrderInput)}
+        self._exclude_triangles([(key.first, key.second) for key in order_inputs.values()], solver)
         while True:
             satisfiable = solver.solve([literal])
             if not satisfiable:
                 return WorldAnswer(None, satisfiable is False)
             model = solver.model()
-            chosen = [
+            chosen_pairs = [
                 (key.first, key.second) if model.inputs[node] else (key.second, key.first)
-                for node, key in pairs.items()
+                for node, key in order_inputs.items()
                 if node in model.inputs  # a pair that was not encoded may have either order
             ]
-            order = moments.order.extend_with(chosen)
+            order = timeline.order.extend_with(chosen_pairs)
             if order is not None:
-                return WorldAnswer(self._to_world(model, order), True)
-            self._exclude_cycles(solver, find_cycles(moments.order, chosen))
-            moments.check_limits()
+                return WorldAnswer(self._make_world(model, order), True)
+            self._exclude_cycles(solver, find_cycles(timeline.order, chosen_pairs))
+            timeline.check_limits()
 
     def _prepare_solver(self, literal: Literal, required: list[Literal], inputs: list[int]) -> Solver:
         """The solver, with the required literals; a new one once numbers occur."""
-        circuit = self.moments.circuit
+        circuit = self.timeline.circuit
         numeric = any([isinstance(circuit.keys[node], Comparison) for node in inputs])
         solver = self._solver
         if solver is None or (numeric and not self._numeric):
             self._numeric = numeric
-            solver = create_solver(circuit, [literal, *required], self.engine, self.moments.deadline)
+            solver = create_solver(circuit, [literal, *required], self.engine, self.timeline.deadline)
             self._solver = solver
             self._required.clear()
             for exclusion in self._cycle_exclusions:
@@ -92,49 +97,58 @@ class WorldSearch:
         return solver
 
     def _exclude_triangles(self, pairs: list[Precedence], solver: Solver) -> None:
-        """Exclude the cycles of three steps whose pairs are all inputs or given, up to a limit."""
-        moments, order = self.moments, self.moments.order
-        chosen = [0] * (order.size + 1)
+        """Exclude cycles of three steps, up to :data:`MAX_TRIANGLES` triples of steps.
+
+        ``pairs`` are the pairs whose order is an input of the circuit; all other pairs of a triple must be ordered by
+        the plan.
+        """
+        timeline, order = self.timeline, self.timeline.order
+        input_partners = [0] * (order.size + 1)
         for first, second in pairs:
-            chosen[first] |= 1 << second
-            chosen[second] |= 1 << first
-        related = [mask | order.before[step] | order.after[step] for step, mask in enumerate(chosen)]
+            input_partners[first] |= 1 << second
+            input_partners[second] |= 1 << first
+        related = [mask | order.before[step] | order.after[step] for step, mask in enumerate(input_partners)]
         cycles: list[list[Precedence]] = []
         for first, second in pairs:
-            for third in bit_numbers(related[first] & related[second]):
+            for third in iterate_bits(related[first] & related[second]):
                 triangle = frozenset((first, second, third))
-                if triangle in self._triangles or self._is_implied(chosen, first, second, third):
+                if triangle in self._triangles or self._is_implied(input_partners, first, second, third):
                     continue
                 if len(self._triangles) >= MAX_TRIANGLES:
                     break
                 self._triangles.add(triangle)
                 cycles.append([(first, second), (second, third), (third, first)])
                 cycles.append([(second, first), (first, third), (third, second)])
-            moments.check_limits()
+            timeline.check_limits()
         self._exclude_cycles(solver, cycles)
 
-    def _is_implied(self, chosen: list[int], first: int, second: int, third: int) -> bool:
-        """Whether other triples make these steps transitive: one of them is between two ordered steps."""
-        order = self.moments.order
+    def _is_implied(self, input_partners: list[int], first: int, second: int, third: int) -> bool:
+        """Whether the cycles of these three steps are impossible because of the plan's order or of other triples.
+
+        ``input_partners``: for each step, the steps (as a mask) with which its order is an input.
+        """
+        order = self.timeline.order
+        # If the plan orders two of the steps, ``low`` before ``high``, the triple adds nothing in two cases: the plan
+        # also orders another pair, or some step between ``low`` and ``high`` forms triples with the third step.
         for a, b, c in ((first, third, second), (second, third, first)):
-            if not chosen[a] >> b & 1:
+            if not input_partners[a] >> b & 1:
                 low, high = (a, b) if order.after[a] >> b & 1 else (b, a)
-                if not chosen[b] >> c & 1 or order.after[low] & order.before[high] & chosen[c]:
+                if not input_partners[b] >> c & 1 or order.after[low] & order.before[high] & input_partners[c]:
                     return True
         return False
 
     def _exclude_cycles(self, solver: Solver, cycles: list[list[Precedence]]) -> None:
-        moments, circuit = self.moments, self.moments.circuit
+        timeline, circuit = self.timeline, self.timeline.circuit
         exclusion = circuit.conjunction(
-            [circuit.disjunction([moments.precedes(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
+            [circuit.disjunction([timeline.precedes(*pair) ^ 1 for pair in cycle]) for cycle in cycles]
         )
         if exclusion != TRUE:
             self._cycle_exclusions.append(exclusion)
             solver.require(exclusion)
 
-    def _to_world(self, model: Model, order: tuple[int, ...]) -> Completion:
-        """The world of a model. Values that the model leaves open are arbitrary."""
-        template, keys = self.moments.template, self.moments.circuit.keys
+    def _make_world(self, model: Model, order: tuple[int, ...]) -> Completion:
+        """The world of a model and an order. Facts and numbers without a value in the model are false or 0."""
+        template, keys = self.timeline.template, self.timeline.circuit.keys
         facts: set[tuple[int, int]] = set()
         rejected: set[OutcomeInput] = set()
         for node, value in model.inputs.items():
@@ -150,25 +164,29 @@ class WorldSearch:
         return Completion(frozenset(facts), values, complete_outcomes(template.oneof_statements, outcomes), order)
 
 
-def find_cycles(order: PartialOrder, chosen: Sequence[Precedence]) -> list[list[Precedence]]:
-    """Cycles that the chosen pairs close, up to a limit: cycles of three steps, else a shortest one for each pair."""
+def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list[list[Precedence]]:
+    """Find cycles of the plan's order and the chosen pairs. A cycle is a list of pairs, each of which follows the last.
+
+    Returns cycles of three steps (about :data:`MAX_CYCLES`) if there are any. Otherwise it returns a shortest cycle
+    through each chosen pair (at most :data:`MAX_LONG_CYCLES`), except cycles that are much longer than the shortest.
+    """
     successors = [0] * (order.size + 1)
     predecessors = [0] * (order.size + 1)
-    for first, second in chosen:
+    for first, second in chosen_pairs:
         successors[first] |= 1 << second
         predecessors[second] |= 1 << first
     after = [order.after[step] | successors[step] for step in range(order.size + 1)]
     cycles: list[list[Precedence]] = []
-    for first, second in chosen:
-        for third in bit_numbers(after[second] & (predecessors[first] | order.before[first])):
+    for first, second in chosen_pairs:
+        for third in iterate_bits(after[second] & (predecessors[first] | order.before[first])):
             all_chosen = successors[second] >> third & 1 and successors[third] >> first & 1
-            if not all_chosen or first == min(first, second, third):  # a cycle of three chosen pairs is met three times
+            if not all_chosen or first == min(first, second, third):  # three chosen pairs are visited three times
                 cycles.append([(first, second), (second, third), (third, first)])
         if len(cycles) >= MAX_CYCLES:
             break
     if cycles:
         return cycles
-    for first, second in chosen:
+    for first, second in chosen_pairs:
         path = _shortest_path(after, second, first)
         if path is not None:
             cycles.append([*pairwise([first, *path])])
@@ -184,7 +202,7 @@ def _shortest_path(successors: list[int], start: int, goal: int) -> list[int] | 
     visited = layers[0]
     while not layers[-1] >> goal & 1:
         layer = 0
-        for step in bit_numbers(layers[-1]):
+        for step in iterate_bits(layers[-1]):
             layer |= successors[step]
         layer &= ~visited
         if not layer:
@@ -193,5 +211,5 @@ def _shortest_path(successors: list[int], start: int, goal: int) -> list[int] | 
         layers.append(layer)
     path = [goal]
     for layer in reversed(layers[:-1]):
-        path.append(next(step for step in bit_numbers(layer) if successors[step] >> path[-1] & 1))
+        path.append(next(step for step in iterate_bits(layer) if successors[step] >> path[-1] & 1))
     return path[::-1]

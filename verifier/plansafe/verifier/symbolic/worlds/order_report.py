@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import rule_counts
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict
-from plansafe.verifier.symbolic.orders.order_audit import EXECUTABLE, ClosedWorld, OrderAudit, WorldSource
+from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld, OrderAudit, PlanProperty, WorldSource
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.orders.template import Openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer
@@ -77,8 +77,8 @@ class OrderReporter(OpenPartsReporter):
 
     def choose_world(self) -> Completion:
         """A world that was replayed, or an allowed world with the first order."""
-        first_order = self.order.linear_extension()
-        return self.audit.any_replayed_world() or super().choose_world()._replace(order=first_order)
+        first_order = self.order.find_linear_extension()
+        return self.audit.find_replayed_world() or super().choose_world()._replace(order=first_order)
 
     def find_violating_world(self, rule: str) -> Completion | None:
         """A world that violates the rule with this name, if one is found."""
@@ -94,7 +94,7 @@ class OrderReporter(OpenPartsReporter):
 
     def count_rules(self, counts: RuleCounts) -> RuleCounts:
         """The status of each rule over all orders of all worlds."""
-        executed = self.audit.example_worlds[EXECUTABLE].get(True)
+        executed = self.audit.example_worlds[PlanProperty.EXECUTABLE].get(True)
         worlds = [] if executed is None else [executed]
         if executed is None and any([count.status == "never applied" for count in counts]):
             steps = range(1, len(self.resolved.steps) + 1)
@@ -109,7 +109,7 @@ class OrderReporter(OpenPartsReporter):
                     count = mark_kept(count)
                 else:
                     answer = self._find_violation(rule.name)
-                    if not answer.decided:
+                    if not answer.is_decided:
                         return self._count_in_all_orders(counts)
                     if answer.world is None:
                         count = mark_kept(count)
@@ -133,11 +133,11 @@ class OrderReporter(OpenPartsReporter):
                 if self.verdict.executable is Worlds.SOME:
                     return Worlds.SOME
                 order = self.failing_worlds[finding.world or 0].world.order
-                share = self.audit.share_failing_at(order[finding.step - 1])
+                share = self.audit.decide_share_failing_at(order[finding.step - 1])
             case _:
                 if self.verdict.safe is Worlds.SOME:
                     return Worlds.SOME
-                share = self.audit.share_violating(self._find_instances(finding))
+                share = self.audit.decide_share_violating(self._find_instances(finding))
         return Worlds.SOME if share is Worlds.NONE else share  # the finding follows a failed step
 
     def _find_instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
@@ -145,7 +145,7 @@ class OrderReporter(OpenPartsReporter):
         objects = {name: self.task.object_index[value] for name, value in finding.binding}
         instances = []
         for number, part in enumerate(self.compiled.engine.rule_set.parts):
-            names = shown_names([v.name for v in part.parameters])
+            names = shorten_variable_names([v.name for v in part.parameters])
             if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(objects):
                 instances.append((number, tuple([objects[name] for name in names])))
         return instances

@@ -1,13 +1,15 @@
-"""The facts and formulas that hold at the moments of an order, as circuits over the order.
+"""The facts and formulas at the time points of an order, as circuits over the order.
 
-At a moment, a fact has the value that its last writer before the moment gave it: it is true iff some step (or S0) makes
-it true and no step between that one and the moment makes it false. Which of two steps comes first is an input for each
-pair that the plan does not order and that some value depends on. Whether a conditional effect happens depends on values
-before its step, which may depend on effects in turn, differently in each order. So such a condition is an input, with a
-definition that has to be required of a solver. In a linear order, the definitions have exactly one solution.
+At a time point, a fact has the value that its last writer before the time point gave it. So it is true if and only if
+some step (or S0) makes it true and no step between that step and the time point makes it false.
 
-All values are about the trace in which every step is taken. Up to the first step that cannot be taken, that is the
-plan's trace; values after that step are never used.
+For each pair of steps that the plan does not order and that some value depends on, an input says which step comes
+first. Whether a conditional effect happens depends on values before its step. These may depend on other effects, which
+differ between orders. So such a condition is an input with a definition, and the caller requires the definition of the
+solver. In a linear order, the definitions have exactly one solution.
+
+All values are about the trace in which every step is taken. Up to the first step that cannot be taken, this is the
+plan's trace. Values after that step are never used.
 """
 
 from __future__ import annotations
@@ -18,35 +20,35 @@ from typing import NamedTuple
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.orders.numbers import Numbers, sum_fluents, sum_literals
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Writers, bit_numbers, holds_in_every_order
-from plansafe.verifier.symbolic.orders.template import Fact, HeldInput, PlanTemplate, Timeline, TimePoint
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, Writers, holds_in_every_order, iterate_bits
+from plansafe.verifier.symbolic.orders.template import CurrentFactInput, Fact, PlanTemplate, Timeline, TimePoint
 from plansafe.verifier.symbolic.worlds.encoding import AuxiliaryInput
 
 
 class Write(NamedTuple):
-    """In which worlds a step makes a fact true, and in which false."""
+    """The worlds in which a step makes a fact true (``makes``), and those in which it makes it false (``breaks``)."""
 
     makes: Literal
     breaks: Literal
 
 
-class Moments(Timeline):
-    """Literals of facts and formulas at moments. ``all_taken``: every step is known to be taken in every order."""
+class FactTimeline(Timeline):
+    """Literals of facts and formulas at time points. ``all_taken``: every step is known to be taken in every order."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None = None) -> None:
         super().__init__(template, order, deadline)
         self.all_taken = False
         self._conditions: dict[int, tuple[Literal, TimePoint]] = {}
-        """Node of an auxiliary input -> the template literal that defines it, and the moment."""
+        """Node of an auxiliary input -> the template literal that defines it, and the time point."""
         self._definitions: dict[int, Literal] = {}
         self._writes: dict[Fact, dict[int, Write]] = {}
         self._writers: dict[Fact, Writers] = {}
         self._facts_at: dict[tuple[Fact, TimePoint], Literal] = {}
         self._nodes_at: dict[TimePoint, dict[int, Literal]] = {}
         self._fires_at: dict[tuple[Literal, int], Literal] = {}
-        self._depends_on_moment: dict[Literal, bool] = {}
+        self._varies_over_time: dict[Literal, bool] = {}
         self._reached: dict[int, Literal] = {}
-        self._held_facts = {held >> 1: fact for fact, held in template.held.items()}
+        self._facts_by_input = {held >> 1: fact for fact, held in template.current_inputs.items()}
         self._steps_of_action: dict[Fact, list[int]] = {}
         for step, fact in template.action_facts.items():
             self._steps_of_action.setdefault(fact, []).append(step)
@@ -58,17 +60,17 @@ class Moments(Timeline):
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def writes(self, fact: Fact) -> dict[int, Write]:
+    def find_writes(self, fact: Fact) -> dict[int, Write]:
         """The steps that may write a fact, and when they do."""
         writes = self._writes.get(fact)
         if writes is None:
-            held = self.template.held[fact]
-            all_writes = {step: self._write(held, after) for step, after in self._after.get(fact, {}).items()}
+            held = self.template.current_inputs[fact]
+            all_writes = {step: self._make_write(held, after) for step, after in self._after.get(fact, {}).items()}
             writes = {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
             self._writes[fact] = writes
         return writes
 
-    def _write(self, held: Literal, after: Literal) -> Write:
+    def _make_write(self, held: Literal, after: Literal) -> Write:
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
@@ -84,68 +86,71 @@ class Moments(Timeline):
             circuit.both(if_true ^ 1, circuit.either(if_false ^ 1, held)),
         )
 
-    def writers(self, fact: Fact) -> Writers:
+    def find_writers(self, fact: Fact) -> Writers:
         """The steps that write a fact, as masks for the truth criterion."""
         writers = self._writers.get(fact)
         if writers is None:
             masks = [0, 0, 0, 0]
-            for step, write in self.writes(fact).items():
+            for step, write in self.find_writes(fact).items():
                 for index, literal in enumerate(write):
                     masks[index] |= (literal == TRUE) << step
                     masks[2 + index] |= (literal != FALSE) << step
-            initial = self.template.initial[fact]
+            initial = self.template.initial_facts[fact]
             writers = self._writers[fact] = Writers(initial == TRUE if initial <= TRUE else None, *masks)
         return writers
 
-    def fact_at(self, fact: Fact, moment: TimePoint) -> Literal:
-        """In which worlds a fact holds at a moment."""
-        key = (fact, moment)
+    def fact_at(self, fact: Fact, time_point: TimePoint) -> Literal:
+        """In which worlds a fact holds at a time point."""
+        key = (fact, time_point)
         literal = self._facts_at.get(key)
         if literal is None:
-            literal = self._facts_at[key] = self._encode_fact(fact, moment)
+            literal = self._facts_at[key] = self._encode_fact(fact, time_point)
         return literal
 
-    def _encode_fact(self, fact: Fact, moment: TimePoint) -> Literal:
-        if moment == self.start:
-            return self.template.initial[fact]
-        if moment > self.order.size:
-            step = moment - self.order.size
+    def _encode_fact(self, fact: Fact, time_point: TimePoint) -> Literal:
+        if time_point == self.start:
+            return self.template.initial_facts[fact]
+        if time_point > self.order.size:
+            step = time_point - self.order.size
             after = self._after[fact].get(step)
             return self.fact_at(fact, step) if after is None else self.literal_at(after, step)
         for value in (True, False):
-            if holds_in_every_order(self.order, self.writers(fact), moment, value):
+            if holds_in_every_order(self.order, self.find_writers(fact), time_point, value):
                 return TRUE if value else FALSE
-        return self._encode_last_write(fact, moment)
+        return self._encode_last_write(fact, time_point)
 
-    def _encode_last_write(self, fact: Fact, moment: TimePoint) -> Literal:
+    def _encode_last_write(self, fact: Fact, time_point: TimePoint) -> Literal:
         circuit, order = self.circuit, self.order
-        writers, writes = self.writers(fact), self.writes(fact)
-        certain = (writers.making | writers.breaking) & order.certainly_before(moment)
-        possible = (writers.possibly_making | writers.possibly_breaking) & order.possibly_before(moment)
-        # A step that is necessarily overwritten before the moment does not matter.
-        live = [step for step in bit_numbers(possible) if not certain & order.after[step]]
+        writers, writes = self.find_writers(fact), self.find_writes(fact)
+        certain = (writers.making | writers.breaking) & order.steps_certainly_before(time_point)
+        possible = (writers.possibly_making | writers.possibly_breaking) & order.steps_possibly_before(time_point)
+        # A step that is necessarily overwritten before the time point does not matter.
+        live = [step for step in iterate_bits(possible) if not certain & order.after[step]]
         breaking = [(step, self.fires_at(writes[step].breaks, step)) for step in live if writes[step].breaks != FALSE]
         cases = []
-        initial = self.template.initial[fact]
+        initial = self.template.initial_facts[fact]
         if initial != FALSE and not certain:
-            persists = [circuit.both(self.is_before(step, moment), fires) ^ 1 for step, fires in breaking]
+            persists = [circuit.both(self.is_before(step, time_point), fires) ^ 1 for step, fires in breaking]
             cases.append(circuit.conjunction([initial, *persists]))
         for step in live:
             makes = writes[step].makes
             if makes == FALSE:
                 continue
             persists = [
-                circuit.both(self.between(step, breaker, moment), fires) ^ 1
+                circuit.both(self.is_between(step, breaker, time_point), fires) ^ 1
                 for breaker, fires in breaking
                 if breaker != step
             ]
-            cases.append(circuit.conjunction([self.fires_at(makes, step), self.is_before(step, moment), *persists]))
+            cases.append(circuit.conjunction([self.fires_at(makes, step), self.is_before(step, time_point), *persists]))
         self.check_limits()
         return circuit.disjunction(cases)
 
     def fires_at(self, condition: Literal, step: int) -> Literal:
-        """The condition of a step's effect, before the step; an input with a definition if it depends on the order."""
-        if not self.depends_on_moment(condition):
+        """The literal that an effect of a step happens, if ``condition`` is its condition in the template.
+
+        It is an input with a definition if the condition varies over time.
+        """
+        if not self.varies_over_time(condition):
             return condition
         key = (condition & ~1, step)
         fires = self._fires_at.get(key)
@@ -156,21 +161,21 @@ class Moments(Timeline):
 
     # -- template literals --------------------------------------------------------------------------------------------
 
-    def depends_on_moment(self, literal: Literal) -> bool:
-        """Whether a template literal depends on the moment."""
-        depends = self._depends_on_moment.get(literal)
+    def varies_over_time(self, literal: Literal) -> bool:
+        """Whether a template literal depends on the time point."""
+        depends = self._varies_over_time.get(literal)
         if depends is None:
-            depends = any([self._input_depends_on_moment(node) for node in self.circuit.inputs([literal])])
-            self._depends_on_moment[literal] = depends
+            depends = any([self._input_varies_over_time(node) for node in self.circuit.inputs([literal])])
+            self._varies_over_time[literal] = depends
         return depends
 
-    def _input_depends_on_moment(self, node: int) -> bool:
+    def _input_varies_over_time(self, node: int) -> bool:
         key = self.circuit.keys[node]
         if isinstance(key, terms.Comparison):
-            return self._numbers.depends_on_moment(key.sum)
-        return isinstance(key, HeldInput)
+            return self._numbers.varies_over_time(key.sum)
+        return isinstance(key, CurrentFactInput)
 
-    def conjuncts(self, literal: Literal) -> Iterator[Literal]:
+    def list_conjuncts(self, literal: Literal) -> Iterator[Literal]:
         """The literals whose conjunction a literal is, as far as its gates show."""
         stack = [literal]
         while stack:
@@ -181,31 +186,31 @@ class Moments(Timeline):
             elif part != TRUE:
                 yield part
 
-    def held_fact(self, literal: Literal) -> Fact | None:
+    def find_fact(self, literal: Literal) -> Fact | None:
         """The fact whose input a template literal is, perhaps negated; ``None`` for another literal."""
-        return self._held_facts.get(literal >> 1)
+        return self._facts_by_input.get(literal >> 1)
 
-    def changing_steps(self, literals: Iterable[Literal]) -> int | None:
+    def find_changing_steps(self, literals: Iterable[Literal]) -> int | None:
         """The steps that may change the inputs of template literals, as a mask; ``None`` if actions are among these."""
         mask = 0
         for node in self.circuit.inputs(literals):
-            fact = self._held_facts.get(node)
+            fact = self._facts_by_input.get(node)
             key = self.circuit.keys[node]
             if fact is not None:
-                writers = self.writers(fact)
+                writers = self.find_writers(fact)
                 mask |= writers.possibly_making | writers.possibly_breaking
-            elif isinstance(key, HeldInput):
+            elif isinstance(key, CurrentFactInput):
                 return None
             elif isinstance(key, terms.Comparison):
                 for fluent in sum_fluents(key.sum):
-                    mask |= self._numbers.writers(fluent)
-                inner_mask = self.changing_steps(sum_literals(key.sum))
+                    mask |= self._numbers.find_writers(fluent)
+                inner_mask = self.find_changing_steps(sum_literals(key.sum))
                 if inner_mask is None:
                     return None
                 mask |= inner_mask
         return mask
 
-    def falsifying_steps(self, literal: Literal) -> int:
+    def find_falsifying_steps(self, literal: Literal) -> int:
         """The steps that may change an input of a template literal such that it becomes false, as a mask."""
         mask = 0
         visited: set[Literal] = set()
@@ -216,21 +221,21 @@ class Moments(Timeline):
                 continue
             visited.add(part)
             children = self.circuit.gates[part >> 1]
-            fact = self._held_facts.get(part >> 1)
+            fact = self._facts_by_input.get(part >> 1)
             if children is not None:
                 stack.extend([child ^ (part & 1) for child in children])
             elif fact is not None:
-                writers = self.writers(fact)
+                writers = self.find_writers(fact)
                 mask |= writers.possibly_making if part & 1 else writers.possibly_breaking
             else:
-                mask |= self.changing_steps([part]) or 0
+                mask |= self.find_changing_steps([part]) or 0
         return mask
 
-    def literal_at(self, literal: Literal, moment: TimePoint) -> Literal:
-        """A template literal at a moment."""
+    def literal_at(self, literal: Literal, time_point: TimePoint) -> Literal:
+        """A template literal at a time point."""
         if literal <= TRUE:
             return literal
-        nodes = self._nodes_at.setdefault(moment, {0: FALSE})
+        nodes = self._nodes_at.setdefault(time_point, {0: FALSE})
         circuit = self.circuit
         stack = [literal >> 1]
         while stack:
@@ -240,7 +245,7 @@ class Moments(Timeline):
                 continue
             children = circuit.gates[node]
             if children is None:
-                nodes[node] = self._input_at(node, moment)
+                nodes[node] = self._input_at(node, time_point)
                 continue
             missing = [child >> 1 for child in children if child >> 1 not in nodes]
             if missing:
@@ -249,23 +254,23 @@ class Moments(Timeline):
             nodes[node] = circuit.conjunction([nodes[child >> 1] ^ (child & 1) for child in children])
         return nodes[literal >> 1] ^ (literal & 1)
 
-    def _input_at(self, node: int, moment: TimePoint) -> Literal:
-        fact = self._held_facts.get(node)
+    def _input_at(self, node: int, time_point: TimePoint) -> Literal:
+        fact = self._facts_by_input.get(node)
         if fact is not None:
-            return self.fact_at(fact, moment)
+            return self.fact_at(fact, time_point)
         key = self.circuit.keys[node]
-        if isinstance(key, HeldInput):
-            return self._action_at((key.predicate, key.code), moment)
-        if isinstance(key, terms.Comparison) and self._numbers.depends_on_moment(key.sum):
-            value = self._numbers.sum_at(key.sum, moment)
+        if isinstance(key, CurrentFactInput):
+            return self._action_at((key.predicate, key.code), time_point)
+        if isinstance(key, terms.Comparison) and self._numbers.varies_over_time(key.sum):
+            value = self._numbers.sum_at(key.sum, time_point)
             return terms.compare(self.circuit, key.operator, value, terms.constant(0))
         return 2 * node
 
-    def _action_at(self, action_fact: Fact, moment: TimePoint) -> Literal:
+    def _action_at(self, action_fact: Fact, time_point: TimePoint) -> Literal:
         """Whether the next step is a step with this action fact."""
-        if moment > self.order.size:
+        if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
-        return self.can_take(moment) if moment in self._steps_of_action[action_fact] else FALSE
+        return self.can_take(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
 
     # -- which steps are taken ----------------------------------------------------------------------------------------
 
@@ -302,7 +307,10 @@ class Moments(Timeline):
     # -- definitions --------------------------------------------------------------------------------------------------
 
     def collect_definitions(self, roots: Iterable[Literal]) -> tuple[list[Literal], list[int]]:
-        """The definitions of auxiliary inputs that the roots depend on, to be required, and all input nodes."""
+        """The definitions of the auxiliary inputs that the roots depend on, and all input nodes that they depend on.
+
+        The caller requires the definitions of the solver.
+        """
         definitions: dict[int, Literal] = {}
         inputs: list[int] = []
         visited = {0}
@@ -329,7 +337,7 @@ class Moments(Timeline):
                 stack.append(definition >> 1)
             elif isinstance(key, terms.Comparison):
                 stack.extend([literal >> 1 for literal in sum_literals(key.sum)])
-                for definition in self._numbers.definitions(key):
+                for definition in self._numbers.collect_definitions(key):
                     definitions[definition >> 1] = definition
                     stack.append(definition >> 1)
         return list(definitions.values()), inputs
