@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from repair_classes import classes, faults
+from repair_classes import error_classes, impossible_steps
 from repair_compare import checker_of
 from repair_oracle import optimum
 from repair_random import script_count, task
@@ -35,7 +35,7 @@ def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(
 def describe(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
     best = optimum(tested_task)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
-    return best.cost, repairs, sorted(classes(tested_task, best))
+    return best.cost, repairs, sorted(error_classes(tested_task, best))
 
 
 def test_safe_already() -> None:
@@ -114,7 +114,7 @@ def test_impossible_steps_explain_their_own_removal() -> None:
 
 @pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
 def test_a_precondition_that_can_never_hold_is_an_affordance_error(tap: str, expected: dict[int, str]) -> None:
-    assert faults(kitchen("(take c1) (wash c1)", tap=tap)) == expected
+    assert impossible_steps(kitchen("(take c1) (wash c1)", tap=tap)) == expected
 
 
 def test_an_unreachable_goal_within_the_bound_is_irreparable() -> None:
@@ -138,7 +138,7 @@ def test_deletes_are_ignored_but_static_facts_are_not() -> None:
     domain = domain.replace("(s ?b - box))", "(s ?b - box) (both ?b - box))")
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (s x) (b y)) (:goal (b x)))"
     plan = "(use x) (two x) (one x) (no x) (use y) (two y) (one y) (no y)"
-    assert faults(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
+    assert impossible_steps(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
 
 
 ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box) (c ?b - box))
@@ -159,7 +159,7 @@ ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box
 def test_a_fact_added_and_deleted_at_once_stays_true(effect: str, expected: dict[int, str]) -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
     tested_task = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
-    assert faults(tested_task) == expected
+    assert impossible_steps(tested_task) == expected
     diagnosis = diagnose(checker_of(tested_task), Source("tiny.plan", tested_task.plan_text()))
     description = {
         step for witness in diagnosis.witnesses for step in witness.steps if witness.error is ErrorClass.AFFORDANCE
