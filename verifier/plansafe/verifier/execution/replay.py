@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
     violations: tuple[Violation, ...]
     undecided: tuple[tuple[int, tuple[int, ...]], ...]
     matches: tuple[int, ...]
-    touches: tuple[int, ...]
+    trigger_counts: tuple[int, ...]
     limit: Limit | None
     preference_violations: dict[str, int]
     state: State
@@ -401,7 +401,7 @@ class Replay:
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
         matches: tuple[int, ...] = (0,) * len(self.engine.rules)
-        touches: tuple[int, ...] = ()
+        trigger_counts: tuple[int, ...] = ()
         if runtime is not None:
             try:
                 runtime.finish(self.state, self.letter_time())
@@ -412,7 +412,7 @@ class Replay:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
             matches = tuple(runtime.match_counts)
-            touches = tuple(runtime.touches())
+            trigger_counts = tuple(runtime.trigger_counts())
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
         return Outcome(
@@ -426,7 +426,7 @@ class Replay:
             violations,
             undecided,
             matches,
-            touches,
+            trigger_counts,
             self.limit,
             self.preference_violations,
             self.state,

@@ -386,7 +386,7 @@ class TimedReplay(Replay):
                 if clash is not None and is_earlier and time - neighbour_time >= self.tolerance.separation:
                     self.rounded.add(step.number)
                 elif clash is not None:
-                    failure = interference_failure(event, neighbour, clash, is_earlier)
+                    failure = make_interference_failure(event, neighbour, clash, is_earlier)
                     failures.setdefault(failure.step, failure)
         return [*failures.values()]
 
@@ -497,7 +497,7 @@ class TimedReplay(Replay):
                 self.log.append((predicate, code, starts))
 
 
-def interference_failure(event: Event, neighbour: Event, clash: str, earlier: bool) -> Failure:
+def make_interference_failure(event: Event, neighbour: Event, clash: str, earlier: bool) -> Failure:
     """The failure of a step because of interference over ``clash``, a fact or fluent.
 
     Within a happening the later step fails. If ``neighbour`` has happened ``earlier``, ``event`` fails, unless it is a

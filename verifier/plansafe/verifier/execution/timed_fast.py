@@ -47,7 +47,7 @@ class TickAgenda(NamedTuple):
     gap: int
 
 
-def tick_agenda(run: TimedReplay) -> TickAgenda | None:
+def make_tick_agenda(run: TimedReplay) -> TickAgenda | None:
     """The agenda of a replay; ``None`` if its times have no small common unit."""
     steps, literals = run.plan_steps, run.literals
     numbers = {step.time.denominator for step in steps} | {literal.time.denominator for literal in literals}
@@ -84,7 +84,7 @@ class FastTimedReplay(TimedReplay):
 
     def happenings(self) -> None:
         """Run all happenings, until one halts the trace."""
-        agenda = tick_agenda(self) if watches_only_states(self) else None
+        agenda = make_tick_agenda(self) if watches_only_states(self) else None
         if agenda is None:
             super().happenings()
         else:

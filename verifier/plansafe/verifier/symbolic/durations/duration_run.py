@@ -21,7 +21,7 @@ from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import HALT, Failure
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, interference_failure
+from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, make_interference_failure
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
@@ -237,7 +237,7 @@ class DurationRun(TimedReplay):
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation
                 ):
-                    failures.append(interference_failure(event, self.present[neighbour], clash, has_happened))
+                    failures.append(make_interference_failure(event, self.present[neighbour], clash, has_happened))
                     self._clashing = [number] if has_happened else [number, neighbour]
                     break
         return failures
