@@ -85,7 +85,7 @@ class LintProblem:
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
         rule = self.rules[number]
-        return rule.applicable and all([self.task.domains[v.domain] for v in rule.declared])
+        return rule.applicable and all([self.task.domains[v.domain] for v in rule.declared_parameters])
 
     # -- can a rule be violated? --------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.printing import unmet_literal_text
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
 
@@ -267,7 +267,7 @@ class Monitor:
         for part_number, objects, undecided in instances:
             part = self.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
-            names = shown_names([v.name for v in part.parameters])
+            names = shorten_variable_names([v.name for v in part.parameters])
             known_objects = objects if len(objects) == len(names) else ()
             binding = tuple(sorted(zip(names, self.task.names(known_objects), strict=False)))
             message = rule.message or f"rule {rule.name} is violated"

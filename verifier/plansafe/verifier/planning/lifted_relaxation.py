@@ -32,7 +32,7 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import push_negation
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
@@ -90,9 +90,14 @@ class LiftedRelaxation:
         for number in sorted(deciding):
             part = rules.parts[number]
             monitored = number in checks or number in automata
-            if part.mode == "each" and part.step is not None and step_predicate(part.step) in names and monitored:
+            if (
+                part.mode == "each"
+                and part.step is not None
+                and find_action_predicate(part.step) in names
+                and monitored
+            ):
                 step_rule = StepRulePart(part, automata.get(number, -1), checks.get(number))
-                self.step_rules.setdefault(names[step_predicate(part.step)], []).append(step_rule)
+                self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
             if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding:
                 for predicate, added, _ in monitor.triggers():

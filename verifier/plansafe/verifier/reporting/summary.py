@@ -29,7 +29,7 @@ from plansafe.verifier.reporting.report import (
     Worlds,
     unjudged,
 )
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
@@ -311,7 +311,9 @@ def _violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dic
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
             values = dict(v.binding)
-            binding = tuple([values[name] for name in shown_names([p.name for p in v.rule.declared])])
+            binding = tuple(
+                [values[name] for name in shorten_variable_names([p.name for p in v.rule.declared_parameters])]
+            )
             bindings.setdefault((v.part.rule, v.rule.name), set()).add(binding)
     for (_, name), bindings_of_rule in bindings.items():
         counts[name] = counts.get(name, 0) + len(bindings_of_rule)

@@ -29,7 +29,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 TriggerFunction = Callable[..., None]
 
@@ -90,7 +90,7 @@ class Runtime:
             assert part.step is not None
             check = self._make_step_check(number, part, emitter)
             if check is not None:
-                self.checks.setdefault(step_predicate(part.step), []).append(check)
+                self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
             if part.after:
@@ -128,7 +128,7 @@ class Runtime:
         """The check of a rule about steps; ``None`` if it needs an automaton."""
         momentary, step, guard, body, after = self.rule_set.momentary, part.step, part.guard, part.body, part.after
         assert step is not None
-        is_momentary = step_predicate(step) in momentary
+        is_momentary = find_action_predicate(step) in momentary
         formulas = [body] if guard is None else [body, guard]
         if is_momentary and not any([is_temporal(f) or mentions(f, momentary) for f in formulas]):
             return StepCheck(number, emitter, part.parameters, step, guard, body, after=after)

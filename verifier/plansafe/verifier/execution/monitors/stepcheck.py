@@ -12,7 +12,7 @@ from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
-from plansafe.verifier.rules.model import step_predicate
+from plansafe.verifier.rules.model import find_action_predicate
 
 LatchTruth = Callable[[int, Binding], bool | None]
 """The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
@@ -37,7 +37,7 @@ class StepCheck:
     ) -> None:
         self.part = part
         self.task = emitter.task
-        self.predicate = step_predicate(step)
+        self.predicate = find_action_predicate(step)
         self.after = after
         self.body = body
         guard = TRUE if guard is None else guard
