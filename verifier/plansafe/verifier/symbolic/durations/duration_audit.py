@@ -13,7 +13,7 @@ from typing import cast
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
