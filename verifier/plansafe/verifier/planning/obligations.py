@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import BooleanExpression, ComponentState
@@ -29,7 +29,7 @@ def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOL
     for monitor in runtime.monitors:
         if monitor.part in irrelevant:
             continue
-        if isinstance(monitor, Invariant):
+        if isinstance(monitor, InvariantMonitor):
             if monitor.final:
                 slots = monitor.holds.slots
                 obligations += [

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.execution.one_world import nondeterministic_action
+from plansafe.verifier.execution.one_world import find_nondeterministic_action
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
     And,
@@ -62,7 +62,7 @@ class _Printer:
     def __init__(self, task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> None:
         if any([action.end is not None for action in task.actions.values()]):
             raise Unprintable("durative actions")
-        if nondeterministic_action(task) is not None:
+        if find_nondeterministic_action(task) is not None:
             raise Unprintable("`oneof` in effects")
         if any([literal.time > 0 for literal in task.timed_literals]):
             raise Unprintable("timed initial literals")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.operations import is_temporal
@@ -123,7 +123,7 @@ class EstimateCache:
             return relaxation.goal
         propositions = set(relaxation.goal)
         for formula, binding in pending_obligations(execution.runtime, execution.criteria):
-            key = (structural_key(formula), binding)
+            key = (make_structural_key(formula), binding)
             if key not in self._obligations:
                 try:
                     self._obligations[key] = relaxation.conditions.conjunction(formula, dict(binding), True)
@@ -140,5 +140,5 @@ def _violated_invariants(runtime: Runtime | None) -> set[tuple[int, tuple[int, .
     """The instances of rules about every state that are violated now."""
     if runtime is None:
         return set()
-    invariants = [m for m in runtime.monitors if isinstance(m, Invariant) and not m.final]
+    invariants = [m for m in runtime.monitors if isinstance(m, InvariantMonitor) and not m.final]
     return {(m.part, binding) for m in invariants for binding in m.episodes}

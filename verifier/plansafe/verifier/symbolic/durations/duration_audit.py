@@ -13,8 +13,8 @@ from typing import cast
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.replay import Outcome
-from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
+from plansafe.verifier.execution.outcome import Outcome
+from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
@@ -92,7 +92,7 @@ class DurationAudit:
         self.compiled = compiled
         self.engine = compiled.engine
         self.deadline = deadline
-        self.tolerance = rounded_tolerance(compiled.options.tolerance, decimals)
+        self.tolerance = widen_tolerance(compiled.options.tolerance, decimals)
         self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.step_numbers])
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
