@@ -384,7 +384,7 @@ class _ReplayWithCopiedMonitors(FastTimedReplay):
         self._prototype = prototype
         super().__init__(engine, HALT, steps, widen_tolerance(TOLERANCE, None))
 
-    def monitors(self) -> Runtime | None:
+    def make_monitors(self) -> Runtime | None:
         if self._prototype is None:
             return None
         return self._prototype.fork()

@@ -106,7 +106,7 @@ class Scorer:
         run = _Counted(self.checker.engine, HALT)
         run.run_steps(steps)
         now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
-        whole = run.executed == size
+        whole = run.executed_count == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
             broken = run.limit is not None or now.broken or now.undecided or bool(now.violations_at_end)
