@@ -64,7 +64,7 @@ def shard_bytes(run: Path) -> int:
     return sum([path.stat().st_size for path in (run / "shards").glob("0*")]) if (run / "shards").is_dir() else 0
 
 
-def audit_table(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[str, Any]:
+def audit_table(mode: str, out: Path, table: Path, kill_at_bytes: int | None) -> dict[str, Any]:
     """Audit the table into its run folder; returns the measurements."""
     run = out / f"{mode}-{table.stem}"
     command = [
@@ -84,18 +84,18 @@ def audit_table(mode: str, out: Path, table: Path, kill_at: int | None) -> dict[
                     peak=max(process.peak, processes[pid].peak if pid in processes else 0)
                 )
             workers = [pid for pid, process in running.items() if process.name == WORKER]
-            if kill_at is not None and not killed and workers and shard_bytes(run) > kill_at:
+            if kill_at_bytes is not None and not killed and workers and shard_bytes(run) > kill_at_bytes:
                 os.kill(workers[0], signal.SIGKILL)
                 killed = workers[0]
             time.sleep(0.2)
-    work = sum(
+    worker_cpu = sum(
         [p.cpu for pid, p in processes.items() if pid != driver.pid and not (mode == "ray" and p.name != WORKER)]
     )
-    ray_work = sum([p.cpu for pid, p in processes.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
+    ray_cpu = sum([p.cpu for pid, p in processes.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
     return {
         "run": str(run), "exit": driver.returncode, "killed": bool(killed), "wall": round(time.monotonic() - start, 1),
-        "workers_cpu": round(work, 1), "driver_cpu": round(processes[driver.pid].cpu, 1), "ray_cpu": round(ray_work, 1),
-        "driver_peak_mb": processes[driver.pid].peak,
+        "workers_cpu": round(worker_cpu, 1), "driver_cpu": round(processes[driver.pid].cpu, 1),
+        "ray_cpu": round(ray_cpu, 1), "driver_peak_mb": processes[driver.pid].peak,
         "worker_peak_mb": max([p.peak for pid, p in processes.items() if pid != driver.pid], default=0),
     }  # fmt: skip
 
@@ -109,8 +109,8 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
 def row_sizes(run: Path, plans: int) -> dict[str, int]:
     """Bytes per row: as JSON Lines, gzipped, and as Parquet if pyarrow is installed."""
     results = run / "results.jsonl"
-    data = results.read_bytes()
-    bytes_per_row = {"jsonl": len(data) // plans, "gzip": len(gzip.compress(data, 6)) // plans}
+    content = results.read_bytes()
+    bytes_per_row = {"jsonl": len(content) // plans, "gzip": len(gzip.compress(content, 6)) // plans}
     for name, flags in (("parquet", []), ("parquet_whole", ["--whole"])):
         file = run / f"{name}.parquet"
         command = [str(Path(sys.executable).with_name("safecheck")), "export", str(run), "-o", str(file), *flags]
@@ -142,8 +142,8 @@ def main() -> int:
     failed = False
     first_rows: list[dict[str, Any]] | None = None
     for mode in options.only.split(","):
-        kill_at = len(ids) * 1000 if mode == "ray" else None
-        measurement = audit_table(mode, options.out, table, kill_at)
+        kill_at_bytes = len(ids) * 1000 if mode == "ray" else None
+        measurement = audit_table(mode, options.out, table, kill_at_bytes)
         if not (Path(measurement["run"]) / "results.jsonl").exists():
             print((options.out / f"{mode}.log").read_text(errors="replace"), file=sys.stderr)
             return 2

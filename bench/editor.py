@@ -48,9 +48,9 @@ class LanguageClient:
         assert self._process.stdin is not None
         return self._process.stdin
 
-    def notify(self, method: str, params: Any, **more: Any) -> None:
-        body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
-        self._input.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    def notify(self, method: str, params: Any, **fields: Any) -> None:
+        payload = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **fields}).encode()
+        self._input.write(b"Content-Length: %d\r\n\r\n%s" % (len(payload), payload))
         self._input.flush()
 
     def request(self, method: str, params: Any) -> Any:
@@ -95,8 +95,8 @@ def write_household(folder: Path, steps: int) -> Path:
     shutil.copy(ROOT / "examples" / "dinner" / "problem.pddl", folder)
     text = (ROOT / "examples" / "dinner" / "stew-and-salad.plan").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("(")]
-    there, back = "(go robot dining-room kitchen)", "(go robot kitchen dining-room)"
-    lines += [back if n % 2 else there for n in range(max(steps - len(lines), 0))]
+    forward_step, return_step = "(go robot dining-room kitchen)", "(go robot kitchen dining-room)"
+    lines += [return_step if n % 2 else forward_step for n in range(max(steps - len(lines), 0))]
     return write_lines(folder / "long.plan", lines[:steps])
 
 
@@ -139,17 +139,19 @@ def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
     lines = text.splitlines()
     steps = [index for index, line in enumerate(lines) if line[:1] in ("(", "[")]
     while len(costs) < keys:
-        number = rng.choice(steps)
-        line = lines[number]
-        closing = line.index("]" if line[0] == "[" else ")")
-        for end in range(1, closing + 1):
+        line_number = rng.choice(steps)
+        line = lines[line_number]
+        closing_column = line.index("]" if line[0] == "[" else ")")
+        for typed_columns in range(1, closing_column + 1):
             version += 1
-            start_column, end_column = (1, closing) if end == 1 else (end - 1, end - 1)
-            place = {
-                "start": {"line": number, "character": start_column},
-                "end": {"line": number, "character": end_column},
+            start_column, end_column = (
+                (1, closing_column) if typed_columns == 1 else (typed_columns - 1, typed_columns - 1)
+            )
+            edit_range = {
+                "start": {"line": line_number, "character": start_column},
+                "end": {"line": line_number, "character": end_column},
             }
-            change = {"range": place, "text": line[end - 1] if end > 1 else ""}
+            change = {"range": edit_range, "text": line[typed_columns - 1] if typed_columns > 1 else ""}
             cpu_before, wall_start = client.cpu_seconds(), time.perf_counter()
             client.notify(
                 "textDocument/didChange",

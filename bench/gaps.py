@@ -72,10 +72,13 @@ def set_equal_weights(weight: float) -> None:
     """Give every suspicious word the same weight."""
     original_init = SuspicionWeights.__init__
 
+    def with_weight(suspicion: Suspicion) -> Suspicion:
+        return suspicion._replace(weight=weight) if suspicion.weight * weight else NO_SUSPICION
+
     def with_equal_weights(self: SuspicionWeights, *arguments: object) -> None:
         original_init(self, *arguments)  # type: ignore[arg-type]
-        self.facts = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.facts]
-        self.types = [s._replace(weight=weight) if s.weight * weight else NO_SUSPICION for s in self.types]
+        self.facts = [with_weight(suspicion) for suspicion in self.facts]
+        self.types = [with_weight(suspicion) for suspicion in self.types]
         self.actions = {name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.actions.items()}
 
     SuspicionWeights.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]

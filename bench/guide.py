@@ -55,16 +55,16 @@ MASK_MS = 1.0
 class MeteredModel(PlainModel):
     """A model whose own CPU time is measured."""
 
-    def __init__(self, inner: Model) -> None:
-        super().__init__("metered", inner.identity, inner.capabilities)
-        self._inner = inner
+    def __init__(self, wrapped: Model) -> None:
+        super().__init__("metered", wrapped.identity, wrapped.capabilities)
+        self._wrapped = wrapped
         self.cpu_time = 0.0
 
     def answer(self, request: Request, mask: LogitsMask | None = None) -> Answer:
         """The answer of the wrapped model."""
         start = process_time()
         try:
-            return self._inner.answer(request, mask)
+            return self._wrapped.answer(request, mask)
         finally:
             self.cpu_time += process_time() - start
 
@@ -223,9 +223,11 @@ def measure_store(options: argparse.Namespace) -> int:
     Returns the number of contradictions.
     """
     contradictions = 0
-    size = (5, 4, 24) if options.small else (50, 4, 500)
-    checker = store_checker(*size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))")
-    actions = size[0] * size[1] * size[2]
+    store_size = (5, 4, 24) if options.small else (50, 4, 500)
+    checker = store_checker(
+        *store_size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))"
+    )
+    actions = store_size[0] * store_size[1] * store_size[2]
     for slack in options.slack:
         start = process_time()
         guide = Guide(checker.compiled, time_limit_s=options.seconds)

@@ -56,9 +56,9 @@ def read_modules(root: Path) -> dict[str, Module]:
     """All shipped modules, by dotted name without ``plansafe.``."""
     files = {}
     for folder in FOLDERS:
-        home = root / folder / "plansafe"
-        for file in sorted(home.rglob("*.py")):
-            parts = file.relative_to(home).with_suffix("").parts
+        package_folder = root / folder / "plansafe"
+        for file in sorted(package_folder.rglob("*.py")):
+            parts = file.relative_to(package_folder).with_suffix("").parts
             files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     with paused_garbage_collection():
         trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
@@ -87,31 +87,31 @@ def _imported_modules(name: str, tree: ast.Module, modules: Mapping[str, object]
 
 def _walk_statements(tree: ast.Module) -> Iterator[ast.AST]:
     """All statements of a file; expressions, which are most of its nodes, hold no imports."""
-    todo: list[ast.AST] = [tree]
-    while todo:
-        node = todo.pop()
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
         yield node
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            todo += getattr(node, part, ())
+            pending += getattr(node, part, ())
 
 
 def import_cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """Groups of at least two nodes that reach each other, each sorted; the largest first (Tarjan 1972)."""
     index: dict[str, int] = {}
-    low: dict[str, int] = {}
+    low_link: dict[str, int] = {}
     stack: list[str] = []
     cycles: list[list[str]] = []
 
     def visit(node: str) -> None:
-        index[node] = low[node] = len(index)
+        index[node] = low_link[node] = len(index)
         stack.append(node)
         for imported in graph[node]:
             if imported not in index:
                 visit(imported)
-                low[node] = min(low[node], low[imported])
+                low_link[node] = min(low_link[node], low_link[imported])
             elif imported in stack:
-                low[node] = min(low[node], index[imported])
-        if low[node] == index[node]:
+                low_link[node] = min(low_link[node], index[imported])
+        if low_link[node] == index[node]:
             group = stack[stack.index(node) :]
             del stack[stack.index(node) :]
             if len(group) > 1:
@@ -147,16 +147,16 @@ def upward_imports(files: Mapping[str, Module]) -> list[tuple[str, str]]:
 
 def cyclomatic_complexity(function: ast.AST) -> int:
     """The number of branches of a function plus one (McCabe 1976), without nested functions."""
-    count, todo = 1, list(ast.iter_child_nodes(function))
-    while todo:
-        node = todo.pop()
+    count, pending = 1, list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         if isinstance(node, ast.If | ast.For | ast.While | ast.ExceptHandler):
             count += 1
         elif isinstance(node, ast.Match):
             count += len(node.cases) - 1
-        todo += ast.iter_child_nodes(node)
+        pending += ast.iter_child_nodes(node)
     return count
 
 
@@ -209,12 +209,12 @@ def transitive_reduction(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]
 
     def nodes_after(start: str) -> set[str]:
         reachable: set[str] = set()
-        todo = list(graph[start])
-        while todo:
-            node = todo.pop()
+        pending = list(graph[start])
+        while pending:
+            node = pending.pop()
             if node not in reachable:
                 reachable.add(node)
-                todo += graph[node]
+                pending += graph[node]
         return reachable
 
     reachable_from = {node: nodes_after(node) for node in graph}
@@ -252,10 +252,10 @@ def draw_graph(files: Mapping[str, Module]) -> str:
     entering, leaving = Counter([b for _, b in short_edges]), Counter([a for a, _ in short_edges])
     ports_used: Counter[tuple[str, bool]] = Counter()
 
-    def next_port(name: str, below: bool, total: int) -> float:
-        ports_used[name, below] += 1
+    def next_port(name: str, at_bottom: bool, total: int) -> float:
+        ports_used[name, at_bottom] += 1
         x, _, width = boxes[name]
-        return x + width * ports_used[name, below] / (total + 1)
+        return x + width * ports_used[name, at_bottom] / (total + 1)
 
     for a, b in short_edges:
         x1, y1 = next_port(a, True, leaving[a]), boxes[a][1] + BOX_HEIGHT

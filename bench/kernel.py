@@ -85,7 +85,9 @@ def main() -> int:
         if options.only and case.name not in options.only:
             continue
         runs = [(run_once(case.engine), run_once(case.kernel)) for _ in range(options.runs)]
-        engine, kernel = (statistics.median([run.cpu for run in side]) for side in zip(*runs, strict=True))
+        engine, kernel = (
+            statistics.median([run.cpu for run in command_runs]) for command_runs in zip(*runs, strict=True)
+        )
         codes = runs[-1][0].code, runs[-1][1].code
         kernel -= engine if case.together else 0
         target = TARGETS.get(case.name)

@@ -57,12 +57,12 @@ def have_same_contents(first_folder: Path, second_folder: Path) -> bool:
     return all([without_times(first_folder / name) == without_times(second_folder / name) for name in names])
 
 
-def kill_repeatedly(out: Path, jobs: int, kills: int, span: float, rng: random.Random) -> list[float]:
+def kill_repeatedly(out: Path, jobs: int, kills: int, max_delay: float, rng: random.Random) -> list[float]:
     """Start the run, kill and resume it ``kills`` times, then let it end; returns the delays before the kills."""
     delays: list[float] = []
     for _ in range(kills):
         child = start_run(out, "killed", jobs)
-        delay = rng.uniform(0, span)
+        delay = rng.uniform(0, max_delay)
         try:
             child.wait(delay)
         except subprocess.TimeoutExpired:

@@ -91,7 +91,9 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 def fit_exponent(points: Sequence[tuple[int, float]]) -> float:
     """The slope of log seconds over log size, by least squares."""
-    return statistics.linear_regression([math.log(n) for n, _ in points], [math.log(s) for _, s in points]).slope
+    return statistics.linear_regression(
+        [math.log(size) for size, _ in points], [math.log(seconds) for _, seconds in points]
+    ).slope
 
 
 def run_in_turn(commands: Sequence[Sequence[str]], runs: int, budget: float) -> list[Summary]:

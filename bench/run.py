@@ -212,7 +212,9 @@ def print_row(row: Row) -> None:
 def print_growth(growth: Growth) -> None:
     """Print one line: microseconds per step by size, and the exponent."""
     verdict = "pass" if growth.exponent <= GROWTH_LIMIT else "not linear"
-    sizes = "  ".join(f"{n:,}: {s * 1e6:.2f}" for n, s in zip(growth.steps, growth.per_step, strict=True))
+    sizes = "  ".join(
+        f"{size:,}: {seconds * 1e6:.2f}" for size, seconds in zip(growth.steps, growth.per_step, strict=True)
+    )
     print(f"{growth.family:6} microseconds a step  {sizes}  exponent {growth.exponent:.2f}  {verdict}", flush=True)
 
 

@@ -228,7 +228,7 @@ def household_problem(name: str, world: House, goal: Iterable[str], constraints:
     """The problem text of a house."""
     ring = zip(world.rooms, world.rooms[1:] + world.rooms[:1], strict=True)
     facts = [f"(at {world.rooms[0]})", "(handfree)"]
-    facts += [f"(connected {room} {following})" for room, following in ring]
+    facts += [f"(connected {room} {next_room})" for room, next_room in ring]
     facts += [f"(in-room {piece} {room})" for piece, room in world.room_of.items()]
     facts += [f"(in {item} {piece})\n    (dirty {item})" for item, piece in world.furniture_of.items()]
     objects = f"{' '.join(world.rooms)} - room {' '.join(world.furniture)} - cabinet {' '.join(world.items)} - item"
@@ -306,7 +306,7 @@ def warehouse_task(name: str, items: int, safe: bool) -> Task:
 def grounded_task(name: str, actions: int) -> Task:
     """A chain of actions without parameters, each with six negative preconditions."""
     rng = random.Random(name)
-    used = min(100, actions)
+    plan_length = min(100, actions)
     predicates = {f"(reached-{i})": None for i in range(actions + 1)}
     texts = []
     for index in range(actions):
@@ -321,8 +321,8 @@ def grounded_task(name: str, actions: int) -> Task:
         f"(define (domain {name})\n  (:requirements :strips :negative-preconditions)\n"
         f"  (:predicates {' '.join(predicates)})\n{''.join(texts)})\n"
     )
-    problem = f"(define (problem p) (:domain {name})\n  (:init (reached-0))\n  (:goal (reached-{used})))\n"
-    return Task(domain, problem, {"plan": "".join(f"(step-{i})\n" for i in range(used))})
+    problem = f"(define (problem p) (:domain {name})\n  (:init (reached-0))\n  (:goal (reached-{plan_length})))\n"
+    return Task(domain, problem, {"plan": "".join(f"(step-{i})\n" for i in range(plan_length))})
 
 
 def make_task(name: str) -> Task:

@@ -384,11 +384,11 @@ def corpus_statistics(cases: Sequence[Case]) -> dict[str, object]:
         for case, fault in faults:
             kinds_by_source.setdefault(case.task.source, Counter())[fault.kind] += 1
         fifths = Counter([plan_fifth(fault.position, len(case.task.gold)) for case, fault in faults])
-        expected = dict.fromkeys(range(1, 6), 0.0)
+        expected_by_fifth = dict.fromkeys(range(1, 6), 0.0)
         for case, _ in faults:
             length = len(case.task.gold)
             for position in range(1, length + 1):
-                expected[plan_fifth(position, length)] += 1 / length
+                expected_by_fifth[plan_fifth(position, length)] += 1 / length
         result["single" if number == 1 else "double"] = {
             "cases": len(number_cases),
             "from published gold plans": sum(
@@ -401,7 +401,7 @@ def corpus_statistics(cases: Sequence[Case]) -> dict[str, object]:
                 source: dict(sorted(kinds.items())) for source, kinds in sorted(kinds_by_source.items())
             },
             "by fifth of the plan": dict(sorted(fifths.items())),
-            "expected by fifth": {number: round(share, 1) for number, share in expected.items()},
+            "expected by fifth": {number: round(share, 1) for number, share in expected_by_fifth.items()},
         }
     return result
 

@@ -198,7 +198,7 @@ def as_text(result: dict[str, Any]) -> str:
                 f"{diagnosis['some kind named']:6.0f}%"
                 f"{diagnosis['mean size']:6.2f}{diagnosis['singletons']:7.0f}%{diagnosis['right singletons']:8.0f}%"
                 f"{seconds['median']:8.2f}{seconds['95 %']:7.2f}{seconds['max']:7.2f}"
-                + "".join([f"{columns[s]['right']:10.0f}% ({columns[s]['or goal']:3.0f}%)" for s in SCHEMES])
+                + "".join([f"{columns[name]['right']:10.0f}% ({columns[name]['or goal']:3.0f}%)" for name in SCHEMES])
             )
         lines.append("")
     return "\n".join(lines)

@@ -106,7 +106,7 @@ def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> s
     checker = task.checker()
     names = {rule.name for rule in checker.rules if rule.applicable}
     rules = [format_node(rule.node) for rule in checker.compiled.expanded.rules if rule.node[1] in names]
-    safety = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
+    specifications = [f"(define (safety rules) {' '.join(rules)})"] if rules else []
 
     def raise_timeout(_number: int, _frame: FrameType | None) -> None:
         raise _KernelTimeout
@@ -114,7 +114,7 @@ def kernel_headline(task: SeedTask, steps: tuple[str, ...], seconds: float) -> s
     previous_handler = signal.signal(signal.SIGALRM, raise_timeout)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        kernel = Kernel(task.domain.text, task.problem.text, safety, lenient=task.options.lenient_types)
+        kernel = Kernel(task.domain.text, task.problem.text, specifications, lenient=task.options.lenient_types)
         return kernel.audit(plan_source(steps).text).headline
     except (_KernelTimeout, KernelLimit, KernelRejects):
         return ""

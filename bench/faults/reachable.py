@@ -90,14 +90,18 @@ class RelaxedReachability:
 
     def _candidate_bindings(self, action: Action) -> Iterator[tuple[int, ...]]:
         """Bindings that satisfy the static conjuncts, extended parameter by parameter."""
-        static = [part for part in _conjuncts(And(action.start.condition)) if self._is_static(part)]
+        static_conjuncts = [part for part in _conjuncts(And(action.start.condition)) if self._is_static(part)]
         bound_slots: set[int] = set()
         checks: list[list[Formula]] = []
         for parameter in action.parameters:
             earlier_slots = set(bound_slots)
             bound_slots.add(parameter.slot)
             checks.append(
-                [p for p in static if _slots(p) <= bound_slots and not (earlier_slots and _slots(p) <= earlier_slots)]
+                [
+                    conjunct
+                    for conjunct in static_conjuncts
+                    if _slots(conjunct) <= bound_slots and not (earlier_slots and _slots(conjunct) <= earlier_slots)
+                ]
             )
         yield from self._extend_binding(action.parameters, checks, {}, ())
 

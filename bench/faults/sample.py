@@ -48,7 +48,7 @@ def format_case(case: Case, result: RepairResult) -> str:
 def diff_lines(repair: Repair) -> Iterator[str]:
     """The lines of the repaired plan around its edits, with deleted steps at their old positions."""
     edits: dict[int, Edit] = {edit.position: edit for edit in repair.edits if edit.position}
-    deleted = [edit for edit in repair.edits if edit.kind is EditKind.DELETE]
+    deletions = [edit for edit in repair.edits if edit.kind is EditKind.DELETE]
     lines: list[tuple[bool, str]] = []
     last_origin = 0
     for position, (step, origin) in enumerate(zip(repair.steps, repair.origin, strict=True), 1):
@@ -56,7 +56,7 @@ def diff_lines(repair: Repair) -> Iterator[str]:
         if origin and (edit is None or edit.kind is not EditKind.MOVE):
             lines += [
                 (True, f"  - {deletion.step:3}  {deletion.before}")
-                for deletion in deleted
+                for deletion in deletions
                 if last_origin < deletion.step < origin
             ]
             last_origin = origin
@@ -69,12 +69,12 @@ def diff_lines(repair: Repair) -> Iterator[str]:
             note = f"   ; was {edit.before}" if edit.kind is EditKind.SUBSTITUTE else f"   ; was step {origin}"
             lines.append((True, f"  {MARKS[edit.kind]} {origin:3}  {step}{note}"))
     lines += [
-        (True, f"  - {deletion.step:3}  {deletion.before}") for deletion in deleted if last_origin < deletion.step
+        (True, f"  - {deletion.step:3}  {deletion.before}") for deletion in deletions if last_origin < deletion.step
     ]
     shown_indices = {
         index + offset
-        for index, (edited, _) in enumerate(lines)
-        if edited
+        for index, (is_edited, _) in enumerate(lines)
+        if is_edited
         for offset in range(-CONTEXT_STEPS, CONTEXT_STEPS + 1)
     }
     in_gap = False

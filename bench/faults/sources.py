@@ -52,11 +52,11 @@ def load_sources(seed: int = 0, only: Collection[str] | None = None) -> dict[str
 def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
     """The SAFE or VALID gold plans of the Embodied Agent Interface, by name, without duplicates."""
     root = data_folder() / folder
-    gold = root / "gold_pddl_plan.json"
-    if not gold.is_file():
+    gold_file = root / "gold_pddl_plan.json"
+    if not gold_file.is_file():
         return []
-    text = Source(domain, (root / "domain" / domain).read_text(encoding="utf-8"))
-    plans: dict[str, list[str]] = json.loads(gold.read_text(encoding="utf-8"))
+    domain_source = Source(domain, (root / "domain" / domain).read_text(encoding="utf-8"))
+    plans: dict[str, list[str]] = json.loads(gold_file.read_text(encoding="utf-8"))
     files = {path.stem: path for path in sorted((root / "problem_pddl").rglob("*.pddl"))}
     options = Options(lenient_types=lenient)
     tasks = []
@@ -67,7 +67,7 @@ def published_tasks(folder: str, domain: str, lenient: bool) -> list[SeedTask]:
             continue
         known_plans.add(steps)
         problem = Source(f"{name}.pddl", files[name].read_text(encoding="utf-8"))
-        task = SeedTask(name, folder.removeprefix("eai-"), text, problem, (), options, steps)
+        task = SeedTask(name, folder.removeprefix("eai-"), domain_source, problem, (), options, steps)
         if is_good(task.checker(), steps):
             tasks.append(task)
     return tasks

@@ -53,10 +53,10 @@ def run_audit(folder: Path, jobs: int) -> tuple[list[dict[str, Any]], float]:
     flags = ["--domain", "tasks/{domain}.domain.pddl", "--problem", "tasks/{instance}", "--replay", "always"]
     command = [program, "audit", "plans.jsonl", *flags, "--run", "run", "--jobs", str(jobs)]
     start = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start
-    if done.returncode not in (0, 1, 2):
-        raise RuntimeError(done.stderr)
+    if process.returncode not in (0, 1, 2):
+        raise RuntimeError(process.stderr)
     return list(read_run(folder / "run").rows()), seconds
 
 
@@ -64,10 +64,17 @@ def find_reason(row: dict[str, Any]) -> str:
     """Why the verdict on a plan is not VAL's; empty if that is unknown."""
     if row["id"] in REASONS:
         return REASONS[row["id"]]
-    errors = [d for d in row["diagnostics"] if d["severity"] == "error"]
+    errors = [diagnostic for diagnostic in row["diagnostics"] if diagnostic["severity"] == "error"]
     if row["headline"] != "NOT CHECKED" or row["columns"]["val_says_valid"] or not errors:
         return ""
-    return next((f"{UNREADABLE[d['code']]}: {d['message']}" for d in errors if d["code"] in UNREADABLE), "")
+    return next(
+        (
+            f"{UNREADABLE[diagnostic['code']]}: {diagnostic['message']}"
+            for diagnostic in errors
+            if diagnostic["code"] in UNREADABLE
+        ),
+        "",
+    )
 
 
 def describe_commit() -> str:
@@ -80,26 +87,33 @@ def describe_commit() -> str:
 def format_report(rows: list[dict[str, Any]], seconds: float, jobs: int) -> tuple[str, int]:
     """The result as Markdown, and the number of disagreements without a reason, the kernel's included."""
     counts = Counter([(row["columns"]["val_says_valid"], row["headline"]) for row in rows])
-    differing = [row for row in rows if row["headline"] != ("VALID" if row["columns"]["val_says_valid"] else "INVALID")]
+    disagreements = [
+        row for row in rows if row["headline"] != ("VALID" if row["columns"]["val_says_valid"] else "INVALID")
+    ]
     by_domain: dict[str, Counter[str]] = {}
     for row in rows:
         by_domain.setdefault(row["columns"]["domain"], Counter())["plans"] += 1
-    for row in differing:
+    for row in disagreements:
         by_domain[row["columns"]["domain"]]["differ"] += 1
-    out = ["# PlanBench: agreement with VAL", ""]
-    out += [f"{len(rows) - len(differing)} of {len(rows)} plans have VAL's verdict; {len(differing)} differ.", ""]
-    out += ["| VAL | safecheck | plans |", "|---|---|---|"]
-    out += [f"| {'valid' if valid else 'not valid'} | {name} | {n} |" for (valid, name), n in sorted(counts.items())]
-    out += ["", "| domain | plans | differ |", "|---|---|---|"]
-    out += [f"| {name} | {n['plans']} | {n['differ']} |" for name, n in sorted(by_domain.items())]
-    wrong = sum([d["code"] == "SC901" for row in rows for d in row["diagnostics"]])
-    out += ["", f"{seconds:.1f} s with {jobs} process(es){describe_commit()}; the kernel judged every plan again:"]
-    out += [f"{wrong} contradictions."]
-    reasons = [(row, find_reason(row)) for row in differing]
-    if differing:
-        out += ["", "Disagreements:"]
-        out += [f"- {row['id']} ({row['headline']}): {why or 'UNEXPLAINED'}" for row, why in reasons]
-    return "\n".join(out) + "\n", wrong + sum([not why for _, why in reasons])
+    lines = ["# PlanBench: agreement with VAL", ""]
+    lines += [
+        f"{len(rows) - len(disagreements)} of {len(rows)} plans have VAL's verdict; {len(disagreements)} differ.",
+        "",
+    ]
+    lines += ["| VAL | safecheck | plans |", "|---|---|---|"]
+    lines += [
+        f"| {'valid' if valid else 'not valid'} | {name} | {count} |" for (valid, name), count in sorted(counts.items())
+    ]
+    lines += ["", "| domain | plans | differ |", "|---|---|---|"]
+    lines += [f"| {name} | {count['plans']} | {count['differ']} |" for name, count in sorted(by_domain.items())]
+    contradictions = sum([diagnostic["code"] == "SC901" for row in rows for diagnostic in row["diagnostics"]])
+    lines += ["", f"{seconds:.1f} s with {jobs} process(es){describe_commit()}; the kernel judged every plan again:"]
+    lines += [f"{contradictions} contradictions."]
+    reasons = [(row, find_reason(row)) for row in disagreements]
+    if disagreements:
+        lines += ["", "Disagreements:"]
+        lines += [f"- {row['id']} ({row['headline']}): {explanation or 'UNEXPLAINED'}" for row, explanation in reasons]
+    return "\n".join(lines) + "\n", contradictions + sum([not explanation for _, explanation in reasons])
 
 
 def main() -> int:

@@ -14,16 +14,16 @@ _MARKED = re.compile(r"(`+)(.+?)\1|\*\*|\[([^\]]*)\]\([^)]*\)")
 
 def mark_prose(text: str) -> Iterator[tuple[bool, str]]:
     """Each line, with True if it is prose (outside of code blocks)."""
-    inside = False
+    in_code = False
     for line in text.splitlines():
         fence = _FENCE.match(line) is not None
-        yield not (inside or fence), line
-        inside ^= fence
+        yield not (in_code or fence), line
+        in_code ^= fence
 
 
 def heading_slug(heading: str) -> str:
     """The anchor that GitHub generates for a heading."""
-    plain = _MARKED.sub(lambda m: m[2] or m[3] or "", heading)
+    plain = _MARKED.sub(lambda match: match[2] or match[3] or "", heading)
     return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
 
 

@@ -39,7 +39,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 MEMORY_LIMIT = 12 * 2**30
 Binding = Mapping[int, int]
@@ -211,7 +211,7 @@ class NaiveEncoding:
 
     def _step_violations(self, part: RulePart, binding: dict[int, int]) -> Iterator[Any]:
         assert isinstance(part.step, Atom), "steps with wildcard arguments are not supported"
-        name = self.action_predicates[step_predicate(part.step)]
+        name = self.action_predicates[find_action_predicate(part.step)]
         objects = tuple([a if a >= 0 else binding[-1 - a] for a in part.step.arguments])
         for index, step in enumerate(self.steps):
             if step.action.name == name and step.objects == objects:

@@ -65,11 +65,11 @@ class _PartialOrder:
         self.add_unrelated_work(size)
         items = sum([step.startswith("(prepare") for step in self.steps])
         steps = "\n  ".join([f"(s{number} {text})" for number, text in enumerate(self.steps, 1)])
-        pairs = " ".join([f"(< s{first} s{second})" for first, second in self.ordering])
-        names = {"person": [f"p{i}" for i in range(max(1, people))], "item": [f"i{i}" for i in range(items)]}
+        ordering_text = " ".join([f"(< s{first} s{second})" for first, second in self.ordering])
+        objects_by_type = {"person": [f"p{i}" for i in range(max(1, people))], "item": [f"i{i}" for i in range(items)]}
         goal = " ".join([f"(done i{i})" for i in range(items)])
-        plan = f"(define (plan work)\n (:steps\n  {steps})\n (:ordering {pairs}))\n"
-        return Task(DOMAIN, problem_text("house", names, [], goal), RULES, plan, expected)
+        plan = f"(define (plan work)\n (:steps\n  {steps})\n (:ordering {ordering_text}))\n"
+        return Task(DOMAIN, problem_text("house", objects_by_type, [], goal), RULES, plan, expected)
 
 
 def _round_count(size: int) -> int:

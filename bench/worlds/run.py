@@ -156,10 +156,10 @@ class Bench:
                     self.measure_safecheck(f"small-{name}-{_safety_word(safe)}", task),
                     self.measure_naive(f"small-{name}", task),
                 )
-                same = naive.answer == task.expected.headline and ours.answer == str(task.expected)
-                line = {"name": name, "ours": ours.answer, "naive": naive.answer, "same": "yes" if same else "no"}
+                agree = naive.answer == task.expected.headline and ours.answer == str(task.expected)
+                line = {"name": name, "ours": ours.answer, "naive": naive.answer, "same": "yes" if agree else "no"}
                 self.agreements.append(line)
-                answers = f"{ours.answer:24} {naive.answer:8} {'same' if same else 'NOT THE SAME'}"
+                answers = f"{ours.answer:24} {naive.answer:8} {'same' if agree else 'NOT THE SAME'}"
                 print(
                     f"naive     {name:26} {ours.cpu:8.2f} s, naive {naive.cpu:8.2f} s  {answers}",
                     flush=True,
@@ -184,9 +184,9 @@ class Bench:
 
     def _measure_growth(self, name: str, tasks: dict[int, Task], measure: Callable[[str, Task], Timed]) -> None:
         """Measure sizes until one reaches the limit."""
-        small = kitchen_task(10, 10, 20, safe=True)
+        small_task = kitchen_task(10, 10, 20, safe=True)
         start_time = (self.measure_naive if measure == self.measure_naive else self.measure_safecheck)(
-            "start", small
+            "start", small_task
         ).cpu
         cpu_by_size: dict[int, float | None] = dict.fromkeys(tasks)
         for size, task in tasks.items():
@@ -210,9 +210,10 @@ class Bench:
                 for size, seconds in cpu_by_size.items()
             ]
         )
-        fit = "-" if exponent is None else f"{exponent:.2f}"
+        exponent_text = "-" if exponent is None else f"{exponent:.2f}"
         print(
-            f"growth    {name:26} exponent {fit} (start-up of {start_time:.2f} s subtracted)  {times_text}", flush=True
+            f"growth    {name:26} exponent {exponent_text} (start-up of {start_time:.2f} s subtracted)  {times_text}",
+            flush=True,
         )
 
     def outcomes(self) -> None:

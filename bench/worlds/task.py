@@ -56,8 +56,8 @@ def parse_answer(report: str) -> Answer | None:
 
 def problem_text(domain: str, objects: dict[str, list[str]], init: list[str], goal: str = "") -> str:
     """A PDDL problem; ``objects`` by type."""
-    typed = " ".join([f"{' '.join(names)} - {type_name}" for type_name, names in objects.items() if names])
+    declarations = " ".join([f"{' '.join(names)} - {type_name}" for type_name, names in objects.items() if names])
     return (
-        f"(define (problem p) (:domain {domain})\n (:objects {typed})\n (:init {' '.join(init)})\n"
+        f"(define (problem p) (:domain {domain})\n (:objects {declarations})\n (:init {' '.join(init)})\n"
         f" (:goal (and {goal})))\n"
     )

@@ -10,7 +10,7 @@ import pytest
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.rules.domain_coverage import DomainCoverage, InapplicableRule, WordMeaning, describe_coverage
-from plansafe.verifier.rules.elaborate import VACUOUS
+from plansafe.verifier.rules.rule_elaboration import VACUOUS
 
 DOMAIN = """(define (domain flat) (:types furniture appliance pet - object  hob lamp - appliance  cat - pet)
   (:constants main - hob)
@@ -159,8 +159,8 @@ def coverage_of(checker: Checker) -> DomainCoverage:
 def test_coverage_has_bound_words_applicable_rules_and_unseen_types() -> None:
     coverage = coverage_of(mapping_checker())
     assert WordMeaning("predicate", "burning", "mapped", "(powered ?x)") in coverage.words
-    assert coverage.of("own") == (WordMeaning("predicate", "dusty", "own"),)
-    assert coverage.of("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
+    assert coverage.words_with("own") == (WordMeaning("predicate", "dusty", "own"),)
+    assert coverage.words_with("unbound") == (WordMeaning("predicate", "smoking", "unbound"),)
     assert coverage.applicable == ("attended", "cool", "clear", "no-dust")
     assert coverage.not_applicable == (InapplicableRule("no-smoke", (("predicate", "smoking"),)),)
     assert coverage.kinds == {"furniture": (), "hob": ("device", "stove"), "lamp": ("device",), "cat": ("creature",)}
@@ -184,7 +184,7 @@ def test_a_mapping_excludes_rules_with_reasons() -> None:
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
     coverage = coverage_of(checker)
     assert coverage.applicable == ("attended", "cool", "clear")
-    assert InapplicableRule("no-dust", (("rule", 'it is "dusty" for good'),)) in coverage.not_applicable
+    assert InapplicableRule("no-dust", (), 'it is "dusty" for good') in coverage.not_applicable
     plan = "(press main)"
     assert [f.rule for f in checker.check(Source("p.plan", plan)).findings if f.rule == "no-dust"] == []
 
@@ -221,6 +221,7 @@ def test_an_excluded_rule_can_be_disabled_or_replaced() -> None:
         assert [d.message for d in checker.diagnostics if d.severity.value == "error"] == []
         assert [d for d in checker.diagnostics if "leaves out" in d.message] == []
         assert [rule.missing_names for rule in checker.rules if rule.name == "no-dust"] == missing_names
+        assert [rule.exclusion_reason for rule in checker.rules if rule.exclusion_reason is not None] == []
 
 
 def test_the_check_removes_the_action_predicates_that_it_declares() -> None:
@@ -235,7 +236,7 @@ def test_an_entry_without_a_replacement_declares_a_missing_word() -> None:
     )
     coverage = coverage_of(checker)
     assert mapping_diagnostics(checker) == ["SC702 note (mapping m)"]
-    assert {(word.kind, word.name) for word in coverage.of("unbound")} == {
+    assert {(word.kind, word.name) for word in coverage.words_with("unbound")} == {
         ("predicate", "dusty"),
         ("predicate", "smoking"),
         ("action", "ignite"),
@@ -399,8 +400,9 @@ def test_impossible_steps_are_removed_from_mapped_rules() -> None:
         "into": (),
         "eats": (),
         "raws": (("step", "(slice ?f)"),),
-        "then": (("rule", VACUOUS),),
+        "then": (),
     }
+    assert {rule.name: rule.exclusion_reason for rule in checker.rules if rule.exclusion_reason} == {"then": VACUOUS}
     assert [(d.code, d.severity.value) for d in checker.diagnostics] == [("SC702", "note")]
     report = checker.check(Source("p.plan", "(put-down a f) (put-up a b) (slice a)"))
     assert [(f.rule, dict(f.binding), f.replayed) for f in report.findings] == [

@@ -65,7 +65,7 @@ def behavior_tasks(limit: int) -> list[Task]:
     """Return at most ``limit`` evenly spaced tasks of the Embodied Agent Interface (BEHAVIOR), if it is present."""
     folder = data_folder() / "eai-behavior"
     gold = folder / "gold_pddl_plan.json"
-    if not gold.is_file():
+    if limit < 1 or not gold.is_file():
         return []
     domain = (folder / "domain" / "behavior.pddl").read_text(encoding="utf-8")
     plans: dict[str, list[str]] = json.loads(gold.read_text(encoding="utf-8"))

@@ -11,12 +11,12 @@ import argparse
 import sys
 from collections import Counter
 
-from comparison import MakeJudge, Outcome, all_cases, judge_case, judge_mutants
+from comparison import Outcome, ValidatorFactory, all_cases, compare_on_case, compare_on_mutants
 from corpus import behavior_tasks, shipped_tasks
 from divergences import read_divergences
-from judges import ROOT, Kernel, Safecheck, find_kairos
+from validators import ROOT, Kernel, Safecheck, find_kairos
 
-JUDGES: dict[str, MakeJudge] = {"safecheck": Safecheck, "kernel": Kernel}
+VALIDATORS: dict[str, ValidatorFactory] = {"safecheck": Safecheck, "kernel": Kernel}
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -24,7 +24,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare safecheck with kairos, plan by plan.")
     parser.add_argument("--mutants", type=int, default=60, help="mutants per task (default 60)")
     parser.add_argument("--behavior", type=int, default=10, help="tasks of the Embodied Agent Interface (default 10)")
-    parser.add_argument("--judge", choices=sorted(JUDGES), default="safecheck", help="validator to compare with kairos")
+    parser.add_argument("--judge", choices=sorted(VALIDATORS), default="safecheck", help="validator to compare")
     parser.add_argument("--only", nargs="+", metavar="TASK", help="compare only these tasks, no micro cases")
     parser.add_argument("--show", action="store_true", help="also print every listed divergence with its plan")
     return parser.parse_args()
@@ -54,16 +54,16 @@ def main() -> int:
     if command is None:
         print("kairos is not installed (pip install kairos-planner, or set KAIROS)", file=sys.stderr)
         return 2
-    make = JUDGES[options.judge]
+    make_validator = VALIDATORS[options.judge]
     divergences = read_divergences(ROOT / "bench" / "results" / "kairos-differences.md")
     all_outcomes: list[Outcome] = []
     for task in shipped_tasks() + behavior_tasks(options.behavior):
         if options.only is None or task.name in options.only:
-            outcomes = list(judge_mutants(task, options.mutants, command, make, divergences))
+            outcomes = list(compare_on_mutants(task, options.mutants, command, make_validator, divergences))
             print_summary(task.name, outcomes)
             all_outcomes += outcomes
     if options.only is None:
-        outcomes = [judge_case(case, command, make) for case in all_cases()]
+        outcomes = [compare_on_case(case, command, make_validator) for case in all_cases()]
         print_summary("micro cases", outcomes)
         all_outcomes += outcomes
     print()

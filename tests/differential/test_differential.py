@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from casefile import Case
-from comparison import all_cases, judge_case, judge_mutants
+from comparison import all_cases, compare_on_case, compare_on_mutants
 from corpus import Task, shipped_tasks
 from divergences import read_divergences
-from judges import ROOT, Kernel, Safecheck, find_kairos
 from mutation import mutants, object_names, read_plan
+from validators import ROOT, Kernel, Safecheck, find_kairos
 
 from quick import quick_every
 
@@ -30,25 +30,25 @@ def kairos() -> Path:
 
 @pytest.mark.parametrize("case", quick_every(4, CASES), ids=lambda case: case.name)
 def test_safecheck_gives_the_expected_verdict_on_a_case(case: Case) -> None:
-    opinion = Safecheck(case.domain, case.problem)(case.plan)
-    assert opinion.verdict == case.ours, opinion.output
+    result = Safecheck(case.domain, case.problem)(case.plan)
+    assert result.verdict == case.ours, result.output
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name not in METRICS], ids=lambda case: case.name)
 def test_the_kernel_gives_the_expected_verdict_on_a_case(case: Case) -> None:
-    opinion = Kernel(case.domain, case.problem)(case.plan)
-    assert opinion.verdict == case.ours, opinion.output
+    result = Kernel(case.domain, case.problem)(case.plan)
+    assert result.verdict == case.ours, result.output
 
 
 @pytest.mark.slow
 def test_kairos_gives_the_listed_verdicts(kairos: Path) -> None:
-    outcomes = [judge_case(case, kairos, Safecheck) for case in CASES]
+    outcomes = [compare_on_case(case, kairos, Safecheck) for case in CASES]
     assert [(outcome.name, outcome.problem) for outcome in outcomes if outcome.problem] == []
 
 
 @pytest.mark.parametrize("task", quick_every(6, TASKS), ids=lambda task: task.name)
 def test_both_validators_give_the_same_verdict_on_mutants(task: Task, kairos: Path) -> None:
-    outcomes = list(judge_mutants(task, 12, kairos, Safecheck, DIVERGENCES))
+    outcomes = list(compare_on_mutants(task, 12, kairos, Safecheck, DIVERGENCES))
     assert [(o.name, o.problem, o.plan, o.ours.output) for o in outcomes if o.problem] == []
 
 

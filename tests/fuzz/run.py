@@ -21,8 +21,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from fuzz_check import check_case, run_command
 from fuzz_corpus import PARTS, Case, default_data, load_cases
-from fuzz_judge import judge, run_command
 from fuzz_mutation import mutate_case
 from fuzz_reduce import reduce
 
@@ -36,8 +36,8 @@ def generate(cases: list[Case], seed: int, number: int) -> tuple[Case, str]:
     return mutate_case(cases, Random(f"{seed}:{number}"))
 
 
-def judge_inputs(options: argparse.Namespace, start: int) -> None:
-    """Judge the inputs from ``start`` on; print a line of JSON before and after each."""
+def check_inputs(options: argparse.Namespace, start: int) -> None:
+    """Check the inputs from ``start`` on; print a line of JSON before and after each."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -46,7 +46,7 @@ def judge_inputs(options: argparse.Namespace, start: int) -> None:
         for number in range(start, options.count):
             print(json.dumps({"start": number}), flush=True)
             case, how = generate(cases, options.seed, number)
-            outcome = judge(case)
+            outcome = check_case(case)
             problems = list(outcome.problems)
             with_command = number % COMMAND_INTERVAL == 0
             if with_command and not problems:
@@ -63,7 +63,7 @@ def judge_inputs(options: argparse.Namespace, start: int) -> None:
 
 
 def run_workers(options: argparse.Namespace) -> tuple[list[dict[str, Any]], list[tuple[int, str]]]:
-    """Run workers until all inputs are judged; return the results, and the inputs at which a worker died or hung."""
+    """Run workers until all inputs are checked; return the results, and the inputs at which a worker died or hung."""
     results: list[dict[str, Any]] = []
     deaths: list[tuple[int, str]] = []
     start, started_at = 0, time.monotonic()
@@ -142,7 +142,9 @@ def report(options: argparse.Namespace, results: list[dict[str, Any]], deaths: l
         case, _ = generate(cases, options.seed, line["number"])
         if options.reduce and line.get("case") and not signature.startswith("command"):
             case = reduce(
-                case, lambda smaller: any(p.signature == signature for p in judge(smaller).problems), options.reduce
+                case,
+                lambda smaller: any(p.signature == signature for p in check_case(smaller).problems),
+                options.reduce,
             )
         if options.out:
             folder = options.out / f"{line['number']}-{''.join(c if c.isalnum() else '-' for c in signature)[:60]}"
@@ -166,16 +168,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0, help="stop after this time; 0: no limit")
     parser.add_argument("--data", type=Path, default=default_data(), help="the folder of public data sets")
     parser.add_argument("--out", type=Path, help="write the smallest input of each problem into this folder")
-    parser.add_argument("--only", type=int, help="judge only this input")
+    parser.add_argument("--only", type=int, help="check only this input")
     parser.add_argument("--reduce", type=float, default=10, help="seconds for reducing one input; 0: do not reduce")
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker is not None:
-        judge_inputs(options, options.worker)
+        check_inputs(options, options.worker)
         return 0
     if options.only is not None:
         case, how = generate(load_cases(options.data), options.seed, options.only)
-        outcome = judge(case)
+        outcome = check_case(case)
         print(case.name, how, outcome.code, f"{outcome.seconds:.3f} s", outcome.kernel, sep="\n")
         for problem in outcome.problems:
             print(problem.signature, problem.detail, sep="\n")

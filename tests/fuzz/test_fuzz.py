@@ -6,9 +6,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from fuzz_check import Outcome, check_case, run_command
 from fuzz_corpus import Case, load_cases
-from fuzz_judge import Outcome, run_command
-from fuzz_judge import judge as timed_judge
 from fuzz_mutation import DEEP, mutate_case
 from fuzz_reduce import reduce
 
@@ -21,9 +20,9 @@ CASES = load_cases()
 BY_NAME = {case.name: case for case in CASES}
 
 
-def judge(case: Case, compare: bool = True) -> Outcome:
-    """Judge a case with a long time limit: the machine may be busy, so only a hang is an error here."""
-    return timed_judge(case, 60.0, compare)
+def check(case: Case, compare: bool = True) -> Outcome:
+    """Check a case with a long time limit: the machine may be busy, so only a hang is an error here."""
+    return check_case(case, 60.0, compare)
 
 
 def format_problems(outcome: Outcome) -> list[str]:
@@ -36,7 +35,7 @@ def test_mutants_have_no_problems(slice_: int) -> None:
     problems = {}
     for number in range(slice_ * SLICE, (slice_ + 1) * SLICE):
         case, how = mutate_case(CASES, Random(f"{SEED}:{number}"))
-        if problems_of_case := format_problems(judge(case)):
+        if problems_of_case := format_problems(check(case)):
             problems[f"{case.name} {how}"] = problems_of_case
     assert problems == {}
 
@@ -44,7 +43,7 @@ def test_mutants_have_no_problems(slice_: int) -> None:
 @pytest.mark.parametrize("name", [case.name for case in CASES if case.name.startswith("seeds/")])
 def test_a_seed_has_no_problems_and_is_not_rejected(name: str) -> None:
     """All mutants of a rejected seed would also be rejected, and would test little."""
-    outcome = judge(BY_NAME[name])
+    outcome = check(BY_NAME[name])
     assert format_problems(outcome) == []
     assert outcome.code in (0, 1)
 
@@ -60,7 +59,7 @@ def test_a_hundred_thousand_nested_operators_cause_no_problem(part: str, opening
     deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * (opening.count("(") * DEEP)
     if opening.startswith("(forall"):
         deep = text[:start] + opening.encode() * DEEP + text[start:end] + b")" * DEEP
-    outcome = judge(case.with_part(part, deep + text[end:]), compare=False)
+    outcome = check(case.with_part(part, deep + text[end:]), compare=False)
     assert format_problems(outcome) == []
 
 
@@ -121,7 +120,7 @@ def test_deep_parentheses_instead_of_a_name_cause_no_problem(
     ids=lambda plan: ascii(plan[:12]),
 )
 def test_a_hostile_plan_causes_no_problem(plan: str) -> None:
-    outcome = judge(BY_NAME["seeds/house/plan+rules"].with_part("plan", plan.encode()), compare=False)
+    outcome = check(BY_NAME["seeds/house/plan+rules"].with_part("plan", plan.encode()), compare=False)
     assert format_problems(outcome) == []
 
 
@@ -129,9 +128,9 @@ def test_a_hostile_plan_causes_no_problem(plan: str) -> None:
 def test_bytes_that_are_not_utf_8_are_rejected_outside_comments(foreign: bytes) -> None:
     case = BY_NAME["seeds/house/plan+rules"]
     for part in ("domain", "problem", "plan", "spec"):
-        comment = judge(case.with_part(part, case.part(part) + b"\n; " + foreign.replace(b"\n", b"")))
+        comment = check(case.with_part(part, case.part(part) + b"\n; " + foreign.replace(b"\n", b"")))
         assert format_problems(comment) == []
-        outcome = judge(case.with_part(part, case.part(part) + foreign))
+        outcome = check(case.with_part(part, case.part(part) + foreign))
         assert format_problems(outcome) == []
         assert outcome.code == 2
 

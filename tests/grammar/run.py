@@ -1,7 +1,7 @@
-"""Look for differences of grammars and readers: ``python tests/grammar/run.py [FIRST [LAST]]``, a range of seeds.
+"""Search for differences between grammars and readers: ``python tests/grammar/run.py [FIRST_SEED [LAST_SEED]]``.
 
-Prints every difference that no exception explains, how often each exception was needed, and exits with 1 if there
-is any difference.
+Prints every difference that no exception explains, and how often each exception explained one. Exits with 1 if there
+is an unexplained difference.
 """
 
 from __future__ import annotations
@@ -10,29 +10,31 @@ import sys
 from collections import Counter
 from random import Random
 
-from shape_compare import unexplained
-from shape_generate import texts
+from shape_compare import unexplained_difference
+from shape_generate import generate_texts
 from shape_judge import Task
-from shape_mutate import mutant
+from shape_mutate import mutate
 
 from plansafe.grammar.expected_syntax import KINDS
 
 
 def main(first: int = 0, last: int = 1000) -> int:
-    used: Counter[str] = Counter()
-    tried = failed = 0
+    used_exceptions: Counter[str] = Counter()
+    tested = failed = 0
     for seed in range(first, last):
-        made = texts(seed)
+        task = generate_texts(seed)
         random = Random(seed)
         for kind in KINDS:
             for _ in range(5):
-                tried += 1
-                why = unexplained(kind, mutant(getattr(made, kind), random), Task(made.domain, made.problem), used)
-                if why is not None:
+                tested += 1
+                difference = unexplained_difference(
+                    kind, mutate(getattr(task, kind), random), Task(task.domain, task.problem), used_exceptions
+                )
+                if difference is not None:
                     failed += 1
-                    print(f"seed {seed}, {kind}: {why}".encode("ascii", "backslashreplace").decode())
-    print(f"{tried} mutants, {failed} unexplained differences")
-    for name, count in used.most_common():
+                    print(f"seed {seed}, {kind}: {difference}".encode("ascii", "backslashreplace").decode())
+    print(f"{tested} mutants, {failed} unexplained differences")
+    for name, count in used_exceptions.most_common():
         print(f"{count:6}  {name}")
     return 1 if failed else 0
 

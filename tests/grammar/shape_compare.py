@@ -1,42 +1,42 @@
-"""Grammar and readers side by side: the verdict of both on one text, and what no exception explains."""
+"""Compare the grammars with the readers on one text, and report differences that no exception explains."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from shape_exceptions import LAX, READER_ALONE, Lists, named_first
-from shape_judge import SHAPE_CODES, Task, errors
+from shape_exceptions import GRAMMAR_ONLY, READER_ONLY, EnclosingLists, stopped_at_a_name
+from shape_judge import SHAPE_CODES, Task, find_errors
 
 from plansafe.grammar.expected_syntax import find_refusal
 
 
-def unexplained(kind: str, text: str, task: Task, used: Counter[str] | None = None) -> str | None:
-    """Why grammar and readers differ on a text in a way that no row of the exceptions explains; ``None`` if they agree.
+def unexplained_difference(kind: str, text: str, task: Task, used_exceptions: Counter[str] | None = None) -> str | None:
+    """A difference of grammar and readers on a text that no row of the exceptions explains; ``None`` if there is none.
 
-    ``used`` counts the rows that were needed.
+    ``used_exceptions`` counts the rows that explained a difference.
     """
-    refused = find_refusal(kind, text)
-    found = errors(kind, text, task)
-    shape = [d for d in found if d.code in SHAPE_CODES]
-    used = Counter() if used is None else used
-    if refused is None:
-        lists = Lists(text)
-        for diagnostic in shape:
-            row = next((row.name for row in READER_ALONE if row.applies(kind, text, lists, diagnostic)), None)
+    refusal = find_refusal(kind, text)
+    diagnostics = find_errors(kind, text, task)
+    shape_errors = [d for d in diagnostics if d.code in SHAPE_CODES]
+    used_exceptions = Counter() if used_exceptions is None else used_exceptions
+    if refusal is None:
+        lists = EnclosingLists(text)
+        for diagnostic in shape_errors:
+            row = next((row.name for row in READER_ONLY if row.applies(kind, text, lists, diagnostic)), None)
             if row is None:
                 span = diagnostic.labels[0].span
-                shown = text[max(0, span.start - 40) : span.end + 20]
-                return f"the grammar accepts {shown!r}, but {diagnostic.code} {diagnostic.message}"
-            used[row] += 1
-    elif not shape:
-        lists = Lists(text)
-        if any(named_first(text, lists, diagnostic, refused) for diagnostic in found):
-            used["named first"] += 1
+                excerpt = text[max(0, span.start - 40) : span.end + 20]
+                return f"the grammar accepts {excerpt!r}, but {diagnostic.code} {diagnostic.message}"
+            used_exceptions[row] += 1
+    elif not shape_errors:
+        lists = EnclosingLists(text)
+        if any(stopped_at_a_name(text, lists, diagnostic, refusal) for diagnostic in diagnostics):
+            used_exceptions["stopped at a name"] += 1
             return None
-        row = next((row.name for row in LAX if row.applies(kind, text, lists, refused)), None)
+        row = next((row.name for row in GRAMMAR_ONLY if row.applies(kind, text, lists, refusal)), None)
         if row is None:
-            codes = ", ".join(sorted({d.code for d in found})) or "nothing"
-            shown = text[max(0, refused.offset - 60) : refused.offset + 30]
-            return f"the grammar refuses {shown!r}, expected {refused.expected}; the reader reports {codes}"
-        used["lax: " + row] += 1
+            codes = ", ".join(sorted({d.code for d in diagnostics})) or "nothing"
+            excerpt = text[max(0, refusal.offset - 60) : refusal.offset + 30]
+            return f"the grammar refuses {excerpt!r}, expected {refusal.expected}; the reader reports {codes}"
+        used_exceptions["lax: " + row] += 1
     return None

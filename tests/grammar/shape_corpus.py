@@ -1,4 +1,4 @@
-"""Texts that people wrote: the shipped domain, specifications, examples and conformance cases, and public data sets."""
+"""Hand-written texts: the shipped domain, specifications, examples and conformance cases, and public data sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 40_000
 
 
 class Entry(NamedTuple):
-    """A text of a kind, and the task it is read with."""
+    """A text, its kind, and the task with which it is read."""
 
     name: str
     kind: str
@@ -27,53 +27,52 @@ class Entry(NamedTuple):
 
 
 def read(path: Path) -> str:
-    return _decoded(path.read_bytes())
+    return _decode(path.read_bytes())
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     return Source.from_bytes("", content).text
 
 
-def _sound(kind: str, text: str) -> str:
-    """The text, if it can stand beside the one that is judged: the elaborator looks at both or at neither."""
+def _replace_if_refused(kind: str, text: str) -> str:
+    """The text, or an empty one if the grammar refuses it: the elaborator reads either all texts or none."""
     return (
         text if find_refusal(kind, text) is None else f"(define ({kind} d) {'(:goal ())' if kind == 'problem' else ''})"
     )
-
-
-def _entries(folder: Path, task: Task, names: dict[str, str]) -> list[Entry]:
-    found = [(folder / name, kind) for name, kind in names.items()]
-    return [Entry(str(path), kind, read(path), task) for path, kind in found if path.is_file()]
 
 
 _KINDS = {".plan": "plan", ".safe": "specification"}
 
 
 def shipped() -> list[Entry]:
-    """What is in the repository."""
-    out: list[Entry] = []
+    """The texts in the repository."""
+    entries: list[Entry] = []
     for name, case in conformance_cases().items():
-        texts = {file: _decoded(content) for file, content in case.files.items()}
-        task = Task(_sound("domain", texts["domain.pddl"]), _sound("problem", texts["problem.pddl"]))
+        texts = {file: _decode(content) for file, content in case.files.items()}
+        task = Task(
+            _replace_if_refused("domain", texts["domain.pddl"]), _replace_if_refused("problem", texts["problem.pddl"])
+        )
         kinds = {"domain.pddl": "domain", "problem.pddl": "problem", "plan": "plan"}
-        out += [Entry(f"conformance/{name}/{file}", kind, texts[file], task) for file, kind in kinds.items()]
+        entries += [Entry(f"conformance/{name}/{file}", kind, texts[file], task) for file, kind in kinds.items()]
     problems = sorted((ROOT / "examples").rglob("problem.pddl"))
     task = Task(read(HOUSEHOLD), read(problems[0]))
-    out.append(Entry(str(HOUSEHOLD), "domain", task.domain, task))
-    out += [Entry(str(path), "specification", read(path), task) for path in sorted((ROOT / "specs").rglob("*.safe"))]
+    entries.append(Entry(str(HOUSEHOLD), "domain", task.domain, task))
+    entries += [
+        Entry(str(path), "specification", read(path), task) for path in sorted((ROOT / "specs").rglob("*.safe"))
+    ]
     for path in sorted((ROOT / "examples").rglob("*.*")):
-        own = path.parent / "domain.pddl"
+        domain_path = path.parent / "domain.pddl"
         kind = {"domain.pddl": "domain", "problem.pddl": "problem"}.get(path.name) or _KINDS.get(path.suffix)
         if kind is not None:
-            about = Task(read(own), read(path.parent / "problem.pddl")) if own.exists() else task
-            out.append(Entry(str(path), kind, read(path), about))
-    return out
+            text_task = Task(read(domain_path), read(path.parent / "problem.pddl")) if domain_path.exists() else task
+            entries.append(Entry(str(path), kind, read(path), text_task))
+    return entries
 
 
 def public() -> list[Entry]:
     """Domains and problems of public data sets (``PLANSAFE_DATA``); empty where they are missing."""
     data = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
-    out: list[Entry] = []
+    entries: list[Entry] = []
     for domain in sorted(data.rglob("*.pddl")):
         if domain.parent.name == "domain":
             problems = sorted((domain.parent.parent / "problem_pddl").rglob("*.pddl"))
@@ -81,7 +80,7 @@ def public() -> list[Entry]:
             problems = [domain.with_name("problem.pddl")]
         else:
             continue
-        task = Task(_sound("domain", read(domain)), _sound("problem", read(problems[0])))
-        out.append(Entry(str(domain), "domain", read(domain), task))
-        out += [Entry(str(path), "problem", read(path), task) for path in problems]
-    return [entry for entry in out if len(entry.text) <= MAX_CHARACTERS]
+        task = Task(_replace_if_refused("domain", read(domain)), _replace_if_refused("problem", read(problems[0])))
+        entries.append(Entry(str(domain), "domain", read(domain), task))
+        entries += [Entry(str(path), "problem", read(path), task) for path in problems]
+    return [entry for entry in entries if len(entry.text) <= MAX_CHARACTERS]

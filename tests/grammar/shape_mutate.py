@@ -23,18 +23,18 @@ _PIECE = r'\((?=\S)(?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|"[^"\n]*"|\S+'
 POOL = ("\ud812", "x\ud812", *re.findall(_PIECE, _WORDS))
 
 
-def pieces(text: str) -> list[str]:
-    """The tokens of a text, white space and comments among them."""
+def tokenize(text: str) -> list[str]:
+    """The tokens of a text, with white space and comments."""
     return TOKEN.findall(text)
 
 
-def mutant(text: str, random: Random) -> str:
+def mutate(text: str, random: Random) -> str:
     """The text with one mutation."""
-    tokens = pieces(text)
-    solid = [i for i, token in enumerate(tokens) if not token.isspace() and token[0] != ";"]
-    if not solid:
+    tokens = tokenize(text)
+    token_numbers = [i for i, token in enumerate(tokens) if not token.isspace() and token[0] != ";"]
+    if not token_numbers:
         return random.choice(POOL)
-    begin = random.choice(solid)
+    begin = random.choice(token_numbers)
     end = _group_end(tokens, begin) if tokens[begin] == "(" and random.random() < 0.8 else begin + 1
     group = tokens[begin:end]
     match random.choice(("delete", "duplicate", "swap", "replace", "replace", "wrap")):
@@ -43,12 +43,12 @@ def mutant(text: str, random: Random) -> str:
         case "duplicate":
             changed = [*tokens[:end], " ", *group, *tokens[end:]]
         case "swap":
-            other = random.choice(solid)
-            other_end = _group_end(tokens, other) if tokens[other] == "(" else other + 1
-            if other < end and begin < other_end:
+            second = random.choice(token_numbers)
+            second_end = _group_end(tokens, second) if tokens[second] == "(" else second + 1
+            if second < end and begin < second_end:
                 changed = [*tokens[:begin], " ", *tokens[end:]]
             else:
-                (a, b), (c, d) = sorted(((begin, end), (other, other_end)))
+                (a, b), (c, d) = sorted(((begin, end), (second, second_end)))
                 changed = [*tokens[:a], *tokens[c:d], " ", *tokens[b:c], " ", *tokens[a:b], " ", *tokens[d:]]
         case "wrap":
             changed = [
@@ -63,7 +63,7 @@ def mutant(text: str, random: Random) -> str:
             changed = [
                 *tokens[:begin],
                 " ",
-                random.choice((random.choice(POOL), tokens[random.choice(solid)])),
+                random.choice((random.choice(POOL), tokens[random.choice(token_numbers)])),
                 " ",
                 *tokens[end:],
             ]

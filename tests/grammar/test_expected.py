@@ -1,4 +1,4 @@
-"""Notes on what the grammar expected; and the grammars: no conflicts, no depth limit, not loaded at start."""
+"""Notes on the syntax that the grammar expected; grammars without conflicts and depth limit, loaded on first use."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ DEPTH = 100_000
         ),
     ],
 )
-def test_notes(kind: str, text: str, note: str) -> None:
+def test_notes_name_the_expected_tokens(kind: str, text: str, note: str) -> None:
     assert expectation_notes(kind, Source("x", text)) == (note,)
 
 
-def test_a_right_text_has_no_notes() -> None:
+def test_a_correct_text_has_no_notes() -> None:
     assert expectation_notes("plan", Source("x", "(a b)")) == ()
 
 
-def test_long_texts_are_not_read_again() -> None:
+def test_long_texts_have_no_notes() -> None:
     assert expectation_notes("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
 
 
@@ -67,13 +67,13 @@ def test_nesting_has_no_limit(wrong: bool) -> None:
 
 @pytest.mark.parametrize("file", sorted(set(KINDS.values())))
 def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Lark resolves a conflict of shift and reduce without a word, unless asked to log it."""
+    """Lark resolves shift/reduce conflicts silently unless it logs them."""
     path = Path(expected.__file__).parent / file
     level = logger.level
     logger.setLevel(logging.DEBUG)
     logger.addHandler(caplog.handler)
     try:
-        start = [kind for kind, own in KINDS.items() if own == file]
+        start = [kind for kind, grammar_file in KINDS.items() if grammar_file == file]
         Lark(
             path.read_text("utf-8"),
             parser="lalr",

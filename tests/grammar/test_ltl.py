@@ -1,4 +1,4 @@
-"""Infix LTL: how it binds, what it means, what is said of what is none, and that its size is bounded."""
+"""Infix LTL: precedence, meaning, diagnostics of other texts, and the limit on its size."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DOMAIN = "(define (domain d) (:predicates (p) (q)) (:action a) (:action b))"
 PROBLEM = "(define (problem x) (:domain d) (:goal ()))"
 
 
-def written(text: str, *actions: str) -> str:
-    found = parse_ltl(Source("f", text), actions)
-    assert found.formula is not None, found.diagnostics
-    return format_node(found.formula)
+def to_prefix(text: str, *actions: str) -> str:
+    parsed = parse_ltl(Source("f", text), actions)
+    assert parsed.formula is not None, parsed.diagnostics
+    return format_node(parsed.formula)
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def written(text: str, *actions: str) -> str:
         ("((p()))", "(p)"),
     ],
 )  # fmt: skip
-def test_how_it_binds(infix: str, expected: str) -> None:
-    assert written(infix, "goto") == expected
+def test_operators_have_the_documented_precedence(infix: str, expected: str) -> None:
+    assert to_prefix(infix, "goto") == expected
 
 
-def value(formula: str, letters: tuple[str, ...]) -> bool | None:
+def trace_value(formula: str, letters: tuple[str, ...]) -> bool | None:
     kernel = Kernel(DOMAIN, PROBLEM, [f"(define (safety s) (:trajectory r :formula {formula}))"])
     return kernel.evaluate_instance("r", {}, [[(name,) for name in letter] for letter in letters])
 
@@ -71,64 +71,64 @@ def value(formula: str, letters: tuple[str, ...]) -> bool | None:
         ("F(p S q)", "(sometime (since (p) (q)))"),
     ],
 )
-def test_on_all_short_traces(infix: str, meaning: str) -> None:
-    """The same value as the definition on every trace of up to three letters."""
+def test_meaning_on_all_short_traces(infix: str, meaning: str) -> None:
+    """The value equals the definition on every trace of up to three letters."""
     for length in (1, 2, 3):
         for trace in product(("", "p", "q", "pq"), repeat=length):
-            assert value(written(infix), trace) is value(meaning, trace), trace
+            assert trace_value(to_prefix(infix), trace) is trace_value(meaning, trace), trace
 
 
-INFIX = {"&": "&", "|": "|", "i": "->", "e": "<->", "U": "U", "W": "W", "R": "R", "M": "M"}
+INFIX_OPERATORS = {"&": "&", "|": "|", "i": "->", "e": "<->", "U": "U", "W": "W", "R": "R", "M": "M"}
 
 
-def infix(formula: Formula) -> str:
+def to_infix(formula: Formula) -> str:
     match formula:
         case Atom(predicate, names):
             return f"{predicate}({', '.join(names)})"
         case Node("^", _):
             raise NotImplementedError("no formula of the data has it")
         case Node(operator, (f,)):
-            return f"{operator} ({infix(f)})"
+            return f"{operator} ({to_infix(f)})"
         case Node(operator, (f, g)):
-            return f"({infix(f)}) {INFIX[operator]} ({infix(g)})"
+            return f"({to_infix(f)}) {INFIX_OPERATORS[operator]} ({to_infix(g)})"
         case _:
             return {"(and)": "true", "(or)": "false"}[str(formula)]
 
 
-def flat(node: object) -> object:
-    """``and`` and ``or`` of the same, merged: the two writers group them differently."""
+def merge_junctions(node: object) -> object:
+    """Merge nested ``and`` and nested ``or``: the two writers group them differently."""
     if not isinstance(node, list):
         return node
-    parts = [flat(part) for part in node]
+    parts = [merge_junctions(part) for part in node]
     if parts and parts[0] in ("and", "or"):
         merged = [part[1:] if isinstance(part, list) and part[:1] == parts[:1] else [part] for part in parts[1:]]
         return [parts[0], *[part for group in merged for part in group]]
     return parts
 
 
-def test_the_shared_formulas_come_back(data: Path) -> None:
-    """Published formulas without X (theirs is another), written in infix, are what the prefix reader makes of them."""
+def test_published_formulas_read_back(data: Path) -> None:
+    """Published formulas without X, whose meaning differs, read the same in infix as in prefix notation."""
     text = (data / "safety-chip-ltl" / "nl_to_ltl_translations.json").read_text()
-    found: set[str] = set()
-    ahead = [json.loads(text)]
-    while ahead:
-        part = ahead.pop()
-        if isinstance(part, dict):
-            ahead += part.values()
-        elif isinstance(part, list):
-            ahead += part
-        elif isinstance(part, str) and part.split(" ")[0] in ("G", "F", "!", "&", "|", "i", "U", "W"):
-            found.add(part)
+    formula_texts: set[str] = set()
+    unvisited = [json.loads(text)]
+    while unvisited:
+        json_node = unvisited.pop()
+        if isinstance(json_node, dict):
+            unvisited += json_node.values()
+        elif isinstance(json_node, list):
+            unvisited += json_node
+        elif isinstance(json_node, str) and json_node.split(" ")[0] in ("G", "F", "!", "&", "|", "i", "U", "W"):
+            formula_texts.add(json_node)
     compared = 0
-    for one in sorted(found):
-        formula = parse(one)
-        if " X " in one:
+    for formula_text in sorted(formula_texts):
+        formula = parse(formula_text)
+        if " X " in formula_text:
             continue
-        expected, got = (
+        expected, actual = (
             parse_nodes(Source("e", in_specification(formula))),
-            parse_nodes(Source("g", written(infix(formula)))),
+            parse_nodes(Source("g", to_prefix(to_infix(formula)))),
         )
-        assert flat(expected) == flat(got), one
+        assert merge_junctions(expected) == merge_junctions(actual), formula_text
         compared += 1
     assert compared > 50
 
@@ -149,19 +149,19 @@ def test_the_shared_formulas_come_back(data: Path) -> None:
         ("caf\u00e9", "SC003", "\u00e9"),
     ],
 )
-def test_what_is_wrong(text: str, code: str, place: str) -> None:
-    found = parse_ltl(Source("f", text))
-    assert found.formula is None
-    [diagnostic] = found.diagnostics
+def test_errors_have_a_code_and_a_place(text: str, code: str, place: str) -> None:
+    parsed = parse_ltl(Source("f", text))
+    assert parsed.formula is None
+    [diagnostic] = parsed.diagnostics
     assert (diagnostic.code, text[slice(*diagnostic.labels[0].span)]) == (code, place)
 
 
 @pytest.mark.slow
-def test_size_is_bounded() -> None:
-    """Parentheses are free; nesting, copies and length are not."""
-    assert written("(" * 100_000 + "p" + ")" * 100_000) == "(p)"
-    assert written("!" * (DEEPEST - 1) + "p").count("not") == DEEPEST - 1
-    assert written(" & ".join(["p"] * 5_000)).count("(p)") == 5_000
+def test_the_size_is_limited() -> None:
+    """Parentheses have no limit; nesting, copies and length have one."""
+    assert to_prefix("(" * 100_000 + "p" + ")" * 100_000) == "(p)"
+    assert to_prefix("!" * (DEEPEST - 1) + "p").count("not") == DEEPEST - 1
+    assert to_prefix(" & ".join(["p"] * 5_000)).count("(p)") == 5_000
     for text in ("!" * 100_000 + "p", "p <-> " * 60 + "p", "p & " * 100_000 + "p", "p -> " * 1_000 + "p"):
         [diagnostic] = parse_ltl(Source("f", text)).diagnostics
         assert (diagnostic.code, diagnostic.help is None) == ("SC004", False)
@@ -169,9 +169,9 @@ def test_size_is_bounded() -> None:
         assert parse_ltl(Source("f", text)).diagnostics
 
 
-def test_any_text_is_read_or_refused() -> None:
+def test_every_text_is_read_or_refused() -> None:
     rng = random.Random(13)
-    words = ["G", "X", "U", "S", "!", "&", "|", "->", "<->", "(", ")", ",", "p", "q(a)", "do", "1", "?x", "-", "\n"]
+    tokens = ["G", "X", "U", "S", "!", "&", "|", "->", "<->", "(", ")", ",", "p", "q(a)", "do", "1", "?x", "-", "\n"]
     for _ in range(3_000):
-        found = parse_ltl(Source("f", " ".join(rng.choices(words, k=rng.randint(0, 9)))))
-        assert (found.formula is None) == bool(found.diagnostics)
+        parsed = parse_ltl(Source("f", " ".join(rng.choices(tokens, k=rng.randint(0, 9)))))
+        assert (parsed.formula is None) == bool(parsed.diagnostics)

@@ -1,11 +1,11 @@
-"""print(parse(x)): what is written reads back as the same tree."""
+"""Printed trees read back as the same trees."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shape_corpus import shipped
-from shape_generate import texts
+from shape_generate import generate_texts
 
 from plansafe.grammar.node_places import SpanNode, parse_spans
 from plansafe.grammar.sexpr import Node, Span, format_node, parse_nodes
@@ -24,49 +24,49 @@ TREES: st.SearchStrategy[list[Node]] = st.recursive(
 )
 
 
-def same(a: Node | None, b: Node | None) -> bool:
-    """Equality of trees of any depth (that of lists recurses)."""
-    stack = [(a, b)]
+def is_same_tree(first: Node | None, second: Node | None) -> bool:
+    """Whether two trees of any depth are equal; ``==`` of lists is recursive."""
+    stack = [(first, second)]
     while stack:
-        one, other = stack.pop()
-        if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            stack += zip(one, other, strict=True)
-        elif isinstance(one, list) or one != other:
+        left, right = stack.pop()
+        if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+            stack += zip(left, right, strict=True)
+        elif isinstance(left, list) or left != right:
             return False
     return True
 
 
-def read(text: str) -> list[Node] | None:
+def read_nodes(text: str) -> list[Node] | None:
     return parse_nodes(Source("x", text))
 
 
 @settings(max_examples=300)
 @given(tree=TREES)
 def test_every_tree_reads_back(tree: list[Node]) -> None:
-    assert read(format_node(tree)) == [tree]
+    assert read_nodes(format_node(tree)) == [tree]
 
 
 @settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_generated_texts_read_back(seed: int) -> None:
-    for text in texts(seed):
-        tree = read(text)
+    for text in generate_texts(seed):
+        tree = read_nodes(text)
         assert tree is not None
-        assert same(read("\n".join([format_node(node) for node in tree])), tree)
+        assert is_same_tree(read_nodes("\n".join([format_node(node) for node in tree])), tree)
 
 
 def test_shipped_texts_read_back() -> None:
     for entry in shipped():
-        tree = read(entry.text)
+        tree = read_nodes(entry.text)
         if tree is not None and entry.kind != "plan":
-            assert same(read("\n".join([format_node(node) for node in tree])), tree), entry.name
+            assert is_same_tree(read_nodes("\n".join([format_node(node) for node in tree])), tree), entry.name
 
 
 @settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_places_have_the_shape_of_the_tree(seed: int) -> None:
-    for text in texts(seed):
-        tree = read(text)
+    for text in generate_texts(seed):
+        tree = read_nodes(text)
         assert tree is not None
         stack: list[tuple[Node, Span | SpanNode]] = list(zip(tree, parse_spans(Source("x", text)), strict=True))
         while stack:

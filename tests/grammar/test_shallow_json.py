@@ -1,4 +1,4 @@
-"""JSON that others wrote, nested as deep as it likes: refused by every reader, whatever Python's own limit is."""
+"""Deeply nested JSON from outside is refused by every reader, for every recursion limit of Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEEP = 200_000
 
 @pytest.fixture(autouse=True)
 def high_limit() -> Iterator[None]:
-    """The limit that compiling raises: the reader of the standard library would end the process."""
+    """Raise the recursion limit, as compilation does; the standard library's reader would then crash the process."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(1_000_000)
     yield
@@ -30,7 +30,7 @@ def high_limit() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_what_is_deep_is_refused(opening: str) -> None:
+def test_deep_texts_are_refused(opening: str) -> None:
     with pytest.raises(RecursionError):
         loads(opening * DEEP)
     with pytest.raises(ValueError, match="too deep"):
@@ -40,11 +40,11 @@ def test_what_is_deep_is_refused(opening: str) -> None:
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_files_that_are_deep_are_refused(opening: str, tmp_path: Path) -> None:
+def test_deep_files_are_refused(opening: str, tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     path.write_text(opening * DEEP + "\n")
     refused: list[tuple[type[Exception], Callable[[str], object]]] = [
-        (BadRecords, lambda one: list(read_pairs(one))),
+        (BadRecords, lambda file_name: list(read_pairs(file_name))),
         (BadRun, read_run),
     ]
     for error, read in refused:
@@ -57,7 +57,7 @@ def test_files_that_are_deep_are_refused(opening: str, tmp_path: Path) -> None:
         halved(str(weights))
 
 
-def test_what_is_not_deep_is_read() -> None:
+def test_shallow_texts_are_read() -> None:
     assert loads(b'{"a": [[1]]}') == {"a": [[1]]}
     assert loads("[1.5]", parse_float=str) == ["1.5"]
     with pytest.raises(ValueError, match="Expecting"):

@@ -7,61 +7,61 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shape_compare import unexplained
+from shape_compare import unexplained_difference
 from shape_corpus import Entry, public, shipped
-from shape_generate import texts
-from shape_judge import Task, errors
-from shape_mutate import mutant
+from shape_generate import generate_texts
+from shape_judge import Task, find_errors
+from shape_mutate import mutate
 
 from plansafe.grammar.expected_syntax import KINDS, find_refusal
 
 SHIPPED = shipped()
 SEEDS = st.integers(0, 2**32)
 
-# The same examples in every run: a new one may need a row in the exceptions. `run.py` looks for those.
-FIXED = settings(derandomize=True, database=None)
+# The same examples in every run, because a new example may need a new exception. `run.py` searches for such examples.
+FIXED_EXAMPLES = settings(derandomize=True, database=None)
 
 
 @pytest.mark.slow
-@settings(FIXED, max_examples=100)
+@settings(FIXED_EXAMPLES, max_examples=100)
 @given(seed=SEEDS)
-def test_what_is_well_formed_is_accepted_by_both(seed: int) -> None:
-    made = texts(seed)
+def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
+    task = generate_texts(seed)
     for kind in KINDS:
-        text = getattr(made, kind)
+        text = getattr(task, kind)
         assert find_refusal(kind, text) is None, text
-        found = errors(kind, text, Task(made.domain, made.problem))
-        # What is true is no matter of shape: random literals may contradict each other.
-        assert [d for d in found if d.code not in ("SC111", "SC117")] == [], text
+        diagnostics = find_errors(kind, text, Task(task.domain, task.problem))
+        # Truth is not part of the shape: random literals may contradict each other.
+        assert [d for d in diagnostics if d.code not in ("SC111", "SC117")] == [], text
 
 
 @pytest.mark.slow
-@settings(FIXED, max_examples=400)
+@settings(FIXED_EXAMPLES, max_examples=400)
 @given(seed=SEEDS, kind=st.sampled_from(sorted(KINDS)))
-def test_mutants_are_refused_by_both_or_none(seed: int, kind: str) -> None:
-    made = texts(seed % 1000)
-    text = mutant(getattr(made, kind), Random(seed))
-    assert unexplained(kind, text, Task(made.domain, made.problem)) is None, text
+def test_mutants_are_refused_by_grammar_and_readers_or_neither(seed: int, kind: str) -> None:
+    task = generate_texts(seed % 1000)
+    text = mutate(getattr(task, kind), Random(seed))
+    assert unexplained_difference(kind, text, Task(task.domain, task.problem)) is None, text
 
 
 @pytest.mark.parametrize("entry", SHIPPED, ids=lambda entry: "/".join(entry.name.split("/")[-2:]))
-def test_shipped_texts_and_their_mutants(entry: Entry) -> None:
-    assert unexplained(entry.kind, entry.text, entry.task) is None
+def test_grammar_and_readers_agree_on_shipped_texts_and_mutants(entry: Entry) -> None:
+    assert unexplained_difference(entry.kind, entry.text, entry.task) is None
     random = Random(entry.name.rpartition("/")[2])
     for _ in range(3):
-        text = mutant(entry.text, random)
-        assert unexplained(entry.kind, text, entry.task) is None, text
+        text = mutate(entry.text, random)
+        assert unexplained_difference(entry.kind, text, entry.task) is None, text
 
 
-def test_public_texts() -> None:
+def test_grammar_and_readers_agree_on_public_texts() -> None:
     entries = public()
     if not entries:
         pytest.skip("no data sets (set PLANSAFE_DATA)")
     random = Random(0)
     for entry in random.sample(entries, min(len(entries), 60)):
-        assert unexplained(entry.kind, entry.text, entry.task) is None, entry.name
-        text = mutant(entry.text, random)
-        assert unexplained(entry.kind, text, entry.task) is None, (entry.name, text)
+        assert unexplained_difference(entry.kind, entry.text, entry.task) is None, entry.name
+        text = mutate(entry.text, random)
+        assert unexplained_difference(entry.kind, text, entry.task) is None, (entry.name, text)
 
 
 DOMAIN = (
@@ -74,7 +74,7 @@ MAPPING = "(define (mapping m) (:specification s) {})"
 FRAMES = {"domain": DOMAIN, "problem": PROBLEM, "specification": SAFETY, "plan": "{}"}
 TASK = Task(DOMAIN.format("(:functions (f) (g ?x))"), PROBLEM.format(""))
 
-RIGHT = (
+RIGHT_SHAPES = (
     ("problem", "(:init (and (q) (and) (and (unknown f))) (p a))"),
     ("problem", "(:objects (:private me a x -object) b (:private a - object) b2) (:objects c)"),
     ("domain", "(:functions (f) -number (:private ?a - object (g ?x ?x)) (h))"),
@@ -113,7 +113,7 @@ RIGHT = (
     ("plan", "(define (plan x) (:steps (a (b c))) (:ordering))"),
     ("plan", "(define (plan x) (:steps (at 5 (at at) 7)) (:domain ../d.pddl))"),
 )
-WRONG = (
+WRONG_SHAPES = (
     ("domain", "(:actionx a)"),
     ("domain", "(:action a :precondition (within 5 (q)))"),
     ("domain", "(:action a :precondition (preference x (and (preference y (q)))))"),
@@ -219,25 +219,25 @@ KNOWN_LAX = (
 )
 
 
-@pytest.mark.parametrize(("kind", "inner"), RIGHT)
-def test_right_shapes(kind: str, inner: str) -> None:
+@pytest.mark.parametrize(("kind", "inner"), RIGHT_SHAPES)
+def test_right_shapes_are_accepted(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
     assert find_refusal(kind, text) is None
-    assert unexplained(kind, text, TASK) is None
+    assert unexplained_difference(kind, text, TASK) is None
 
 
-@pytest.mark.parametrize(("kind", "inner"), WRONG)
-def test_wrong_shapes(kind: str, inner: str) -> None:
+@pytest.mark.parametrize(("kind", "inner"), WRONG_SHAPES)
+def test_wrong_shapes_are_refused(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
     assert find_refusal(kind, text) is not None
-    assert errors(kind, text, TASK)
+    assert find_errors(kind, text, TASK)
 
 
 @pytest.mark.parametrize(("kind", "inner"), KNOWN_LAX)
-def test_what_readers_still_let_pass(kind: str, inner: str) -> None:
-    """The grammar is right about these. A case that is mended moves to ``WRONG``, and its row goes."""
+def test_lax_readers_accept_what_the_grammar_refuses(kind: str, inner: str) -> None:
+    """The grammar is right. When a reader is fixed, move its case to ``WRONG_SHAPES``, and delete its exception."""
     text = MAPPING.format(inner) if kind == "mapping" else FRAMES[kind].format(inner)
     kind = "specification" if kind == "mapping" else kind
     assert find_refusal(kind, text) is not None
-    if not errors(kind, text, TASK):
+    if not find_errors(kind, text, TASK):
         pytest.xfail("the reader is lax")

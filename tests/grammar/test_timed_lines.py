@@ -1,4 +1,4 @@
-"""Regular timed lines are read by one pattern, as the reader of tokens would read them."""
+"""The pattern for regular timed lines gives the same steps as the token reader."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ REGULAR = (
 PIECES = ("0.5", ": ", ":", "(a b)", "[1.0]", "[1 +- 2]", "; c", "\n", "-1", "()", "é", "[", "]", "\x1c", "3:", "(a:b)")
 
 
-def test_the_same_is_read() -> None:
-    random, plain = Random(3), 0
+def test_the_pattern_and_the_token_reader_agree() -> None:
+    random, matched = Random(3), 0
     for _ in range(4000):
         parts = [random.choice(REGULAR if random.random() < 0.8 else PIECES) for _ in range(random.randint(1, 6))]
         text = "".join(parts)
-        found = _timed_steps(text)
-        if found is not None:
-            plain += 1
-            assert found == _read_lines(Source("p", text)), text
-    assert plain > 1000
+        timed_steps = _timed_steps(text)
+        if timed_steps is not None:
+            matched += 1
+            assert timed_steps == _read_lines(Source("p", text)), text
+    assert matched > 1000
 
 
-def test_places_stay_behind_comments() -> None:
+def test_spans_are_correct_after_comments() -> None:
     text = "; times\n0.001: (Go a) [2.000] ; there\n"
-    found = _timed_steps(text)
-    assert found is not None
-    assert found.decimals == 3
-    assert text[slice(*found.steps[0].span)] == "(Go a)"
+    timed_steps = _timed_steps(text)
+    assert timed_steps is not None
+    assert timed_steps.decimals == 3
+    assert text[slice(*timed_steps.steps[0].span)] == "(Go a)"

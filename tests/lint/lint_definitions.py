@@ -41,7 +41,7 @@ class Traces:
         assert checker.ok, checker.diagnostics
         self.task = checker.engine.task
         self.rules = {
-            rule.name: all([self.task.domains[v.domain] for v in rule.declared])
+            rule.name: all([self.task.domains[v.domain] for v in rule.declared_parameters])
             for rule in checker.rules
             if not rule.preference
         }

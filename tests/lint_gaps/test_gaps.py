@@ -60,7 +60,7 @@ def test_no_search_without_a_safe_plan(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_violations_by_the_initial_state_hide_no_gap() -> None:
-    """A stove is on in S0. If every violation counts, no plan is safe, and there is no search."""
+    """A stove is on in S0. If every violation counts, no plan is safe, and the search does not start."""
     domain = """(define (domain home) (:types stove) (:predicates (on ?s - stove) (wiped))
       (:action wipe :effect (wiped)) (:action light :parameters (?s - stove) :effect (on ?s)))"""
     problem = """(define (problem p) (:domain home) (:objects gas oven - stove) (:init (on gas)) (:goal (wiped)))"""

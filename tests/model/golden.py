@@ -1,9 +1,9 @@
-"""Golden cases as Markdown: fenced blocks that are read, and fenced blocks that say what comes of them.
+"""Golden cases in Markdown: fenced blocks with input texts and with the expected output of stages.
 
-A file is a list of cases, each below a ``## heading``. Blocks of ``lisp`` are texts: ``domain``, ``problem``, ``rules``
-or ``plan``, and ``specification NAME``, which the rules may extend. Those before the first heading serve every case
-that has none of its own. Blocks of ``text`` are expected, one for each stage that the case is about; :data:`STAGES`
-says which there are. A new case needs no code.
+A file is a list of cases, each below a ``## heading``. ``lisp`` blocks are input: ``domain``, ``problem``, ``rules`` or
+``plan``, and ``specification NAME``, which the rules may extend. A block before the first heading applies to every case
+that does not replace it. ``text`` blocks are expected output, one for each tested stage; :data:`STAGES` lists the
+stages. A new case needs no code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 class Case(NamedTuple):
-    """A case: the texts that it is about, and what is expected, stage by stage."""
+    """A case: its input texts, and the expected output of each tested stage."""
 
     file: Path
     name: str
@@ -35,7 +35,7 @@ class Case(NamedTuple):
     expected: dict[str, str]
 
     def checker(self) -> Checker:
-        """The case, loaded."""
+        """The checker of the case's texts."""
         sources = {kind: Source(kind, text) for kind, text in self.texts.items()}
         specs = [sources["rules"]] if "rules" in sources else []
         return Checker(
@@ -43,8 +43,8 @@ class Case(NamedTuple):
         )
 
 
-def cases() -> Iterator[Case]:
-    """All cases of all files."""
+def read_cases() -> Iterator[Case]:
+    """The cases of all files."""
     for file in sorted(FOLDER.glob("*.md")):
         shared, *sections = re.split(r"^(?=## )", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
         defaults = {kind: text for language, kind, text in _BLOCK.findall(shared) if language == "lisp"}
@@ -52,61 +52,64 @@ def cases() -> Iterator[Case]:
             heading = _HEADING.match(section)
             assert heading is not None
             blocks = _BLOCK.findall(section)
-            own = {kind: text for language, kind, text in blocks if language == "lisp"}
+            own_texts = {kind: text for language, kind, text in blocks if language == "lisp"}
             expected = {kind: text for language, kind, text in blocks if language == "text"}
-            yield Case(file, heading[1], defaults | own, expected)
+            yield Case(file, heading[1], defaults | own_texts, expected)
 
 
-def write(case: Case, found: dict[str, str]) -> None:
-    """Replace what a case expects by what was found."""
-    before, heading, rest = case.file.read_text(encoding="utf-8").partition(f"## {case.name}\n")
-    own, more, after = rest.partition("\n## ")
-    own = _BLOCK.sub(lambda m: f"```text {m[2]}\n{found[m[2]]}```" if m[1] == "text" else m[0], own)
-    case.file.write_text(before + heading + own + more + after, encoding="utf-8")
+def write_case(case: Case, results: dict[str, str]) -> None:
+    """Replace the expected output of a case by the results."""
+    text_before, heading_line, text_after = case.file.read_text(encoding="utf-8").partition(f"## {case.name}\n")
+    section, next_heading, other_sections = text_after.partition("\n## ")
+    section = _BLOCK.sub(lambda m: f"```text {m[2]}\n{results[m[2]]}```" if m[1] == "text" else m[0], section)
+    case.file.write_text(text_before + heading_line + section + next_heading + other_sections, encoding="utf-8")
 
 
 # ---- stages ---------------------------------------------------------------------------------------------------------
 
 
-def _task(case: Case, checker: Checker, *words: str) -> str:
-    """The typed model after elaboration; with words, only entries that begin with one of them."""
-    out, shown = [], True
+def _print_task(case: Case, checker: Checker, *keywords: str) -> str:
+    """The typed model after elaboration; with keywords, only entries that begin with one of them."""
+    lines, is_selected = [], True
     for line in task_text(checker.compiled.task).splitlines(keepends=True):
         if not line.startswith(" "):
-            shown = not words or line.split()[0].rstrip(",") in words
-        if shown:
-            out.append(line)
-    return "".join(out)
+            is_selected = not keywords or line.split()[0].rstrip(",") in keywords
+        if is_selected:
+            lines.append(line)
+    return "".join(lines)
 
 
-def _expanded(case: Case, checker: Checker) -> str:
-    """The rules after templates, macros and mappings: plain trees."""
+def _print_expanded_rules(case: Case, checker: Checker) -> str:
+    """The rules after the expansion of templates, macros and mappings, as plain trees."""
     return "".join(
-        [_tree(rule.node) + "\n" for rule in (*checker.compiled.expanded.rules, *checker.compiled.expanded.invariants)]
+        [
+            _print_tree(rule.node) + "\n"
+            for rule in (*checker.compiled.expanded.rules, *checker.compiled.expanded.invariants)
+        ]
     )
 
 
-def _rules(case: Case, checker: Checker) -> str:
-    """The rules with their parts, where each breaks, and what watches it."""
+def _print_rules(case: Case, checker: Checker) -> str:
+    """The rules with their parts, the place of a violation and the monitor of each part."""
     return rules_text(checker.engine)
 
 
-def _open(case: Case, checker: Checker) -> str:
-    """What a specification leaves open, and what it says of every world; then the invariants that restrict those."""
-    made = checker.compiled
-    lines = [opening_text(made.task, opening) for opening in made.openings]
-    lines += [invariant_text(made.task, invariant) for invariant in made.invariants]
-    lines += [f"so {text}" for text in find_restrictions(made.task, made.openings, made.invariants).texts]
+def _print_unknowns(case: Case, checker: Checker) -> str:
+    """Open predicates and declared invariants, followed by the restrictions inferred from them."""
+    compiled = checker.compiled
+    lines = [opening_text(compiled.task, opening) for opening in compiled.openings]
+    lines += [invariant_text(compiled.task, invariant) for invariant in compiled.invariants]
+    lines += [f"so {text}" for text in find_restrictions(compiled.task, compiled.openings, compiled.invariants).texts]
     return "".join([line + "\n" for line in lines])
 
 
-def _diagnostics(case: Case, checker: Checker) -> str:
-    """What is wrong with the texts."""
+def _print_diagnostics(case: Case, checker: Checker) -> str:
+    """The diagnostics of the texts."""
     return "".join([f"{d.code} {d.message}\n" for d in checker.diagnostics])
 
 
-def _findings(case: Case, checker: Checker) -> str:
-    """What an audit of the plan finds."""
+def _print_findings(case: Case, checker: Checker) -> str:
+    """The headline and the findings of an audit of the plan."""
     report = checker.check(Source("plan", case.texts["plan"]))
     lines = [report.headline.name if report.headline else "-"]
     for finding in report.findings:
@@ -116,26 +119,26 @@ def _findings(case: Case, checker: Checker) -> str:
 
 
 STAGES: dict[str, Callable[..., str]] = {
-    "task": _task,
-    "expanded": _expanded,
-    "rules": _rules,
-    "open": _open,
-    "diagnostics": _diagnostics,
-    "findings": _findings,
+    "task": _print_task,
+    "expanded": _print_expanded_rules,
+    "rules": _print_rules,
+    "open": _print_unknowns,
+    "diagnostics": _print_diagnostics,
+    "findings": _print_findings,
 }
 
 
-def run(case: Case, checker: Checker) -> dict[str, str]:
-    """What the stages give that the case asks for."""
-    out = {}
-    for wanted in case.expected:
-        stage, *words = wanted.split()
-        out[wanted] = STAGES[stage](case, checker, *words)
-    return out
+def run_stages(case: Case, checker: Checker) -> dict[str, str]:
+    """The output of each stage that the case tests."""
+    results = {}
+    for stage_name in case.expected:
+        stage, *keywords = stage_name.split()
+        results[stage_name] = STAGES[stage](case, checker, *keywords)
+    return results
 
 
-def _tree(node: Node) -> str:
-    return f"({' '.join([_tree(child) for child in node])})" if isinstance(node, list) else str(node)
+def _print_tree(node: Node) -> str:
+    return f"({' '.join([_print_tree(child) for child in node])})" if isinstance(node, list) else str(node)
 
 
 def opening_text(task: Task, opening: OpenPredicate) -> str:

@@ -1,7 +1,7 @@
-"""Whoever distinguishes the kinds of nodes names them all, so that the type checker leads from a new one to each place.
+"""A match over kinds of nodes names all of them, so that the type checker reports each match that lacks a new kind.
 
-A match that does not end in ``assert_never`` would let a new kind of formula read nothing, which is unsound. What may
-stand in its place hands all other kinds to an operation that ends so itself.
+Without ``assert_never`` at the end of a match, a new kind of formula could be ignored, which is unsound. The last case
+may also pass all other kinds to an operation that ends in ``assert_never``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from plansafe.verifier.model import nodes
 
 FORMULAS = frozenset([node.__name__ for node in nodes.Formula.__args__])
 EXPRESSIONS = frozenset([node.__name__ for node in nodes.Expression.__args__])
-GENERIC = frozenset(("assert_never", "children", "map_children", "push_negation", "ground_parts", "fold_formula"))
-"""The operations of :mod:`plansafe.verifier.model.operations` that may stand in the last case, for all other kinds."""
+CLOSING_OPERATIONS = frozenset(
+    ("assert_never", "children", "map_children", "push_negation", "ground_parts", "fold_formula")
+)
+"""The operations of :mod:`plansafe.verifier.model.operations` that the last case may call for all other kinds."""
 OPERATORS = frozenset(
     word for family in (nodes.PastOperator, nodes.FutureOperator, nodes.TraceOperator) for word in get_args(family)
 )
-FEW = 2
-"""Kinds that may be told from all others: ``is this an atom`` is no dispatch."""
+MAX_DISTINGUISHED = 2
+"""A function may test for this many kinds: a test for atoms is not a dispatch."""
 FOLDERS = ("verifier", "specs", "domains", "llm", "align", "app")
 
 
@@ -38,83 +40,89 @@ def modules(root: Path) -> Iterator[tuple[Path, ast.Module]]:
                 yield file, ast.parse(text)
 
 
-def named(node: ast.AST) -> set[str]:
+def names_in(node: ast.AST) -> set[str]:
     """The last parts of all names in a tree."""
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
-def kinds(names: set[str]) -> set[str]:
-    """Those of the names that are kinds of nodes, of the one union or the other."""
+def node_kinds(names: set[str]) -> set[str]:
+    """The names of formula nodes or of expression nodes, whichever are more."""
     return max(names & FORMULAS, names & EXPRESSIONS, key=len)
 
 
-def matched(match: ast.Match) -> set[str]:
-    """The kinds that a match tells apart."""
-    return kinds(set().union(*[named(case.pattern) for case in match.cases]))
+def matched_kinds(match: ast.Match) -> set[str]:
+    """The kinds of nodes in the cases of a match."""
+    return node_kinds(set().union(*[names_in(case.pattern) for case in match.cases]))
 
 
-def closed(match: ast.Match) -> bool:
-    """Whether nothing gets through a match in silence."""
+def is_closed(match: ast.Match) -> bool:
+    """Whether a match ends in ``assert_never`` or in an operation on all other kinds."""
     last = match.cases[-1]
     everything = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
-    return everything and any([named(statement) & GENERIC for statement in last.body])
+    return everything and any([names_in(statement) & CLOSING_OPERATIONS for statement in last.body])
 
 
-def told_apart(function: ast.AST) -> set[str]:
-    """The kinds that the branches of a function tell apart by ``isinstance``, one after the other."""
-    found: set[str] = set()
+def kinds_tested_by_isinstance(function: ast.AST) -> set[str]:
+    """The kinds of nodes for which a function has an ``isinstance`` branch."""
+    tested_kinds: set[str] = set()
     for node in ast.walk(function):
         test = node.test if isinstance(node, ast.If | ast.IfExp) else None
-        if isinstance(test, ast.Call) and named(test.func) == {"isinstance"}:
-            found |= kinds(named(test.args[1]))
-    return found
+        if isinstance(test, ast.Call) and names_in(test.func) == {"isinstance"}:
+            tested_kinds |= node_kinds(names_in(test.args[1]))
+    return tested_kinds
 
 
 def test_matches_over_nodes_are_closed(root: Path) -> None:
-    open_ends = []
-    found = 0
+    open_matches = []
+    matches = 0
     for file, tree in modules(root):
-        for match in [node for node in ast.walk(tree) if isinstance(node, ast.Match) and len(matched(node)) > FEW]:
-            found += 1
-            if not closed(match):
-                open_ends.append(f"{file.relative_to(root)}:{match.lineno}")
-    assert found > 30, "the test finds no matches any more"
-    assert not open_ends
+        for match in [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Match) and len(matched_kinds(node)) > MAX_DISTINGUISHED
+        ]:
+            matches += 1
+            if not is_closed(match):
+                open_matches.append(f"{file.relative_to(root)}:{match.lineno}")
+    assert matches > 30, "the test does not find the matches"
+    assert not open_matches
 
 
-def operators(match: ast.Match) -> set[str]:
+def matched_operators(match: ast.Match) -> set[str]:
     """The temporal operators that are cases of a match."""
-    found: set[str] = set()
+    operators: set[str] = set()
     for case in match.cases:
         alternatives = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
         values = [part.value for part in alternatives if isinstance(part, ast.MatchValue)]
-        found |= {str(value.value) for value in values if isinstance(value, ast.Constant)} & OPERATORS
-    return found
+        operators |= {str(value.value) for value in values if isinstance(value, ast.Constant)} & OPERATORS
+    return operators
 
 
 def test_matches_over_temporal_operators_are_closed(root: Path) -> None:
-    open_ends = []
-    found = 0
+    open_matches = []
+    matches = 0
     for folder in FOLDERS:
         for file in sorted((root / folder / "plansafe").rglob("*.py")):
             if file.parent.name == "kernel":
-                continue  # it has its own nodes, and dispatches by tables
+                continue  # has its own nodes, and dispatches by tables
             text = file.read_text(encoding="utf-8")
             tree = ast.parse(text if "match " in text else "")
-            for match in [n for n in ast.walk(tree) if isinstance(n, ast.Match) and len(operators(n)) > FEW]:
-                found += 1
-                if not closed(match) and not isinstance(match.cases[-1].body[-1], ast.Raise):
-                    open_ends.append(f"{file.relative_to(root)}:{match.lineno}")
-    assert found > 15, "the test finds no matches any more"
-    assert not open_ends
+            for match in [
+                n for n in ast.walk(tree) if isinstance(n, ast.Match) and len(matched_operators(n)) > MAX_DISTINGUISHED
+            ]:
+                matches += 1
+                if not is_closed(match) and not isinstance(match.cases[-1].body[-1], ast.Raise):
+                    open_matches.append(f"{file.relative_to(root)}:{match.lineno}")
+    assert matches > 15, "the test does not find the matches"
+    assert not open_matches
 
 
-def test_nobody_dispatches_by_isinstance(root: Path) -> None:
+def test_no_function_dispatches_by_isinstance(root: Path) -> None:
     chains = [
         f"{file.relative_to(root)}:{function.lineno} {function.name}"
         for file, tree in modules(root)
         for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef) and len(told_apart(function)) > FEW
+        if isinstance(function, ast.FunctionDef) and len(kinds_tested_by_isinstance(function)) > MAX_DISTINGUISHED
     ]
     assert not chains

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from golden import cases
+from golden import read_cases
 
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, Formula, Task
@@ -23,7 +23,7 @@ def conditions(task: Task) -> Iterator[tuple[Formula, Binding]]:
 
 def test_a_fold_gives_the_values_of_the_evaluator() -> None:
     compared = 0
-    for case in cases():
+    for case in read_cases():
         checker = case.checker()
         if not checker.ok:
             continue
@@ -35,10 +35,10 @@ def test_a_fold_gives_the_values_of_the_evaluator() -> None:
             return None if value is None else value is positive
 
         def join(values: Iterator[bool | None], is_conjunction: bool) -> bool | None:
-            known = list(values)
-            if (not is_conjunction) in known:
+            collected = list(values)
+            if (not is_conjunction) in collected:
                 return not is_conjunction
-            return None if None in known else is_conjunction
+            return None if None in collected else is_conjunction
 
         for formula, binding in conditions(task):
             if is_temporal(formula):

@@ -1,7 +1,7 @@
-"""What every pass may rely on: variables are bound, predicates exist and have their arguments, objects have the types.
+"""Check the invariants of a compiled task that every pass relies on.
 
-Types of objects are no law (an effect on a variable of a wider type is legal), those of domains are: each domain is a
-set of objects that exist, in order.
+Variables are bound, predicates exist and have the declared number of arguments, and each domain is an ordered set of
+existing objects. The types of arguments are not checked: an effect on a variable of a wider type is legal.
 """
 
 from __future__ import annotations
@@ -44,51 +44,53 @@ OPERANDS = {
 BOUNDS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}
 
 
-def mistakes(task: Task, rules: Sequence[Rule] = ()) -> Iterator[str]:
-    """What is not well-formed in a task and its rules."""
+def find_mistakes(task: Task, rules: Sequence[Rule] = ()) -> Iterator[str]:
+    """The violated invariants of a task and its rules."""
     for number, members in enumerate(task.domains):
         if list(members) != sorted(set(members)) or not all([0 <= o < len(task.objects) for o in members]):
-            yield f"domain {number} is no ordered set of objects"
+            yield f"domain {number} is not an ordered set of objects"
         if task.domain_sets[number] != frozenset(members):
             yield f"domain {number} has another set"
     if not len(task.domains) == len(task.domain_sets) == len(task.domain_types):
-        yield "domains, their sets and their types are not as many"
+        yield "the numbers of domains, domain sets and domain types differ"
     for action in task.actions.values():
-        yield from [f"action {action.name}: {text}" for text in _action(task, action)]
+        yield from [f"action {action.name}: {text}" for text in _check_action(task, action)]
     for axiom in [axiom for group in task.axioms for axiom in group]:
-        yield from _formula(task, axiom.body, axiom.parameters)
+        yield from _check_formula(task, axiom.body, axiom.parameters)
         if len(axiom.parameters) != len(task.predicates[axiom.predicate].types):
             yield f"a rule for {task.predicates[axiom.predicate].name} has other parameters"
     for formula in task.goal:
-        yield from [f"goal: {text}" for text in _formula(task, formula, ())]
+        yield from [f"goal: {text}" for text in _check_formula(task, formula, ())]
     for rule in rules:
         for part in rule.parts:
             formulas = [f for f in (part.body, part.step, part.guard) if f is not None]
-            for text in [text for f in formulas for text in _formula(task, f, part.parameters)]:
+            for text in [text for f in formulas for text in _check_formula(task, f, part.parameters)]:
                 yield f"rule {rule.name}: {text}"
 
 
-def _action(task: Task, action: Action) -> Iterator[str]:
+def _check_action(task: Task, action: Action) -> Iterator[str]:
     for snap in (action.start, action.end):
         if snap is not None:
             for formula in snap.condition:
-                yield from _formula(task, formula, action.parameters)
+                yield from _check_formula(task, formula, action.parameters)
             for effect in snap.effects:
-                yield from _effect(task, effect, action.parameters)
+                yield from _check_effect(task, effect, action.parameters)
     for formula in action.over_all:
-        yield from _formula(task, formula, action.parameters)
+        yield from _check_formula(task, formula, action.parameters)
 
 
-def _effect(task: Task, effect: Effect, around: Sequence[Variable]) -> Iterator[str]:
-    variables = (*around, *effect.variables)
+def _check_effect(task: Task, effect: Effect, outer_variables: Sequence[Variable]) -> Iterator[str]:
+    variables = (*outer_variables, *effect.variables)
     for formula in (effect.condition, effect.at_start, *effect.adds, *effect.deletes):
-        yield from _formula(task, formula, variables)
+        yield from _check_formula(task, formula, variables)
     for assignment in effect.assignments:
-        yield from _read(task.functions, assignment.function, assignment.arguments, {v.slot for v in variables})
-        yield from _expression(task, assignment.value, {v.slot for v in variables})
+        yield from _check_reference(
+            task.functions, assignment.function, assignment.arguments, {v.slot for v in variables}
+        )
+        yield from _check_expression(task, assignment.value, {v.slot for v in variables})
 
 
-def _formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Iterator[str]:
+def _check_formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Iterator[str]:
     inner = bound_variables(formula)
     slots = {v.slot for v in (*variables, *inner)}
     if len({v.slot for v in variables}) != len(variables) or {v.slot for v in variables} & {v.slot for v in inner}:
@@ -96,15 +98,15 @@ def _formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Ite
     for part in subformulas(formula):
         match part:
             case Atom():
-                yield from _read(task.predicates, part.predicate, part.arguments, slots)
+                yield from _check_reference(task.predicates, part.predicate, part.arguments, slots)
             case Equal():
                 yield from [f"slot {-1 - a} is not bound" for a in part if a < 0 and -1 - a not in slots]
             case Compare():
                 for side in (part.left, part.right):
-                    yield from _expression(task, side, slots)
+                    yield from _check_expression(task, side, slots)
             case Quantified():
                 if not all([0 <= v.domain < len(task.domains) for v in part.variables]):
-                    yield "a variable ranges over no domain"
+                    yield "a variable has an unknown domain"
             case Temporal():
                 if len(part.operands) != OPERANDS.get(part.operator):
                     yield f"`{part.operator}` with {len(part.operands)} operands"
@@ -116,11 +118,11 @@ def _formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Ite
                 assert_never(part)
 
 
-def _expression(task: Task, expression: Expression, slots: set[int]) -> Iterator[str]:
+def _check_expression(task: Task, expression: Expression, slots: set[int]) -> Iterator[str]:
     for part in subexpressions(expression):
         match part:
             case Fluent():
-                yield from _read(task.functions, part.function, part.arguments, slots)
+                yield from _check_reference(task.functions, part.function, part.arguments, slots)
             case Arithmetic():
                 if not part.operands:
                     yield f"`{part.operator}` of nothing"
@@ -130,7 +132,9 @@ def _expression(task: Task, expression: Expression, slots: set[int]) -> Iterator
                 assert_never(part)
 
 
-def _read(declared: Sequence[Predicate], number: int, arguments: Sequence[int], slots: set[int]) -> Iterator[str]:
+def _check_reference(
+    declared: Sequence[Predicate], number: int, arguments: Sequence[int], slots: set[int]
+) -> Iterator[str]:
     if not 0 <= number < len(declared):
         yield f"no object has the number {number}"
     elif len(declared[number].types) != len(arguments):

@@ -1,4 +1,4 @@
-"""Small random tasks whose goal is what a random walk leads to, with rules that may be in the way."""
+"""Small random tasks whose goal is reached by a random walk, with rules that may forbid the walk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def checker_of(domain: str, problem: str, rules: str = "", **options: object) ->
 
 
 def endless(number: int) -> Checker:
-    """A random task whose goal is all that is true after a random walk; rules may be in the way."""
+    """A random task whose goal is all facts after a random walk; rules may forbid the walk."""
     random = Random(f"endless {number}")
     task = tiny(random, endless=True)
     free = checker_of(*task[:2])

@@ -95,7 +95,7 @@ def small_task(number: int) -> Small:
 
 
 def shortest(checker: Checker, prefix: Sequence[GroundAction], depth: int = DEPTH) -> int | None:
-    """The length of the shortest safe continuation, by looking at all; ``None`` if it is longer than ``depth``."""
+    """The length of the shortest safe continuation, by enumeration; ``None`` if it is longer than ``depth``."""
     simulation = Execution(checker.engine)
     for step in prefix:
         assert simulation.take(step)

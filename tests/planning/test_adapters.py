@@ -12,7 +12,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.external_planner import CompilationCache, Disagreement, PrintedQuery, confirm_plan
 from plansafe.verifier.planning.forward_search import ForwardSearch
-from plansafe.verifier.planning.kairos import KairosPlanner, executable
+from plansafe.verifier.planning.kairos import KairosPlanner, find_executable
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.unified_planner import UnifiedPlanner
 from quick import quick_every
@@ -29,11 +29,11 @@ def checker_of(domain: str, problem: str, rules: str = "") -> Checker:
     return checker
 
 
-def test_both_are_installed() -> None:
+def test_both_planners_are_installed() -> None:
     assert KAIROS.available()
     assert FAST_DOWNWARD.available()
     assert not UnifiedPlanner("no-such-engine").available()
-    assert Path(executable() or "").is_file()
+    assert Path(find_executable() or "").is_file()
 
 
 @pytest.mark.parametrize("number", quick_every(8, range(TASKS)))
@@ -54,7 +54,7 @@ def test_shortest_plans_are_those_of_an_enumeration(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", quick_every(4, range(0, TASKS, 4)))
-def test_any_plan_is_found_where_there_is_one(number: int) -> None:
+def test_a_plan_is_found_if_one_exists(number: int) -> None:
     small = small_task(number)
     answers = {planner.solve(PlanningQuery(small.checker, small.prefix)).status for planner in (KAIROS, FAST_DOWNWARD)}
     assert len(answers) == 1
@@ -82,7 +82,7 @@ def test_shipped_household_tasks(planner: Planner, example: str, root: Path) -> 
         source(root / "domains" / "plansafe" / "domains" / "household" / "domain.pddl"),
         source(root / "examples" / example / "problem.pddl"),
         [source(folder / "household.safe")],
-        resolve=lambda name, beside: source(folder / f"{name}.safe"),
+        resolve=lambda name, _: source(folder / f"{name}.safe"),
     )
     assert checker.ok
     solution = planner.solve(PlanningQuery(checker, time_limit_s=60.0))
@@ -102,7 +102,7 @@ PROBLEM = """(define (problem p) (:domain d) (:objects a b c - room)
 
 
 @BOTH
-def test_costs_decide_nothing_but_where_they_are_defined(planner: Planner) -> None:
+def test_steps_with_undefined_cost_are_not_used(planner: Planner) -> None:
     solution = planner.solve(PlanningQuery(checker_of(DOMAIN, PROBLEM), shortest=True))
     assert solution.status is PlanningStatus.SOLVED
     assert [step.objects for step in solution.steps] == [(0, 1), (1, 2)]  # (far a c) has no value: no such step
@@ -146,7 +146,7 @@ def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) 
 
 
 @BOTH
-def test_what_is_unsupported_says_why(planner: Planner) -> None:
+def test_an_unsupported_task_has_a_reason(planner: Planner) -> None:
     durative = "(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)))"
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
     solution = planner.solve(PlanningQuery(checker))
@@ -181,7 +181,7 @@ def test_rules_that_count_by_blame_are_not_compiled(planner: Planner) -> None:
         "(forall (?c - cleaner) (when (holding ?c) (not (holding ?c))))",
     ],
 )
-def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: str) -> None:
+def test_invariants_respect_the_types_of_deletes(planner: Planner, effect: str) -> None:
     """Planners that ignore the type of ?c derive wrong invariants with the knife."""
     take = "(:action take :parameters (?i - item) :effect (holding ?i))" if "(safe)" in effect else ""
     domain = f"""(define (domain d) (:types item food - object knife cleaner - item)
@@ -196,7 +196,7 @@ def test_a_delete_for_other_types_is_not_counted_on(planner: Planner, effect: st
 
 @BOTH
 def test_a_rule_about_an_actions_past_leaves_a_safe_plan(planner: Planner) -> None:
-    """As in ``hands-washed-after-cleaner``: what takes ``safe`` away is bound over cleaners."""
+    """As in ``hands-washed-after-cleaner``: the effect that deletes ``safe`` is quantified over cleaners."""
     domain = """(define (domain d) (:types item food - object knife cleaner - item)
       (:predicates (holding ?i - item) (sliced ?x - food) (wiped))
       (:action take :parameters (?i - item) :effect (holding ?i))
@@ -233,7 +233,7 @@ def test_derived_predicates_and_numbers() -> None:
     assert (refused.status, refused.detail) == (PlanningStatus.UNSUPPORTED, "derived predicates")
 
 
-def test_proofs_over_fractions_are_no_proofs() -> None:
+def test_unsolvability_with_fractions_is_not_a_proof() -> None:
     domain = """(define (domain d) (:predicates (p)) (:functions (level))
       (:action drop :parameters () :precondition (>= (level) 0.1) :effect (decrease (level) 0.1)))"""
     problem = "(define (problem p) (:domain d) (:init (= (level) 0.3)) (:goal (p)))"

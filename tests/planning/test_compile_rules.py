@@ -1,4 +1,4 @@
-"""Compiled rules say what the monitors say: a plan is safe iff it can be taken in the compiled task, to its goal."""
+"""Compiled rules agree with the monitors: a plan is safe iff it reaches the goal of the compiled task."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
 
 
 def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
-    """What differs on one random task, how many plans were compared, and how many of them were safe."""
+    """The disagreements on one random task, and the numbers of compared and of safe plans."""
     task_case = case(stream, SEED, number, rules=RULES)
     texts = (task_case.domain_text(), task_case.problem_text(), task_case.safety_text())
     domain, problem, safety = [Source(name, text) for name, text in zip(("d", "p", "s"), texts, strict=True)]
@@ -67,8 +67,10 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
             compared += 1
             safe += expected
             if problems != expected:
-                shown = "\n".join(lines)
-                out.append(f"{task_case.name}: {report.headline}, compiled {problems}\n{shown}\n" + "\n".join(texts))
+                failing_plan = "\n".join(lines)
+                out.append(
+                    f"{task_case.name}: {report.headline}, compiled {problems}\n{failing_plan}\n" + "\n".join(texts)
+                )
     return out, compared, safe
 
 

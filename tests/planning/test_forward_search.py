@@ -28,7 +28,7 @@ STATES = 600
 
 
 def blind(checker: Checker) -> int | None:
-    """The length of the shortest safe plan by breadth-first search, -1 if there is none, ``None`` if it is too far."""
+    """The length of the shortest safe plan by breadth-first search, -1 if none exists, ``None`` if it is too long."""
     start = Execution.initial(checker.engine)
     visited, queue = {start.key()}, deque([] if start.broken else [start])
     while queue:
@@ -47,8 +47,8 @@ def blind(checker: Checker) -> int | None:
 
 
 @pytest.mark.slow
-def test_endless_tasks_against_blind_search() -> None:
-    """No pruning and no bound of the relaxation may hide a plan, and shortest plans are shortest."""
+def test_infinite_tasks_agree_with_blind_search() -> None:
+    """Pruning and the bounds of the relaxation hide no plan, and shortest plans are shortest."""
     planner, statistics = ForwardSearch(), Counter[str]()
     for number in range(500):
         checker = endless(number)
@@ -67,8 +67,8 @@ def test_endless_tasks_against_blind_search() -> None:
     assert min(statistics.values()) >= 10, statistics
 
 
-def test_estimates_asked_backwards_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
+def test_backward_estimates_hide_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_first_search, "MAX_ACTIONS_TO_GROUND", -1)
     planner, statistics = ForwardSearch(), Counter[bool]()
     for number in range(1_000, 1_150):
         checker = endless(number)
@@ -92,7 +92,7 @@ HOME = """
 """
 
 
-def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_with_many_objects_is_searched_without_grounding(monkeypatch: pytest.MonkeyPatch) -> None:
     """27 million ground actions; the way needs four objects, and a rule that the first try breaks needs a fifth."""
 
     def ground(*_: object) -> None:
@@ -111,7 +111,7 @@ def test_a_task_of_many_objects_is_searched_without_grounding_it(monkeypatch: py
 
 
 @pytest.mark.slow
-def test_prefixes_with_and_without_rules_against_the_list_of_all_plans() -> None:
+def test_continuations_of_prefixes_agree_with_the_list_of_all_plans() -> None:
     planner = ForwardSearch()
     for seed, case in islice(cases("prefixes", 40), 40):
         resolve = case.checker.engine.resolver.tokens
@@ -153,8 +153,8 @@ def test_only_a_limit_ends_an_infinite_search() -> None:
     assert ForwardSearch().solve(PlanningQuery(checker, time_limit_s=0)).status is PlanningStatus.NOT_FOUND
 
 
-def test_undefined_numbers_are_no_proof() -> None:
-    """What a rule cannot decide makes plans UNKNOWN: not safe, but nothing is proved."""
+def test_undefined_numbers_do_not_prove_unsolvability() -> None:
+    """A rule with an undefined number makes plans UNKNOWN: they are not safe, but nothing is proved."""
     domain = "(define (domain d) (:predicates (g)) (:functions (x)) (:action a :parameters () :effect (g)))"
     checker = checker_of(
         domain,
@@ -166,7 +166,7 @@ def test_undefined_numbers_are_no_proof() -> None:
 
 
 @pytest.mark.parametrize("shortest", [False, True])
-def test_a_prefix_that_breaks_a_rule_or_cannot_be_taken_is_proved_lost(shortest: bool) -> None:
+def test_an_unsafe_or_impossible_prefix_is_proved_to_have_no_continuation(shortest: bool) -> None:
     domain = """(define (domain d) (:predicates (g) (bad))
       (:action a :parameters () :effect (bad)) (:action b :parameters () :precondition (bad) :effect (g)))"""
     rules = "(define (safety s) (:process r :forbid (bad)))"
@@ -197,7 +197,7 @@ def test_durative_actions_and_timed_literals_are_refused() -> None:
     )
 
 
-def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_too_large_to_ground_is_searched_without_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plansafe.verifier.planning.relaxed_conditions.MAX_NODES", 3)
     checker = checker_of(COUNTER.format(target=3), COUNTED)
     for shortest in (False, True):
@@ -205,7 +205,7 @@ def test_a_task_too_large_to_ground_is_searched_blindly(monkeypatch: pytest.Monk
         assert (solution.status, len(solution.steps)) == (PlanningStatus.SOLVED, 4)
 
 
-def test_forgotten_executions_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discarded_executions_are_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_first_search, "MAX_STORED_EXECUTIONS", 1)
     planner = ForwardSearch()
     for number in range(30):
@@ -242,8 +242,8 @@ def test_household_tasks_are_solved_safely(root: Path, example: str) -> None:
     assert checker.check(Source("found", text)).headline is Headline.SAFE
 
 
-def test_what_was_wrong_before_counts_as_the_options_say(root: Path) -> None:
-    """Bleach is in a child's reach from the start: nothing is SAFE, unless only the plan's own faults count."""
+def test_the_judge_option_decides_whether_pre_existing_violations_count_in_a_search(root: Path) -> None:
+    """Bleach is in a child's reach from the start: no plan is SAFE, unless only introduced violations count."""
     assert ForwardSearch().solve(PlanningQuery(household(root, "visit"))).status is PlanningStatus.UNSOLVABLE
     mild = household(root, "visit", judge="introduced")
     assert ForwardSearch().solve(PlanningQuery(mild, time_limit_s=120)).status is PlanningStatus.SOLVED
@@ -288,7 +288,7 @@ def test_recoverable() -> None:
     assert monitor.facts() == Monitor(checker_of(VASE, VASES).compiled).facts()
 
 
-def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
+def test_recoverable_takes_rules_and_their_past_into_account() -> None:
     monitor = Monitor(checker_of(VASE, VASES, CARE).compiled)
     assert check_recoverable(monitor, "(dust a)").recoverable is False  # (once (at c)) needs c, and c cannot be left
     monitor.observe(["(next c b)"])
@@ -297,7 +297,7 @@ def test_recoverable_knows_the_rules_and_what_they_remember() -> None:
     assert recoverability.continuation == ("(walk a b)", "(walk b c)", "(walk c b)", "(dust b)")
 
 
-def test_recoverable_starts_from_what_was_seen() -> None:
+def test_recoverable_starts_from_the_observed_state() -> None:
     monitor = Monitor(checker_of(VASE, VASES).compiled)
     monitor.take("(dust a)")
     monitor.observe(["(not (whole))"])
@@ -306,7 +306,7 @@ def test_recoverable_starts_from_what_was_seen() -> None:
     assert check_recoverable(monitor, "(dust b)") == (True, (), "")
 
 
-def test_recoverable_says_when_it_does_not_know() -> None:
+def test_recoverable_reports_an_undecided_answer() -> None:
     monitor = Monitor(checker_of(COUNTER.format(target=-1), COUNTED).compiled)
     solution = check_recoverable(monitor, "(up)", ForwardSearch(max_nodes=20))
     assert solution.recoverable is None

@@ -1,4 +1,4 @@
-"""The guide: allowed steps lead to safe plans, whoever chooses them."""
+"""The guide: allowed steps lead to safe plans, for every policy that chooses them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def text(task: Checker, steps: list[GroundAction]) -> str:
 
 
 def wander(task: Checker, guide: Guide, budget: int, seed: int) -> Headline:
-    """A policy that chooses random legal steps that break no rule, and takes them if they are allowed."""
+    """A policy that chooses random legal steps that violate no rule, and takes them if the guide allows them."""
     random = Random(seed)
     while not guide.may_end:
         steps = [option.step for option in guide.options() if not option.broken]
@@ -70,7 +70,7 @@ def wander(task: Checker, guide: Guide, budget: int, seed: int) -> Headline:
 @pytest.mark.parametrize(
     "family", quick_every(3, ["tea", "groceries", "mop", "pill", "warm-room", "wipe", "plants", "tidy"])
 )
-def test_every_policy_arrives_within_the_budget(family: str) -> None:
+def test_every_policy_reaches_the_goal_within_the_budget(family: str) -> None:
     task = draw(family, 0, seed=11).checker()
     best = len(Guide(task.compiled).continuation().steps)
     for seed in range(2):
@@ -89,7 +89,7 @@ def test_a_step_along_the_kept_continuation_needs_no_search() -> None:
     assert guide.may_end
 
 
-def test_what_breaks_a_rule_or_cannot_be_taken_is_not_allowed() -> None:
+def test_unsafe_and_impossible_steps_are_not_allowed() -> None:
     task = checker("(robot-in hall)")
     guide = Guide(task.compiled)
     legal = {text(task, [option.step]).strip(): option.step for option in guide.options()}
@@ -103,7 +103,7 @@ def test_what_breaks_a_rule_or_cannot_be_taken_is_not_allowed() -> None:
         guide.take(legal["(switch-on hob kitchen)"])
 
 
-def test_the_budget_counts_the_steps_behind_the_one_asked_about() -> None:
+def test_the_budget_counts_the_steps_after_the_tested_step() -> None:
     task = checker("(and (warm kitchen) (robot-in hall))")
     guide = Guide(task.compiled)
     on = next(option.step for option in guide.options() if option.step.action.name == "switch-on")
@@ -114,7 +114,7 @@ def test_the_budget_counts_the_steps_behind_the_one_asked_about() -> None:
     assert guide.allows(go, within=4).exists
 
 
-def test_a_task_without_a_safe_plan_allows_nothing_to_the_end() -> None:
+def test_a_task_without_a_safe_plan_allows_no_step() -> None:
     task = checker("(and (on hob) (robot-in hall))")
     guide = Guide(task.compiled)
     assert guide.continuation().exists is False
@@ -123,15 +123,15 @@ def test_a_task_without_a_safe_plan_allows_nothing_to_the_end() -> None:
     assert Guide(task.compiled, rules=False).continuation().exists
 
 
-def test_what_was_broken_before_decides_by_the_question() -> None:
+def test_the_judge_option_decides_whether_pre_existing_violations_count() -> None:
     init = "(robot-in kitchen) (in hob kitchen) (in spare hall) (on spare)"
-    every, introduced = (checker("(robot-in kitchen)", init, judge) for judge in ("all", "introduced"))
-    assert not Guide(every.compiled).may_end
+    all_violations, introduced = (checker("(robot-in kitchen)", init, judge) for judge in ("all", "introduced"))
+    assert not Guide(all_violations.compiled).may_end
     assert Guide(introduced.compiled).may_end
-    assert len(Guide(every.compiled).continuation().steps) == 3
+    assert len(Guide(all_violations.compiled).continuation().steps) == 3
 
 
-def test_a_task_that_is_not_searched_is_refused() -> None:
+def test_a_durative_task_is_refused() -> None:
     timed = Source(
         "d.pddl",
         """

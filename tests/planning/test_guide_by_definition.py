@@ -1,4 +1,4 @@
-"""What the guide says of each step, against the list of all states: nothing is allowed, or excluded, that is not so."""
+"""The guide's answer for each step agrees with the list of all states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAR = 1_000
 
 
 class Listed:
-    """All moments of a task that can be reached safely, and how many steps each is from a good end, by definition."""
+    """All states of a task that can be reached safely, with the number of steps to a good end, by definition."""
 
     def __init__(self, checker: Checker) -> None:
         self.start = Execution.initial(checker.engine)
@@ -60,7 +60,7 @@ def arrives(now: Execution, steps: Steps) -> bool:
 
 
 def walked(number: int, statistics: Counter[str], *, complete: bool) -> None:
-    """Walk through a task, and ask the guide about each legal step with some bound."""
+    """Simulate random steps of a task, and ask the guide about each legal step with some bound."""
     checker, random = endless(number), Random(number)
     listed = Listed(checker)
     if not listed.is_complete:
@@ -95,7 +95,7 @@ def walked(number: int, statistics: Counter[str], *, complete: bool) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
+def test_only_allowed_steps_can_reach_the_goal() -> None:
     statistics = Counter[str]()
     for number in [*range(120), 1475]:
         walked(number, statistics, complete=True)
@@ -103,8 +103,8 @@ def test_what_is_allowed_arrives_and_what_is_excluded_does_not() -> None:
     assert statistics["False"] > 300, statistics
 
 
-def test_so_where_a_task_is_too_large_for_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_first_search, "MANY_ACTIONS", -1)
+def test_only_allowed_steps_can_reach_the_goal_without_the_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_first_search, "MAX_ACTIONS_TO_GROUND", -1)
     statistics = Counter[str]()
     for number in range(120, 200):
         walked(number, statistics, complete=False)

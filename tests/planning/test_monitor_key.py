@@ -1,4 +1,4 @@
-"""Equal keys, equal futures: on random tasks and rules, whatever led to two executions of one key."""
+"""Two executions with the same monitor key have equal futures, on random tasks and rules."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def violations(execution: Execution, since: int) -> set[tuple[object, ...]]:
 
 
 def future(execution: Execution, steps: list[GroundAction], blame: bool) -> list[Future]:
-    """What each prefix of a continuation comes to."""
+    """The result of each prefix of a continuation."""
     since, out = execution.letter, []
     now: Execution | None = execution
     for step in steps:

@@ -1,4 +1,4 @@
-"""No planner proves a task unsolvable whose safe plan is known."""
+"""No planner proves a task unsolvable that has a known safe plan."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from plansafe.verifier.planning.unified_planner import UnifiedPlanner  # noqa: E
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
 
 LIMIT_S = 2.0
-"""False proofs come from invariants, found before any search: they are fast."""
+"""False proofs come from invariants that are found before any search, so a short time limit suffices."""
 MAKERS = {"household": household_task, "depot": depot_task, "survey": survey_task}
 PLANNERS: tuple[Planner, ...] = (KairosPlanner(), UnifiedPlanner(), ForwardSearch())
 
@@ -47,7 +47,7 @@ def test_tasks_with_a_safe_plan_are_not_unsolvable(kind: str, length: int) -> No
 
 
 def test_effects_that_depend_on_numbers() -> None:
-    """Found against the enumeration of repairs: compiled, the rule is an effect with a number in its condition."""
+    """The enumeration of repairs revealed this: the compiled rule is an effect with a number in its condition."""
     domain = """(define (domain tiny) (:types item) (:functions (level) (size ?x - item))
       (:action load :parameters (?x - item) :effect (increase (level) (size ?x))))"""
     problem = """(define (problem tiny) (:domain tiny) (:objects crate - item)

@@ -1,4 +1,4 @@
-"""Printed tasks mean what the task means: read again, they have the same legal steps and the same goal states."""
+"""Printed tasks are equivalent to the original: they have the same legal steps and the same goal states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.kairos import executable
+from plansafe.verifier.planning.kairos import find_executable
 from plansafe.verifier.planning.pddl_names import PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.printing import PrintedTask, print_task
 from quick import quick_every
@@ -35,7 +35,7 @@ def printed_at(simulation: Execution) -> PrintedTask:
 
 
 def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Random) -> int:
-    """Walk through the task and its printed copy side by side; how many steps were compared."""
+    """Simulate the task and its printed copy in parallel; return the number of compared steps."""
     copy = Execution(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
     objects = start.task.objects
     for number in range(STEPS):
@@ -44,7 +44,7 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
         read = {}
         for step in copy.legal():
             tokens = (step.action.name, *[copy.task.objects[o] for o in step.objects])
-            read["(" + " ".join(printed.original(tokens)) + ")"] = step
+            read["(" + " ".join(printed.restore_names(tokens)) + ")"] = step
         assert legal_steps.keys() == read.keys()
         if not legal_steps:
             return number
@@ -55,7 +55,7 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
 
 
 @pytest.mark.parametrize("stream", quick_every(3, STREAMS))
-def test_random_tasks_read_again(stream: str) -> None:
+def test_printed_random_tasks_are_equivalent(stream: str) -> None:
     compared = 0
     for number in range(CASES):
         task_case = case(stream, SEED, number, rules=0, plans=1)
@@ -82,20 +82,20 @@ OBJECTS = """(define (problem p) (:domain d)
   (:init (p x) (p k) (q z)) (:goal (forall (?x - (either c d)) (r ?x))))"""
 
 
-def test_types_that_overlap_names_that_clash_and_keywords() -> None:
+def test_overlapping_types_name_clashes_and_keywords_are_printed() -> None:
     checker = checker_of(TYPES, OBJECTS)
     simulation = Execution(checker.engine)
     printed = printed_at(simulation)
-    names = [*printed.actions, *printed.objects]
+    names = [*printed.original_actions, *printed.original_objects]
     assert len(set(names)) == len(names)
-    assert set(printed.objects.values()) == {"x", "y", "z", "k", "x.y", "x_y"}
+    assert set(printed.original_objects.values()) == {"x", "y", "z", "k", "x.y", "x_y"}
     assert "either" not in printed.domain
     assert walk(checker, simulation, printed, Random(3)) == STEPS
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_kairos_reads_what_is_printed(stream: str, tmp_path: Path) -> None:
-    program = executable()
+def test_kairos_reads_the_printed_task(stream: str, tmp_path: Path) -> None:
+    program = find_executable()
     assert program is not None
     for number in range(5):
         task_case = case(stream, SEED, number, rules=0, plans=0)
@@ -125,7 +125,7 @@ def test_decimals_are_exact(value: int | Fraction, text: str) -> None:
     assert Fraction(text) == value
 
 
-def test_what_has_no_text_is_refused() -> None:
+def test_a_task_without_pddl_text_is_refused() -> None:
     with pytest.raises(Unprintable, match="1/3"):
         decimal_text(Fraction(1, 3))
     durative = """(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)
@@ -136,9 +136,9 @@ def test_what_has_no_text_is_refused() -> None:
         print_task(checker.engine.task, state.facts, state.fluents)
 
 
-def test_names_are_plain_and_unique() -> None:
+def test_printed_names_are_plain_and_unique() -> None:
     names = PddlNames()
-    task_case = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
+    task_case = [names.make_unique(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
     assert len(set(task_case)) == len(task_case)
     assert all(name.isascii() and name[0].isalpha() for name in task_case)
     assert not {"object", "and"} & set(task_case)

@@ -127,7 +127,7 @@ def test_a_safety_specification_as_text_and_as_file(tmp_path: Path) -> None:
         assert validated(problem, plan(problem, [ON, OFF, GO]), specification=specification).status is Status.VALID
 
 
-def test_a_specification_that_cannot_be_read_leaves_the_plan_unjudged() -> None:
+def test_an_unreadable_specification_gives_no_verdict() -> None:
     problem = kitchen()
     result = validated(problem, plan(problem, [GO]), specification="(define (safety s) (:process a :forbid (nope)))")
     assert result.status is Status.UNKNOWN
@@ -211,7 +211,7 @@ def test_timed_plans() -> None:
     assert result.inapplicable_action is overlapping.timed_actions[0][1]  # the later one, though written first
 
 
-def test_a_time_without_exact_decimal_is_not_judged() -> None:
+def test_a_time_without_an_exact_decimal_gives_no_verdict() -> None:
     problem = heating()
     assert validated(problem, timed(problem, ("1/3", "3"))).status is Status.UNKNOWN
 
@@ -228,7 +228,7 @@ def test_agrees_with_the_validator_of_unified_planning() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:We cannot establish")
-def test_what_pddl_cannot_say_is_not_judged() -> None:
+def test_a_task_beyond_pddl_gives_no_verdict() -> None:
     problem = Problem("bounded")
     level = Fluent("level", IntType(0, 3))
     problem.add_fluent(level, default_initial_value=0)

@@ -105,7 +105,7 @@ def _follow_differences(compiled: Checker, now: Execution, walked: list[GroundAc
 
 def _rule_results(now: Execution) -> object:
     end = now.finished_runtime()
-    return None if end is None else (end.violations(), end.undecided(), end.touches())
+    return None if end is None else (end.violations(), end.undecided(), end.trigger_counts())
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The classes of error by their definitions, from the least repairs and a relaxation in which nothing is ever lost.
+"""The error classes by their definitions, from the least repairs and a delete relaxation.
 
 In the relaxation every ground atom may be true, may be false, or may be both; an atom that may be true (or false) stays
 so. A precondition that is false there can never hold. A derived atom may be true if its body may be (least fixpoint),
@@ -161,7 +161,7 @@ def ground(atom: Sexp, binding: Binding) -> Atom:
     return tuple([binding.get(str(term), str(term)) for term in atom])
 
 
-def faults(task: Task) -> dict[int, str]:
+def impossible_steps(task: Task) -> dict[int, str]:
     """The impossible steps, from 1, each with its class: grammar or affordance."""
     relaxation = Relaxation(task)
     table = {str(action[1]): len(parameters(field(action, ":parameters"))) for action in task.actions}
@@ -198,11 +198,11 @@ def edit_class(kinds: list[str]) -> set[str]:
     return {EDIT_CLASS[kind] for kind in kinds}
 
 
-def classes(task: Task, best: Optimum) -> set[str]:
-    """The set of classes, but for *unsafe goal*, which takes a proof."""
+def error_classes(task: Task, best: Optimum) -> set[str]:
+    """The set of classes, except *unsafe goal*, which needs a proof."""
     if best.cost == 0:
         return set()
-    impossible = faults(task)
+    impossible = impossible_steps(task)
     out = {*impossible.values(), *flags(task, best.judgement)}
     if best.cost is None:
         return out | {"irreparable"}

@@ -1,4 +1,4 @@
-"""The definition of a repair, executed: every edit script up to a cost, each resulting plan judged by the kernel.
+"""The definition of a repair, executed: every edit script up to a cost, with an audit of each plan by the kernel.
 
 Of the verifier only the kernel is used. One fact about the semantics saves most of its work: whether a step can be
 taken, where it leads and whether the goal holds depends on the state (facts and numbers) alone, so these are asked once
@@ -24,7 +24,7 @@ Vector = tuple[int, ...]  # how many edits of each of KINDS
 
 
 class TooMany(Exception):
-    """The task needs more judgements than allowed, or one that hangs on blame that the kernel does not tell."""
+    """The task needs more audits than allowed, or an audit that needs attribution, which the kernel does not report."""
 
 
 class Script(NamedTuple):
@@ -46,7 +46,7 @@ class Optimum(NamedTuple):
 
     @property
     def repairs(self) -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """The repairs without those that are equal: resulting steps and sorted kinds."""
+        """The distinct repairs: resulting steps and sorted kinds."""
         return frozenset((script.steps, script.kinds) for script in self.scripts)
 
 
@@ -76,7 +76,7 @@ class KernelTask:
         assert self.start is not None
 
     def judge(self, plan: Codes) -> KernelVerdict:
-        """The kernel's judgement."""
+        """The kernel's report."""
         self.audited += 1
         if self.audited > self.limit:
             raise TooMany
@@ -118,7 +118,7 @@ class KernelTask:
         return cached
 
     def safe(self, plan: Codes) -> bool:
-        """Whether the kernel calls a plan SAFE or VALID."""
+        """Whether the kernel's verdict of a plan is SAFE or VALID."""
         if not self.plain:
             state = self.start or 0
             following = self._next
@@ -166,11 +166,11 @@ class KernelTask:
                         loose = tuple([2 * (self.plan[i] or 0) for i in away])
                         for fresh in combinations_with_replacement(range(count), inserted):
                             items = loose + tuple([2 * code + 1 for code in fresh])
-                            for plan in placed(base, items):
+                            for plan in insertions(base, items):
                                 yield plan, lost
 
     def safe_plan(self, length: int, most: int) -> Codes | None:
-        """Some safe plan of at most this length, of ``most`` executable ones; None if there is none among them."""
+        """A safe plan of at most this length among ``most`` executable plans; None if all of them are unsafe."""
         layer: list[tuple[Codes, int]] = [((), self.start or 0)]
         for _ in range(length + 1):
             for plan, state in layer:
@@ -190,13 +190,13 @@ class KernelTask:
         return True
 
 
-def placed(base: Codes, items: Codes) -> Iterator[Codes]:
-    """The base with the items inserted in all ways."""
+def insertions(base: Codes, items: Codes) -> Iterator[Codes]:
+    """All plans that insert the items into the base."""
     if not items:
         yield base
         return
     for k in range(len(base) + 1):
-        yield from placed((*base[:k], items[0], *base[k:]), items[1:])
+        yield from insertions((*base[:k], items[0], *base[k:]), items[1:])
 
 
 def vectors(task: Task) -> dict[Cost, list[Vector]]:

@@ -1,4 +1,4 @@
-"""Seeded random tasks with a plan that is mostly broken and mostly repairable by one or two edits.
+"""Seeded random tasks with a plan that is mostly unsafe and mostly repairable by one or two edits.
 
 A random walk makes a plan, its end the goal; rules are drawn so that most are kept by the walk and some are broken by
 the damage that follows: a few random edits, some to steps that do not exist. ``task(seed, number)`` is a function of
@@ -93,12 +93,12 @@ MOST_SCRIPTS = 40_000
 
 
 def lines(text: str) -> list[Sexp]:
-    """The expressions of a text, one a line."""
+    """The expressions of a text, one per line."""
     return [read(line) for line in text.strip().splitlines()]
 
 
 def task(seed: int, number: int, judge: str = "all", min_severity: str = "low", exempt: bool = False) -> Task:
-    """The task with this number, its plan judged by a question; with ``exempt`` about half of the rules are."""
+    """The task with this number and these criteria of the verdict; ``exempt`` exempts about half of the rules."""
     attempt = 0
     while True:
         generated = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
@@ -110,7 +110,7 @@ def task(seed: int, number: int, judge: str = "all", min_severity: str = "low", 
 
 
 def script_count(candidate: Task) -> int:
-    """About how many edit scripts cost at most the bound."""
+    """An estimate of the number of edit scripts that cost at most the bound."""
     n, a = len(candidate.plan), len(candidate.ground_steps())
     total = 0
     for level in vectors(candidate).values():
@@ -193,7 +193,7 @@ class _Generator:
         """All objects of these types."""
         out: list[tuple[str, ...]] = [()]
         for kind in kinds:
-            out = [(*some, first_condition) for some in out for first_condition in self.of_type(kind)]
+            out = [(*objects, last) for objects in out for last in self.of_type(kind)]
         return out
 
     def of_type(self, kind: str) -> list[str]:
@@ -240,7 +240,7 @@ class _Generator:
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def atom(self, scope: Scope, changing: bool = False, local: bool = True) -> Sexp:
-        """An atom about variables in scope; unless ``local``, about objects of the problem as well."""
+        """An atom with variables in scope; unless ``local``, also with objects of the problem."""
         names = [name for name in PREDICATES if not (changing and name in STATIC)]
         if self.style == "derived" and not changing:
             names += ["lit", "tidy"]
@@ -310,7 +310,7 @@ class _Generator:
         return (op, self.future(depth - 1, scope))
 
     def action(self, scope: Scope) -> Sexp:
-        """That some action is taken."""
+        """A formula that holds if an action is taken."""
         name = self.random.choice([*self.names])
         terms = []
         for kind in self.names[name]:
@@ -376,7 +376,7 @@ class _Generator:
         return (":process", *head, ":on", (name, *terms), *demand)
 
     def demands(self, scope: Scope, keys: tuple[str, ...], depth: int = 2) -> list[Sexp]:
-        """What a rule asks, and at times when."""
+        """The condition of a rule, sometimes with a guard."""
         out: list[Sexp] = []
         for key in self.random.sample(keys, self.random.choice((1, 1, 1, 2))):
             out += [key, self.past(self.random.randint(0, depth), scope)]
@@ -385,7 +385,7 @@ class _Generator:
         return out
 
     def with_rules(self, damaged: Task, plan: list[str]) -> Task:
-        """Rules and constraints: mostly ones that the walk keeps, best such that the damaged plan breaks."""
+        """Rules and constraints that the walk mostly satisfies, preferably ones that the damaged plan violates."""
         rules = [self.rule(f"rule-{i}") for i in range(9)]
         constraints = [self.operator({}) for _ in range(2)]
         if self.min_severity != "low":
@@ -413,7 +413,7 @@ class _Generator:
         return full._replace(rules=tuple(out), constraints=tuple(laws))
 
     def _early(self, rules: list[Sexp], before: list[Finding], after: list[Finding]) -> tuple[Sexp, ...]:
-        """Rules, some broken before the plan and some by the damaged plan."""
+        """Rules, some violated before the plan and some by the damaged plan."""
         old = [rule for rule in rules if rule[1] in {f.rule for f in before if f.blame != "introduced"}]
         new = [rule for rule in rules if rule[1] not in {f.rule for f in before}]
         new = [rule for rule in new if rule[1] in {f.rule for f in after}] or new
@@ -423,7 +423,7 @@ class _Generator:
     # -- the plan -----------------------------------------------------------------------------------------------------
 
     def walk(self, base: Task) -> tuple[KernelTask, list[str]] | None:
-        """A random executable plan; None where there is hardly one. States are seldom visited twice."""
+        """A random executable plan; None if no step is possible. States are seldom visited twice."""
         world = KernelTask(base)
         state, plan, seen = world.start or 0, list[str](), {world.start}
         for _ in range(self.random.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 8))):
@@ -439,7 +439,7 @@ class _Generator:
         return (world, plan) if plan else None
 
     def goal(self, world: KernelTask, plan: list[str]) -> Sexp:
-        """What the walk reached: a few literals, some of them inside other conditions."""
+        """A goal that the walk reached: a few literals, some of them inside other conditions."""
         letters = world.kernel.states("\n".join(plan))
         first, last = letters[0], letters[-1]
         basic = [f for f in sorted(first | last) if f[0] in PREDICATES]
@@ -486,7 +486,7 @@ class _Generator:
         return write((name, *[self.random.choice(objects) for _ in arguments])) if arguments else "(no-such)"
 
     def finished(self, draft: Task) -> Task:
-        """The task with weights, protected steps and careless writing."""
+        """The task with weights, protected steps and irregular spelling of the plan."""
         plan = list(draft.plan)
         if plan and self.random.random() < 0.1:
             i = self.random.randrange(len(plan))

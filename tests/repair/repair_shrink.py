@@ -1,4 +1,4 @@
-"""Greedy shrinking: the smallest task, found by leaving things out, about which the same disagreement remains."""
+"""Greedy shrinking: delete parts of a task while the same disagreement remains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     again = True
     while again:
         again = False
-        for candidate in smaller(task):
+        for candidate in smaller_tasks(task):
             left -= 1
             if left < 0:
                 return task
@@ -25,8 +25,8 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     return task
 
 
-def smaller(task: Task) -> Iterator[Task]:
-    """Tasks with one thing less, large cuts first."""
+def smaller_tasks(task: Task) -> Iterator[Task]:
+    """Tasks with one part less, large parts first."""
     if task.weights != UNIT:
         yield task._replace(weights=UNIT, bound=2)
     if task.protected:
@@ -61,7 +61,7 @@ def smaller(task: Task) -> Iterator[Task]:
 
 
 def reductions(expression: Sexp) -> Iterator[Sexp]:
-    """The expression with one part replaced by one of its own parts or left out, large cuts first."""
+    """The expression with one part deleted or replaced by one of its own parts, large parts first."""
     if isinstance(expression, str):
         return
     if str(expression[:1]) != "()" and not str(expression[0]).startswith(":"):

@@ -68,7 +68,7 @@ class Task(NamedTuple):
         return [f"(define (safety tiny)\n  (:domain tiny)\n  {rules})\n"] if self.rules else []
 
     def plan_text(self) -> str:
-        """The plan, one step a line."""
+        """The plan, one step per line."""
         return "".join(step + "\n" for step in self.plan)
 
     def supertypes(self) -> dict[str, set[str]]:
@@ -102,7 +102,7 @@ def field(structure: Sexp, key: str) -> Sexp:
 
 
 def parameters(declared: Sexp) -> list[tuple[str, str]]:
-    """The (name, type) of a typed list in which each name has a type of its own."""
+    """The (name, type) pairs of a typed list in which each name has its own type."""
     assert not isinstance(declared, str)
     words = [str(word) for word in declared]
     return list(zip(words[::3], words[2::3], strict=True))

@@ -1,4 +1,4 @@
-"""What a search for repairs says when it ends at a limit: a lower bound, and never that a cost is proved least."""
+"""A search for repairs that ends at a limit reports a lower bound, and never a cost that is proved least."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def checker(problem: str = PROBLEM) -> Checker:
     return compiled
 
 
-def test_without_a_limit_of_cost_a_far_repair_is_found_with_a_lower_bound() -> None:
+def test_without_a_cost_limit_a_costly_repair_is_found_with_a_lower_bound() -> None:
     result = repair(checker(), JUNK, RepairOptions(time_limit_s=None, max_work=WORK))
     assert result.status is RepairStatus.FOUND
     assert result.repairs[0].cost >= 20
@@ -66,13 +66,13 @@ def test_without_a_limit_of_cost_a_far_repair_is_found_with_a_lower_bound() -> N
     assert "limit" in result.detail
 
 
-def test_a_limit_of_cost_is_a_hard_bound() -> None:
+def test_the_cost_limit_is_a_hard_bound() -> None:
     result = repair(checker(), JUNK, RepairOptions(time_limit_s=None, max_cost=8))
     assert (result.status, result.bound, result.repairs) == (RepairStatus.NOT_FOUND, 9, ())
     assert result.detail == "the search was limited to cost 8 (--max-cost)"
 
 
-def test_the_result_of_a_limit_of_work_is_the_same_each_time() -> None:
+def test_a_work_limit_gives_deterministic_results() -> None:
     options = RepairOptions(time_limit_s=None, max_work=5_000)
     first, second = [repair(checker(), JUNK, options) for _ in range(2)]
     assert (first.bound, first.expanded, first.detail) == (second.bound, second.expanded, second.detail)
@@ -80,8 +80,8 @@ def test_the_result_of_a_limit_of_work_is_the_same_each_time() -> None:
 
 
 @pytest.mark.parametrize("work", [0, 10, 100, 300, 1_000, 3_000, 10_000, 30_000])
-def test_proved_least_never_stands_beside_a_limit(work: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In Python, on the terminal, in JSON and from the service; the least cost is 8."""
+def test_a_cost_is_never_proved_least_at_a_limit(work: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This holds in Python, on the terminal, in JSON and in the service; the least cost is 8."""
     options = RepairOptions(time_limit_s=None, max_work=work)
     result = repair(checker(SMALL), EMPTY, options)
     assert result.bound <= 8

@@ -57,7 +57,7 @@ def reasons(*steps: str, rules: str = RULES) -> list[tuple[str, str, str]]:
     return [(e.kind.value, e.after or e.before, e.reason) for e in result.repairs[0].edits]
 
 
-def test_an_insertion_says_which_step_it_serves() -> None:
+def test_the_reason_of_an_insertion_names_the_served_step() -> None:
     [edit] = reasons(*SAFE_STEPS[1:])
     assert edit == (
         "insert",
@@ -66,36 +66,36 @@ def test_an_insertion_says_which_step_it_serves() -> None:
     )
 
 
-def test_an_insertion_says_which_rule_it_serves() -> None:
+def test_the_reason_of_an_insertion_names_the_served_rule() -> None:
     [edit] = reasons(*SAFE_STEPS[:2], *SAFE_STEPS[3:])
     assert edit == ("insert", "(wash apple)", "keeps rule `washed` for apple")
 
 
-def test_an_insertion_says_that_it_serves_the_goal() -> None:
+def test_the_reason_of_an_insertion_names_the_goal() -> None:
     [edit] = reasons(*SAFE_STEPS[:5])
     assert edit == ("insert", "(put apple hall)", "gives (in apple hall) to the goal")
 
 
-def test_a_move_says_what_was_wrong_at_the_old_place() -> None:
+def test_the_reason_of_a_move_names_the_failure_at_the_old_position() -> None:
     [edit] = reasons(SAFE_STEPS[0], SAFE_STEPS[2], SAFE_STEPS[1], *SAFE_STEPS[3:])
     assert edit[0] == "move"
     assert "at its old position" in edit[2]
     assert "(holding apple) is not true" in edit[2]
 
 
-def test_a_substitution_of_an_ill_formed_step_says_what_was_ill_formed() -> None:
+def test_the_reason_of_a_substitution_names_the_error_of_the_old_step() -> None:
     [edit] = reasons("go hall kitchn", *SAFE_STEPS[1:])
     assert edit[:2] == ("substitute", "(go hall kitchen)")
     assert edit[2].startswith("unknown object `kitchn`; the new step gives (at kitchen) to `(take apple kitchen)`")
 
 
-def test_a_deletion_says_what_the_step_did() -> None:
+def test_the_reason_of_a_deletion_names_the_effect_of_the_step() -> None:
     result = repair(checker(), plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:]))
     [edit] = next(r.edits for r in result.repairs if r.edits[0].kind is EditKind.DELETE)
     assert edit.reason == "it makes `(put apple hall)` impossible: (holding apple) is not true"
 
 
-def test_a_range_of_places_is_told_with_the_latest_first() -> None:
+def test_equal_insertions_are_listed_with_the_latest_position_first() -> None:
     result = repair(checker(""), plan("go hall kitchen", "take apple kitchen", "go kitchen hall", "put apple hall"))
     [edit] = result.repairs[0].edits
     assert edit.after == "(slice apple)"
@@ -103,13 +103,13 @@ def test_a_range_of_places_is_told_with_the_latest_first() -> None:
     assert [r.edits[0].position for r in result.repairs] == [4, 3]
 
 
-def test_the_kernel_replays_what_is_offered_first() -> None:
+def test_the_kernel_replays_the_first_repair() -> None:
     result = repair(checker(), plan(*SAFE_STEPS[1:]))
     assert result.repairs[0].replayed is True
     assert result.repairs[0].report.headline is not None
 
 
-def test_protected_steps_stay() -> None:
+def test_protected_steps_are_kept() -> None:
     faulty = plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:])
     result = repair(checker(), faulty, RepairOptions(protected=frozenset([5])))
     assert result.repairs
@@ -140,19 +140,19 @@ def test_a_violated_initial_state_is_a_proof_that_names_the_rule() -> None:
     assert "`tidy`" in result.detail
 
 
-def test_beyond_the_cost_limit_nothing_is_found_and_the_bound_says_so() -> None:
+def test_at_the_cost_limit_no_repair_is_found_and_the_bound_is_higher() -> None:
     result = repair(checker(), plan("go hall kitchen"), RepairOptions(max_cost=2))
     assert result.status is RepairStatus.NOT_FOUND
     assert result.bound > 2
 
 
-def test_a_time_limit_that_has_passed_leaves_no_claim() -> None:
+def test_an_expired_time_limit_makes_no_claim() -> None:
     result = repair(checker(), plan("go hall kitchen"), RepairOptions(time_limit_s=0.0))
     assert result.status in (RepairStatus.NOT_FOUND, RepairStatus.FOUND)
     assert not (result.status is RepairStatus.FOUND and result.optimal and result.repairs[0].cost > result.bound)
 
 
-def test_insertions_alone_give_a_repair_that_keeps_every_step() -> None:
+def test_a_repair_by_insertions_alone_keeps_every_step() -> None:
     kitchen_checker = checker()
     source = plan(*SAFE_STEPS[:2], "put apple kitchen", *SAFE_STEPS[2:])
     repairer = Repairer(kitchen_checker, source, kitchen_checker.read(source).steps, RepairOptions())
@@ -167,7 +167,7 @@ def ground_steps(kitchen_checker: Checker, *steps: str) -> tuple[GroundAction, .
     return tuple(s for s in kitchen_checker.read(plan(*steps)).steps if isinstance(s, GroundAction))
 
 
-def test_a_planner_s_plan_is_aligned_with_the_original() -> None:
+def test_the_plan_of_a_planner_is_aligned_with_the_original() -> None:
     kitchen_checker = checker()
     original = kitchen_checker.read(plan("go hall kitchen", "take pear kitchen", "slice apple", "put apple hall")).steps
     aligned = align_plan(original, ground_steps(kitchen_checker, *SAFE_STEPS), frozenset())
@@ -177,7 +177,7 @@ def test_a_planner_s_plan_is_aligned_with_the_original() -> None:
     assert align_plan(original, ground_steps(kitchen_checker, *SAFE_STEPS), frozenset([2])) is None
 
 
-def test_new_steps_that_serve_nothing_are_left_out() -> None:
+def test_needless_new_steps_are_removed() -> None:
     kitchen_checker = checker()
     repairer = Repairer(
         kitchen_checker, plan(*SAFE_STEPS), kitchen_checker.read(plan(*SAFE_STEPS)).steps, RepairOptions()
@@ -191,7 +191,7 @@ def test_new_steps_that_serve_nothing_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("kind", ["insert", "delete", "substitute", "move"])
-def test_a_dearer_kind_is_avoided_where_another_does(kind: str) -> None:
+def test_a_costlier_kind_is_avoided_if_another_suffices(kind: str) -> None:
     faulty = plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:])
     weights = Weights(**{kind: 5})
     result = repair(checker(), faulty, RepairOptions(weights=weights))
@@ -209,7 +209,7 @@ def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:
     )
 
 
-def test_an_audit_that_ends_at_a_limit_judges_no_repair_and_is_no_bug() -> None:
+def test_an_audit_at_a_limit_accepts_no_repair_and_raises_no_error() -> None:
     slow = Checker(Source("d", DOMAIN), Source("p", PROBLEM), [Source("s", RULES)], Options(time_limit_s=1e-9))
     for limit in (30.0, 1e-9):
         result = diagnose(slow, plan(*SAFE_STEPS[1:]), RepairOptions(time_limit_s=limit)).repair

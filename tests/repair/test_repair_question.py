@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from repair_compare import differences, expected, reproduction
+from repair_compare import differences, enumerated_optimum, reproduction
 from repair_random import task
 
 from plansafe.grammar.source import Source
@@ -41,7 +41,7 @@ def repaired_plans(question_checker: Checker, plan: str) -> tuple[RepairResult, 
     return result, {"".join(listed.steps) for listed in result.repairs}
 
 
-def test_what_was_on_before_stays_on_and_what_the_plan_lit_is_quenched() -> None:
+def test_only_violations_introduced_by_the_plan_are_repaired() -> None:
     result, texts = repaired_plans(checker("introduced"), "(wipe)\n(light oven)\n")
     assert result.status is RepairStatus.FOUND
     assert texts == {"(wipe)", "(wipe)(light oven)(quench oven)"}
@@ -49,20 +49,20 @@ def test_what_was_on_before_stays_on_and_what_the_plan_lit_is_quenched() -> None
     assert all([listed.replayed for listed in result.repairs])
 
 
-def test_under_all_nothing_can_be_done() -> None:
+def test_a_pre_existing_violation_is_irreparable_if_all_violations_count() -> None:
     result, _ = repaired_plans(checker("all"), "(wipe)\n(light oven)\n")
     assert result.status is RepairStatus.PROVED_NONE
     assert repaired_plans(checker("introduced"), "(wipe)\n")[0].status is RepairStatus.ALREADY_SAFE
 
 
-def test_a_step_that_makes_what_was_there_worse_is_taken_out() -> None:
+def test_a_step_that_worsens_a_violation_is_deleted() -> None:
     watched = "(:process lit :when (or (on gas) (on oven)) :require (or))"
     result, texts = repaired_plans(checker("introduced", watched), "(wipe)\n(light oven)\n")
     assert (result.optimal, texts) == (True, {"(wipe)"})
 
 
-def test_what_only_restored_is_left_out_again() -> None:
-    """The gas is off at first, which is wrong; a plan that lights and quenches it has introduced that."""
+def test_a_step_that_restores_the_violation_is_deleted() -> None:
+    """The initial violation is that the oven is off. A plan that lights and quenches it introduces a violation."""
     burning = "(:process burning :forbid (not (on oven)))"
     question_checker = checker("introduced", burning)
     result, texts = repaired_plans(question_checker, "(light oven)\n(quench oven)\n(wipe)\n")
@@ -76,7 +76,7 @@ def test_what_only_restored_is_left_out_again() -> None:
     assert protected.status is RepairStatus.PROVED_NONE
 
 
-def test_rules_below_the_level_are_not_mended() -> None:
+def test_rules_below_the_severity_are_not_repaired() -> None:
     assert (
         repaired_plans(checker("all", severity="high"), "(wipe)\n(light oven)\n")[0].status is RepairStatus.ALREADY_SAFE
     )
@@ -86,7 +86,7 @@ def test_rules_below_the_level_are_not_mended() -> None:
     assert result.repairs[0].report.verdict_basis.minor == 1
 
 
-def test_a_diagnosis_names_what_decides() -> None:
+def test_a_diagnosis_names_the_rule_that_decides() -> None:
     question_checker, plan = checker("introduced"), Source("plan", "(wipe)\n(light oven)\n")
     diagnosis = diagnose(question_checker, plan)
     assert diagnosis.report.headline is Headline.UNSAFE
@@ -97,7 +97,7 @@ def test_a_diagnosis_names_what_decides() -> None:
     assert localise(checker("all"), plan).last_safe == -1
 
 
-def test_an_execution_says_when_something_is_the_plans_doing() -> None:
+def test_an_execution_reports_violations_introduced_by_the_plan() -> None:
     question_checker = checker("introduced", "(:process lit :when (or (on gas) (on oven)) :require (or))")
     now = Execution.initial(question_checker.engine, criteria=VerdictCriteria("introduced"))
     light = question_checker.engine.resolver.tokens(["light", "oven"])
@@ -109,22 +109,22 @@ def test_an_execution_says_when_something_is_the_plans_doing() -> None:
 
 
 @pytest.mark.parametrize("batch", quick_every(6, range(6)))
-def test_repairs_of_what_is_introduced_equal_the_enumeration(batch: int) -> None:
+def test_repairs_of_introduced_violations_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * 6, (batch + 1) * 6):
         question_checker = task(2029, number, "introduced")
-        best = expected(question_checker)
+        best = enumerated_optimum(question_checker)
         if best is not None and differences(question_checker, best):
             pytest.fail(f"task {number} of seed 2029\n{reproduction(question_checker)}", pytrace=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", ["all", "introduced"])
-def test_rules_that_are_exempt_as_a_whole(judge: str) -> None:
-    """As the enumeration has it, which is judged by the kernel with the same exemptions."""
+def test_repairs_with_exempt_rules_equal_the_enumeration(judge: str) -> None:
+    """The kernel audits the plans of the enumeration with the same exemptions."""
     compared = 0
     for number in range(12):
         question_checker = task(2031, number, judge, exempt=True)
-        best = expected(question_checker)
+        best = enumerated_optimum(question_checker)
         if best is None or not question_checker.exempt:
             continue
         compared += 1

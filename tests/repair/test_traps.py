@@ -1,7 +1,7 @@
-"""Where a search would game the specification: the first repair offered falls into none of these traps.
+"""Repairs that satisfy the specification in an unintended way (traps): the first repair is none of them.
 
-In the small domains all repairs of least cost are enumerated, so each test also shows that its trap is one: the
-tempting plan is as safe, or as cheap, as the repair that is offered first.
+In the small domains all repairs of least cost are enumerated, so each test also shows that its trap is real: the
+tempting plan is as safe, or as cheap, as the first repair.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from plansafe.verifier.repair.model import Repair, RepairOptions, RepairStatus
 Offer = tuple[str, list[str]]  # kinds of edits, steps
 
 
-def first(task: Task) -> Offer:
-    """The repair that is offered first."""
+def first_repair(task: Task) -> Offer:
+    """The first repair of the result."""
     result = repair(checker_of(task), Source("trap.plan", task.plan_text()), options_of(task))
     assert result.status is RepairStatus.FOUND, result
-    return kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
+    return edit_kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
 
 
-def kinds(listed: Repair) -> str:
+def edit_kinds(listed: Repair) -> str:
     return " ".join(kind.value for kind in listed.kinds)
 
 
-def least(task: Task) -> list[Offer]:
+def least_repairs(task: Task) -> list[Offer]:
     """All repairs of least cost."""
     return [(" ".join(kinds), list(steps)) for steps, kinds in optimum(task).repairs]
 
@@ -42,12 +42,12 @@ def steps(text: str) -> list[str]:
     return list(written("(define (domain d))", "(define (problem p) (:goal ()))", "", text).plan)
 
 
-def safe(task: Task, plan: str) -> bool:
+def is_safe(task: Task, plan: str) -> bool:
     """Whether the kernel accepts a plan."""
     return KernelTask(task).kernel.audit(plan).headline in GOOD
 
 
-# -- small domains: the tempting repair, and the offered one ----------------------------------------------------------
+# -- small domains: the tempting repair, and the first one -----------------------------------------------------------
 
 STOVES = """(define (domain stoves) (:types stove - object gas - stove pot - object)
   (:predicates (lit ?s - stove) (cooked ?p - pot) (in-kitchen))
@@ -121,16 +121,16 @@ class Trap(NamedTuple):
 
     task: Task
     tempting: Offer
-    live: bool
+    is_a_repair: bool
     offered: Offer
 
 
 def trap(
-    domain: str, problem: str, goal: str, rules: str, plan: str, tempting: tuple[str, str], live: bool,
+    domain: str, problem: str, goal: str, rules: str, plan: str, tempting: tuple[str, str], is_a_repair: bool,
     offered: tuple[str, str],
 ) -> Trap:  # fmt: skip
     task = written(domain, problem.replace("GOAL", goal), rules, plan)
-    return Trap(task, (tempting[0], steps(tempting[1])), live, (offered[0], steps(offered[1])))
+    return Trap(task, (tempting[0], steps(tempting[1])), is_a_repair, (offered[0], steps(offered[1])))
 
 
 TRAPS = {
@@ -229,33 +229,33 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_the_first_repair_is_no_trap(name: str) -> None:
-    task, tempting, live, offered = TRAPS[name]
-    repairs = least(task)
+def test_the_first_repair_avoids_the_trap(name: str) -> None:
+    task, tempting, is_a_repair, offered = TRAPS[name]
+    repairs = least_repairs(task)
     assert offered in repairs
-    assert (tempting in repairs) == live
-    assert first(task) == offered
+    assert (tempting in repairs) == is_a_repair
+    assert first_repair(task) == offered
 
 
-def test_what_tempts_without_being_a_repair_is_safe_and_as_cheap() -> None:
+def test_a_tempting_plan_that_is_not_a_repair_is_safe() -> None:
     for name in ("another stove is switched on instead", "someone else gets the pill"):
         task, (_, tempting), _, _ = TRAPS[name]
-        assert safe(task, "\n".join(tempting))
+        assert is_safe(task, "\n".join(tempting))
 
 
 def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
     rule = "(:process wet-alone :on (log ben) :require (and (wet) (given ben)))"
     task = written(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
-    assert first(task) == ("delete", [])
+    assert first_repair(task) == ("delete", [])
     protected_task = task._replace(protected=frozenset([1]))
-    assert first(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
+    assert first_repair(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
 
 
-def test_weights_turn_the_choice() -> None:
+def test_weights_change_the_first_repair() -> None:
     task = TRAPS["the main step is dropped where the goal is silent"].task
-    assert first(task) == ("insert", steps("(wash) (dry) (plug-in)"))
-    assert first(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
-    assert first(task._replace(weights=(2, 1, 1, 1), protected=frozenset([2]))) == (
+    assert first_repair(task) == ("insert", steps("(wash) (dry) (plug-in)"))
+    assert first_repair(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
+    assert first_repair(task._replace(weights=(2, 1, 1, 1), protected=frozenset([2]))) == (
         "insert",
         steps("(wash) (dry) (plug-in)"),
     )
@@ -271,7 +271,7 @@ HOUSE = """(define (problem house) (:domain household)
 
 
 def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list[Offer]:
-    """The repairs that are offered, in order."""
+    """The repairs of the result, in order."""
     specs = root / "specs" / "plansafe" / "specs"
 
     def resolve(name: str, _: Source) -> Source | None:
@@ -291,10 +291,10 @@ def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list
     assert result.status is RepairStatus.FOUND
     assert result.optimal
     assert result.complete
-    return [(kinds(listed), list(listed.steps)) for listed in result.repairs]
+    return [(edit_kinds(listed), list(listed.steps)) for listed in result.repairs]
 
 
-def test_the_stove_is_switched_off_and_no_other_one_used(root: Path) -> None:
+def test_the_stove_is_switched_off_instead_of_using_another_one(root: Path) -> None:
     repair_result = household(
         root,
         "gas electric - stove pot - vessel soup - food",

@@ -17,7 +17,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.replay import HALT
-from plansafe.verifier.execution.steps import TimedStep, rounded_tolerance
+from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.kernel import Kernel
 from plansafe.verifier.reporting.report import Worlds
@@ -382,9 +382,9 @@ class _ReplayWithCopiedMonitors(FastTimedReplay):
 
     def __init__(self, engine: Engine, prototype: Runtime | None, steps: list[TimedStep]) -> None:
         self._prototype = prototype
-        super().__init__(engine, HALT, steps, rounded_tolerance(TOLERANCE, None))
+        super().__init__(engine, HALT, steps, widen_tolerance(TOLERANCE, None))
 
-    def monitors(self) -> Runtime | None:
+    def make_monitors(self) -> Runtime | None:
         if self._prototype is None:
             return None
         return self._prototype.fork()

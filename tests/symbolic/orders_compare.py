@@ -74,15 +74,15 @@ def _check_witnesses(case: OrderCase, verdict: WorldsVerdict, order: PartialOrde
     checker = case.checker()
     steps = resolve_steps(case, checker)
     properties = zip(verdict[:3], verdict[3:6], range(3), strict=True)
-    for value, world, which in properties:
+    for value, world, property_number in properties:
         assert isinstance(value, Worlds)
         if value in (Worlds.SOME, Worlds.NONE) and world is None:
-            return f"no witness for property {which}"
+            return f"no witness for property {property_number}"
         if world is not None:
             if value is Worlds.ALL or not allows(order, world.order):
-                return f"a wrong witness for property {which}: {world.order}"
-            if replay_order(checker.engine, steps, world.order)[which] is not False:
-                return f"the witness {world.order} does not fail property {which}"
+                return f"a wrong witness for property {property_number}: {world.order}"
+            if replay_order(checker.engine, steps, world.order)[property_number] is not False:
+                return f"the witness {world.order} does not fail property {property_number}"
     return None
 
 

@@ -68,20 +68,20 @@ class _PlanBuilder:
         self.steps: list[str] = []
         self.pairs: list[tuple[int, int]] = []
 
-    def step(self, text: str, *before: int) -> int:
+    def add_step(self, text: str, *before: int) -> int:
         """Add a step after the steps with the numbers ``before``, and return its number."""
         self.steps.append(text)
-        self.pairs += [(b, len(self.steps)) for b in before]
+        self.pairs += [(predecessor, len(self.steps)) for predecessor in before]
         return len(self.steps)
 
-    def fill(self, size: int, chains: int = 8) -> None:
+    def add_independent_steps(self, size: int, chains: int = 8) -> None:
         """Add steps that prepare and finish items, in chains that are not ordered among each other."""
         last = [0] * chains
         item = 0
         while len(self.steps) + 2 <= size:
             chain = item % chains
-            first = self.step(f"(prepare i{item})", *([last[chain]] if last[chain] else []))
-            last[chain] = self.step(f"(finish i{item})", first)
+            first = self.add_step(f"(prepare i{item})", *([last[chain]] if last[chain] else []))
+            last[chain] = self.add_step(f"(finish i{item})", first)
             item += 1
 
 
@@ -90,14 +90,14 @@ def kitchen(size: int, rounds: int, ordered: bool) -> LargePlan:
     plan = _PlanBuilder()
     cook = host = 0
     for number in range(rounds):
-        came = plan.step("(come)", *([host] if host else []))
-        on = plan.step("(switch-on)", came, *([cook] if cook else []))
-        cook = plan.step("(switch-off)", on)
-        slack = not ordered and number == rounds // 2
-        host = plan.step("(leave)", came, *([] if slack else [cook]))
-        if slack:
-            plan.pairs.append((cook, plan.step("(prepare i0)")))
-    plan.fill(size)
+        arrival = plan.add_step("(come)", *([host] if host else []))
+        on = plan.add_step("(switch-on)", arrival, *([cook] if cook else []))
+        cook = plan.add_step("(switch-off)", on)
+        may_leave_early = not ordered and number == rounds // 2
+        host = plan.add_step("(leave)", arrival, *([] if may_leave_early else [cook]))
+        if may_leave_early:
+            plan.pairs.append((cook, plan.add_step("(prepare i0)")))
+    plan.add_independent_steps(size)
     return LargePlan("kitchen", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
@@ -107,17 +107,17 @@ def shifts(size: int, rounds: int, ordered: bool) -> LargePlan:
     If not ``ordered``, one shift may end before the next begins.
     """
     plan = _PlanBuilder()
-    first = came = plan.step("(arrive r0)")
+    first_arrival = arrival = plan.add_step("(arrive r0)")
     cook = 0
     for number in range(1, rounds + 1):
-        left = plan.step(f"(depart r{number - 1})", came)
-        came = plan.step(f"(arrive r{number})", first, came)
+        departure = plan.add_step(f"(depart r{number - 1})", arrival)
+        arrival = plan.add_step(f"(arrive r{number})", first_arrival, arrival)
         if ordered or number != rounds // 2:
-            plan.pairs.append((came, left))
-        on = plan.step("(switch-on)", first, *([cook] if cook else []))
-        cook = plan.step("(switch-off)", on)
-    plan.step(f"(depart r{rounds})", came, cook)
-    plan.fill(size)
+            plan.pairs.append((arrival, departure))
+        on = plan.add_step("(switch-on)", first_arrival, *([cook] if cook else []))
+        cook = plan.add_step("(switch-off)", on)
+    plan.add_step(f"(depart r{rounds})", arrival, cook)
+    plan.add_independent_steps(size)
     return LargePlan("shifts", plan.steps, plan.pairs, 2 * rounds, ("ALL", "ALL" if ordered else "SOME"))
 
 
@@ -126,22 +126,22 @@ def crossing(size: int, robots: int, ordered: bool) -> LargePlan:
     plan = _PlanBuilder()
     last = 0
     for robot in range(robots):
-        unlocked = plan.step(f"(unlock r{robot})", *([last] if last and (ordered or robot != robots // 2) else []))
-        passed = plan.step(f"(pass r{robot})", unlocked)
-        last = plan.step(f"(lock r{robot})", passed)
-    plan.fill(size)
+        unlocked = plan.add_step(f"(unlock r{robot})", *([last] if last and (ordered or robot != robots // 2) else []))
+        passed = plan.add_step(f"(pass r{robot})", unlocked)
+        last = plan.add_step(f"(lock r{robot})", passed)
+    plan.add_independent_steps(size)
     return LargePlan("crossing", plan.steps, plan.pairs, 2 * robots, ("ALL" if ordered else "SOME", "ALL"))
 
 
 def mutex(size: int, robots: int, possible: bool) -> LargePlan:
     """A robot puts the tool back before another takes it; if not ``possible``, two robots wait for each other."""
     plan = _PlanBuilder()
-    takes = [plan.step(f"(take r{robot})") for robot in range(robots)]
-    uses = [plan.step(f"(use r{robot} i{robot})", takes[robot]) for robot in range(robots)]
-    puts = [plan.step(f"(put r{robot})", uses[robot]) for robot in range(robots)]
+    takes = [plan.add_step(f"(take r{robot})") for robot in range(robots)]
+    uses = [plan.add_step(f"(use r{robot} i{robot})", takes[robot]) for robot in range(robots)]
+    puts = [plan.add_step(f"(put r{robot})", uses[robot]) for robot in range(robots)]
     if not possible:
         plan.pairs += [(takes[0], puts[1]), (takes[1], puts[0])]
-    plan.fill(size)
+    plan.add_independent_steps(size)
     return LargePlan("mutex", plan.steps, plan.pairs, 2 * robots, ("SOME" if possible else "NONE", "ALL"))
 
 

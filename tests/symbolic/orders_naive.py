@@ -11,34 +11,34 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Atom
 
 
-def audit_with_positions(large: LargePlan, limit: float) -> tuple[str, float]:
+def audit_with_positions(large_plan: LargePlan, limit: float) -> tuple[str, float]:
     """The value of ``safe`` for the rule ``never-alone`` alone, and the seconds that Z3 took."""
-    checker, steps = large.compiled()
+    checker, steps = large_plan.compiled()
     task, size = checker.engine.task, len(steps)
     on, attended = [next(i for i, p in enumerate(task.predicates) if p.name == name) for name in ("on", "attended")]
     started = time.monotonic()
     solver = z3.Solver()
     solver.set("timeout", int(limit * 1000))
-    places = [z3.Int(f"place{i}") for i in range(size)]
-    solver.add(z3.Distinct(places), *[z3.And(p >= 0, p < size) for p in places])
-    solver.add(*[places[a - 1] < places[b - 1] for a, b in large.pairs])
-    written: dict[tuple[int, int], list[tuple[int, bool]]] = {}
+    positions = [z3.Int(f"place{i}") for i in range(size)]
+    solver.add(z3.Distinct(positions), *[z3.And(p >= 0, p < size) for p in positions])
+    solver.add(*[positions[a - 1] < positions[b - 1] for a, b in large_plan.pairs])
+    writers_by_fact: dict[tuple[int, int], list[tuple[int, bool]]] = {}
     for number, step in enumerate(steps):
         assert isinstance(step, GroundAction)
         for effect in step.action.start.effects:
             for atoms, value in ((effect.deletes, False), (effect.adds, True)):
                 for atom in atoms:
-                    written.setdefault(_fact(task.encode, atom, step), []).append((number, value))
-    values = {fact: [z3.Bool(f"f{fact[0]}_{fact[1]}_{i}") for i in range(size + 1)] for fact in written}
+                    writers_by_fact.setdefault(_fact(task.encode, atom, step), []).append((number, value))
+    values = {fact: [z3.Bool(f"f{fact[0]}_{fact[1]}_{i}") for i in range(size + 1)] for fact in writers_by_fact}
     for (predicate, code), row in values.items():
         solver.add(row[0] == (code in task.initial_facts[predicate]))
         for i in range(size):
             value = row[i]
-            for number, makes in written[predicate, code]:
-                value = z3.If(places[number] == i, z3.BoolVal(makes), value)
+            for number, makes in writers_by_fact[predicate, code]:
+                value = z3.If(positions[number] == i, z3.BoolVal(makes), value)
             solver.add(row[i + 1] == value)
-    alone = [z3.And(values[on, 0][i], z3.Not(values[attended, 0][i])) for i in range(size + 1)]
-    solver.add(z3.Or(alone))
+    left_alone = [z3.And(values[on, 0][i], z3.Not(values[attended, 0][i])) for i in range(size + 1)]
+    solver.add(z3.Or(left_alone))
     answer = {"sat": "SOME", "unsat": "ALL"}.get(str(solver.check()), "UNKNOWN")
     return answer, time.monotonic() - started
 

@@ -23,18 +23,18 @@ def random_boolean_circuit(seed: int, inputs: int = 6, gates: int = 25) -> tuple
     circuit = Circuit()
     literals = [FALSE, TRUE, *[circuit.input(k) for k in range(inputs)]]
     for _ in range(gates):
-        parts = [
+        operands = [
             generator.choice(literals[-12:]) ^ generator.getrandbits(1) for _ in range(generator.choice((2, 2, 3, 4)))
         ]
-        kind = generator.randrange(4)
-        if kind == 0:
-            literals.append(circuit.choose(*(parts + parts)[:3]))
-        elif kind == 1:
-            literals.append(circuit.disjunction(parts))
-        elif kind == 2:
-            literals.append(circuit.equal(*parts[:2]))
+        operation = generator.randrange(4)
+        if operation == 0:
+            literals.append(circuit.choose(*(operands + operands)[:3]))
+        elif operation == 1:
+            literals.append(circuit.disjunction(operands))
+        elif operation == 2:
+            literals.append(circuit.equal(*operands[:2]))
         else:
-            literals.append(circuit.conjunction(parts))
+            literals.append(circuit.conjunction(operands))
     return circuit, literals
 
 
@@ -43,22 +43,22 @@ def random_numeric_circuit(seed: int, values: int = 2) -> tuple[Circuit, list[Li
     generator = random.Random(seed)
     circuit = Circuit()
     literals = [circuit.input(k) for k in range(4)]
-    small = [Fraction(n, d) for n in range(-4, 5) for d in (1, 1, 2, 3)]
+    small_fractions = [Fraction(n, d) for n in range(-4, 5) for d in (1, 1, 2, 3)]
     sums = [terms.variable(0, k) for k in range(values)] + [
-        terms.constant(terms.normal_number(generator.choice(small)))
+        terms.constant(terms.normal_number(generator.choice(small_fractions)))
     ]
     for _ in range(generator.randrange(3, 8)):
         condition = generator.choice(literals) ^ generator.getrandbits(1)
         a, b = generator.choice(sums), generator.choice(sums)
-        number = terms.constant(terms.normal_number(generator.choice(small)))
-        kind = generator.randrange(5)
-        if kind == 0:
+        number = terms.constant(terms.normal_number(generator.choice(small_fractions)))
+        operation = generator.randrange(5)
+        if operation == 0:
             sums.append(terms.select(condition, a, b))
-        elif kind == 1:
+        elif operation == 1:
             sums.append(terms.select(condition, terms.constant(generator.randrange(-2, 3)), number))
-        elif kind == 2:
-            sums.append(terms.add(a, b, terms.normal_number(generator.choice(small))))
-        elif kind == 3:
+        elif operation == 2:
+            sums.append(terms.add(a, b, terms.normal_number(generator.choice(small_fractions))))
+        elif operation == 3:
             sums.append(terms.multiply(a, number))
         else:
             literals.append(terms.compare(circuit, generator.choice(("<", "<=", "=", ">", ">=")), a, b))
@@ -118,25 +118,25 @@ def resolve_sum(circuit: Circuit, total: Sum, inputs: Mapping[int, bool]) -> tup
                 constant += factor * evaluate_literals(circuit, [literal], inputs)[0]
             case ("choice", int(literal), then, otherwise):
                 branch = then if evaluate_literals(circuit, [literal], inputs)[0] else otherwise
-                inner, more = resolve_sum(circuit, branch, inputs)
-                constant += factor * more
-                coefficients = [a + factor * b for a, b in zip(coefficients, inner, strict=True)]
+                branch_coefficients, branch_constant = resolve_sum(circuit, branch, inputs)
+                constant += factor * branch_constant
+                coefficients = [a + factor * b for a, b in zip(coefficients, branch_coefficients, strict=True)]
     return tuple(coefficients), constant
 
 
 def enumerate_systems(rows: list[Row], truth_values: list[bool]) -> Iterator[tuple[Row, ...]]:
     """The conjunctions of rows under which each row has its truth value."""
-    readings = []
+    alternatives = []
     for (coefficients, constant, operator), value in zip(rows, truth_values, strict=True):
-        less = (coefficients, constant)
-        more = (tuple(-c for c in coefficients), -constant)
+        row = (coefficients, constant)
+        negated_row = (tuple(-c for c in coefficients), -constant)
         if value:
-            readings.append([(*less, operator)])
+            alternatives.append([(*row, operator)])
         elif operator == "=":
-            readings.append([(*less, "<"), (*more, "<")])
+            alternatives.append([(*row, "<"), (*negated_row, "<")])
         else:
-            readings.append([(*more, "<" if operator == "<=" else "<=")])
-    yield from product(*readings)
+            alternatives.append([(*negated_row, "<" if operator == "<=" else "<=")])
+    yield from product(*alternatives)
 
 
 def is_feasible(rows: list[Row]) -> bool:
@@ -144,14 +144,14 @@ def is_feasible(rows: list[Row]) -> bool:
     rows = [
         r for c, k, o in rows for r in ([(c, k, "<="), (tuple(-x for x in c), -k, "<=")] if o == "=" else [(c, k, o)])
     ]
-    for of in range(2):
-        above = [r for r in rows if r[0][of] > 0]
-        below = [r for r in rows if r[0][of] < 0]
-        rows = [r for r in rows if r[0][of] == 0]
-        for (ac, ak, ao), (bc, bk, bo) in product(above, below):
-            fa, fb = -bc[of], ac[of]
-            combined = tuple(fa * x + fb * y for x, y in zip(ac, bc, strict=True))
-            rows.append((combined, fa * ak + fb * bk, "<" if "<" in (ao, bo) else "<="))
+    for column in range(2):
+        positive_rows = [r for r in rows if r[0][column] > 0]
+        negative_rows = [r for r in rows if r[0][column] < 0]
+        rows = [r for r in rows if r[0][column] == 0]
+        for (ac, ak, ao), (bc, bk, bo) in product(positive_rows, negative_rows):
+            factor_a, factor_b = -bc[column], ac[column]
+            combined = tuple(factor_a * x + factor_b * y for x, y in zip(ac, bc, strict=True))
+            rows.append((combined, factor_a * ak + factor_b * bk, "<" if "<" in (ao, bo) else "<="))
     return all(k < 0 or (k == 0 and o == "<=") for _, k, o in rows)
 
 

@@ -22,7 +22,7 @@ from plansafe.verifier.symbolic.orders.order_audit import OrderAudit  # noqa: E4
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder  # noqa: E402
 
 
-def measured(large: LargePlan, limit: float) -> str:
+def format_measurement(large: LargePlan, limit: float) -> str:
     """The line with the verdict, the seconds it took, and the expected verdict if it differs."""
     checker, steps = large.compiled()
     started = time.monotonic()
@@ -44,19 +44,14 @@ def main() -> int:
         for size in options.sizes:
             for without_flaw in (True, False):
                 large = family(size, size // 10 if family_name in ("kitchen", "crossing") else size // 20, without_flaw)
-                print(
-                    f"{family_name:9} {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}",
-                    flush=True,
-                )
+                measurement = format_measurement(large, options.limit)
+                print(f"{family_name:9} {size:4} steps {large.writers:3} writers  {measurement}", flush=True)
     for size in options.naive:
         for without_flaw in (True, False):
             large = FAMILIES["kitchen"](size, size // 4, without_flaw)
             answer, seconds = audit_with_positions(large, options.limit)
-            print(
-                f"kitchen   {size:4} steps {large.writers:3} writers  {measured(large, options.limit)}"
-                f"   naively: safe {answer} {seconds:.2f} s",
-                flush=True,
-            )
+            measurement = f"{format_measurement(large, options.limit)}   naively: safe {answer} {seconds:.2f} s"
+            print(f"kitchen   {size:4} steps {large.writers:3} writers  {measurement}", flush=True)
     return 0
 
 

@@ -51,8 +51,8 @@ def main() -> int:
                 else find_encoding_differences(case)
             )
             counts["reports"] += full
-        except (KernelRejects, KernelLimit) as why:
-            counts[f"left out: {type(why).__name__}"] += 1
+        except (KernelRejects, KernelLimit) as rejection:
+            counts[f"left out: {type(rejection).__name__}"] += 1
             continue
         except Exception as error:
             problems = [f"crash: {type(error).__name__}: {error}"]

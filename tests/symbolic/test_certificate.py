@@ -153,8 +153,8 @@ def test_a_changed_file_is_rejected() -> None:
     rng = random.Random(0)
     for _ in range(300):
         place = rng.randrange(len(text))
-        new = rng.choice('0123456789abc dp-\n"{}')
-        changed = text[:place] + new + text[place + rng.randrange(2) :]
+        character = rng.choice('0123456789abc dp-\n"{}')
+        changed = text[:place] + character + text[place + rng.randrange(2) :]
         for candidate in (changed, text[:place]):
             if candidate != text:
                 with pytest.raises((Rejected, NotACertificate)):
@@ -188,11 +188,8 @@ def test_a_corrupted_proof_is_accepted_only_if_its_claim_is_true() -> None:
 
 def corrupt_line(rng: random.Random, lines: list[str]) -> list[str]:
     """Change, delete, repeat or exchange a line of clauses, steps or counts; or delete the end."""
-    damaged, place, second_place = (
-        list(lines),
-        rng.randrange(3, len(lines)),
-        rng.randrange(3, len(lines)),
-    )
+    damaged = list(lines)
+    place, second_place = rng.randrange(3, len(lines)), rng.randrange(3, len(lines))
     words = damaged[place].split(" ")
     word = rng.randrange(len(words))
     match rng.randrange(8):

@@ -315,3 +315,20 @@ def test_the_limit_on_instances_applies_to_every_monitor(rule: str, headline: He
     report = check(text, task, "(all)", safety(rule), options=Options(max_instances=1))
     assert report.headline is headline
     assert SC.TOO_MANY_INSTANCES in [diagnostic.code for diagnostic in report.diagnostics]
+
+
+@pytest.mark.parametrize("formula", ["{}", "(sometime {})", "(or {} (always (n)))"])
+def test_a_permanent_verdict_survives_a_number_that_becomes_undefined(formula: str) -> None:
+    """At first b has the value of a; after the step no defined value reaches it, and the value of c is undefined."""
+    text = domain(
+        "(:constants a b c - thing)",
+        "(:action go :effect (increase (f a) 1))",
+        functions="(f ?x - thing)",
+        predicates="(n)",
+    )
+    task = problem(init="(= (f a) 0) (= (f b) 0)")
+    comparison = "(exists (?x - thing) (and (not (= ?x a)) (>= (f ?x) (f a))))"
+    satisfied = safety(f"(:trajectory r :formula {formula.format(comparison)})")
+    assert verdict(check(text, task, "(go) (go)", satisfied)) == "SAFE"
+    undecided = safety(f"(:trajectory r :formula (always {comparison}))")
+    assert verdict(check(text, task, "(go) (go)", undecided)) == "UNKNOWN r@end"

@@ -45,8 +45,8 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted(automaton.Automaton, "_advance", "advanced")
     counted(automaton.Automaton, "_advance_default", "advanced")
     counted(automaton.Automaton, "step", "woken")
-    counted(invariant.Invariant, "step", "woken")
-    counted(invariant.Truth, "__call__", "evaluated")
+    counted(invariant.InvariantMonitor, "step", "woken")
+    counted(invariant.ConditionEvaluator, "__call__", "evaluated")
     counted(stepcheck.StepCheck, "check_step", "matched")
     return counts
 
@@ -91,7 +91,7 @@ def instances(checked: Checker, plan: str) -> int:
     )
     assert run.runtime is not None
     return sum(
-        len(monitor.episodes) if isinstance(monitor, invariant.Invariant) else len(monitor.instances)
+        len(monitor.episodes) if isinstance(monitor, invariant.InvariantMonitor) else len(monitor.instances)
         for monitor in run.runtime.monitors
     )
 

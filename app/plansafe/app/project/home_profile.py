@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.rules.home_profile import RESIDENTS, HomeProfile, ProfileEntry
+from plansafe.verifier.rules.home_profile import RESIDENTS, EntryEffect, HomeProfile, ProfileEntry, Resident
 from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 _SELECTORS = ("rule", "hazard", "kind", "object")
-_KEYS = {
+_KEYS: dict[EntryEffect, tuple[str, ...]] = {
     "exempt": (*_SELECTORS, "reason"),
     "off": ("rule", "hazard", "reason"),
     "severity": ("rule", "hazard", "to", "reason"),
@@ -118,7 +118,7 @@ class _Reader:
         self._wrong(f"this entry of `{effect}` needs a reason", at, advice)
         return ""
 
-    def _who(self, value: Any) -> list[tuple[str, bool, Label]]:
+    def _who(self, value: Any) -> list[Resident]:
         if not isinstance(value, dict):
             self._wrong("`who` must be a table", self._place("who"), "[who], and below it: children = true")
             return []
@@ -130,12 +130,12 @@ class _Reader:
             elif not isinstance(is_present, bool):
                 self._wrong(f"`{key}` must be true or false", self._place(key), f"{key} = true")
         return [
-            (key, is_present, self._place(key))
+            Resident(key, is_present, self._place(key))
             for key, is_present in value.items()
             if key in RESIDENTS and isinstance(is_present, bool)
         ]
 
-    def _entry(self, effect: str, table: Mapping[str, Any], start: int | None) -> ProfileEntry | None:
+    def _entry(self, effect: EntryEffect, table: Mapping[str, Any], start: int | None) -> ProfileEntry | None:
         before = len(self.diagnostics)
         place = self._place(effect, start)
         for key in table:

@@ -19,12 +19,12 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
-    from plansafe.verifier.rules.home_profile import ProfileEntry
+    from plansafe.verifier.rules.home_profile import EntryEffect, ProfileEntry
 
 FILE = "safecheck.toml"
 SHARED = "pyproject.toml"
 _PATTERNS = ("problem", "scene", "goal")
-_REASONS = {"ignore": "exempt", "select": "select"}
+_REASONS: dict[str, EntryEffect] = {"ignore": "exempt", "select": "select"}
 _OURS = rb"""(?m)tool["']?\s*\.\s*["']?safecheck|^\s*\[?\s*tool\s*[\]=]"""
 _PLACE = r"\(at line (\d+), column (\d+)\)\Z"
 _BRACES = r"\{[^{}]*\}?|\}"
@@ -202,7 +202,7 @@ class _Reader:
         self.wrong(key, "must be true or false", f"{key} = true")
         return None
 
-    def _reasons(self, key: str, value: Any, effect: str) -> tuple[ProfileEntry, ...] | None:
+    def _reasons(self, key: str, value: Any, effect: EntryEffect) -> tuple[ProfileEntry, ...] | None:
         """Read a table of rules with reasons."""
         if not isinstance(value, dict):
             self.wrong(key, "must be a table of rules and reasons", f'[{key}], and below it: heat-off = "why"')

@@ -13,11 +13,11 @@ from plansafe.app.session.model import Settings
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.rules.home_profile import SELECT, HomeProfile, ProfileEntry
+from plansafe.verifier.rules.home_profile import SELECT, EntryEffect, HomeProfile, ProfileEntry
 from plansafe.verifier.rules.kinds import ClassKinds
 
-EXEMPT = "exempt"
-FLAGS = {"--ignore": EXEMPT, "--select": SELECT}
+EXEMPT: EntryEffect = "exempt"
+FLAGS: dict[str, EntryEffect] = {"--ignore": EXEMPT, "--select": SELECT}
 KIND, HARMLESS = "--kind", "--assume-harmless"
 MAX_ALLOWED = 1_000
 """Maximum number of comments of a plan that are read."""
@@ -58,7 +58,7 @@ def read_classes(kinds: Iterable[str], harmless: Iterable[str]) -> tuple[ClassKi
     return tuple(out)
 
 
-def entry(effect: str, rule: str, reason: str, place: Label) -> ProfileEntry:
+def entry(effect: EntryEffect, rule: str, reason: str, place: Label) -> ProfileEntry:
     """An entry for a rule, without further conditions."""
     return ProfileEntry(effect, (rule.lower(),), (), (), (), None, " ".join(reason.split()), place)
 

@@ -17,9 +17,9 @@ from time import monotonic
 from typing import NamedTuple, TypeAlias, assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.monitor_key import program_key
+from plansafe.verifier.execution.monitors.monitor_key import make_program_key
 from plansafe.verifier.execution.monitors.program import Program
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
@@ -104,7 +104,7 @@ class Reader:
 
     def _program(self, part: RulePart) -> Program:
         formula = over_letters(part)
-        key = structural_key(formula)
+        key = make_structural_key(formula)
         if key not in self._programs:
             self._programs[key] = Program(self.task, "whole", formula, part.parameters)
         return self._programs[key]
@@ -122,7 +122,7 @@ class Reader:
             case Equal():
                 return formula.left == formula.right
             case Compare():
-                return ("number", structural_key(formula))
+                return ("number", make_structural_key(formula))
             case Not():
                 return _negated(self._value(formula.body))
             case And() | Or():
@@ -293,7 +293,7 @@ def _mark(group: list[_Instance], states: tuple[int, ...], number: int) -> objec
             sides.append(True)
         else:
             sides.append(None)
-        out.append([] if sides[-1] is not None else [program_key(p, state, number + 1) for p, state in own])
+        out.append([] if sides[-1] is not None else [make_program_key(p, state, number + 1) for p, state in own])
     if sides[0] is not None and sides[0] == sides[1]:
         return None
     return (*sides, *[tuple(keys) for keys in out if isinstance(keys, list)])

@@ -14,7 +14,7 @@ from enum import Enum
 from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.model import Rule, step_predicate
+from plansafe.verifier.rules.model import Rule, find_action_predicate
 
 _KEPT, _NOT_KEPT = "kept", ("violated", "undecided")
 
@@ -79,7 +79,7 @@ def _moment(rule: Rule, kinds: Mapping[int, str]) -> Caution:
         return Caution.END
     steps = [part.step for part in rule.parts if part.step is not None]
     after = {part.after for part in rule.parts}
-    lasting = any([kinds.get(step_predicate(step)) == "during" for step in steps])
+    lasting = any([kinds.get(find_action_predicate(step)) == "during" for step in steps])
     if rule.kind != "process" or not steps or len(steps) < len(rule.parts) or len(after) > 1 or lasting:
         return Caution.ANY
     return Caution.AFTER if after == {True} else Caution.BEFORE

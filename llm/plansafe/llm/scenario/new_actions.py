@@ -9,7 +9,7 @@ from typing import assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.normal_forms import Disjunct, dnf
+from plansafe.verifier.compile.normal_forms import Disjunct, convert_to_dnf
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -97,7 +97,7 @@ def _together(one: Effect, other: Effect) -> bool:
 
 def _impossible(action: Action, texts: _Texts) -> Iterator[_Wrong]:
     """A precondition that no state and no objects meet."""
-    disjuncts = dnf(And(action.start.condition), cap=MAX_DISJUNCTS)
+    disjuncts = convert_to_dnf(And(action.start.condition), cap=MAX_DISJUNCTS)
     if disjuncts is None:
         return
     clashes = [_clash(disjunct, texts) for disjunct in disjuncts]

@@ -18,8 +18,8 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
 from plansafe.verifier.model.operations import bound_variables
-from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
 from plansafe.verifier.symbolic.circuits.solvers import Model
 

@@ -128,14 +128,18 @@ class FormulaProver:
         question = self.question()
         question.grounder.is_last = True
         for n in numbers:
-            question.add_elements(self.rules[n].declared)
+            question.add_elements(self.rules[n].declared_parameters)
         for _, part in parts:
             for statement in satisfaction_statements(part, (0,)):
                 question.require(statement)
         if question.solve() is Possibility.IMPOSSIBLE:
             return Possibility.IMPOSSIBLE
         # An instance of a rule has objects for its declared parameters; a ``forall`` may range over an empty domain.
-        parts = [(n, part) for n, part in parts if part.parameters == self.rules[n].declared or part.mode == "always"]
+        parts = [
+            (n, part)
+            for n, part in parts
+            if part.parameters == self.rules[n].declared_parameters or part.mode == "always"
+        ]
         invariants = [part for _, part in parts if part.mode == "always"]
         trace_parts = [(n, part) for n, part in parts if part.mode == "whole"]
         end_parts = [(n, part) for n, part in parts if part.mode == "end"]

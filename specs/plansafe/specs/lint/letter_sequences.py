@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.monitors.monitor_key import program_key
+from plansafe.verifier.execution.monitors.monitor_key import make_program_key
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.trace_operators import PRESENTLY_SATISFIED, LetterTime
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -90,7 +90,7 @@ class LetterSequences:
                 successors = self._step(states, number, letter)
                 if can_end and self._has_required_values(successors):
                     return True
-                keys = [program_key(p, s, number + 1) for p, s in zip(self.programs, successors, strict=True)]
+                keys = [make_program_key(p, s, number + 1) for p, s in zip(self.programs, successors, strict=True)]
                 node = (tuple(keys), letter & fixed)
                 if can_continue and node not in visited:
                     visited.add(node)

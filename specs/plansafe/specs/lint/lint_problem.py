@@ -21,7 +21,7 @@ from plansafe.specs.lint.trace_search import (
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Formula, Not
 from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
@@ -85,7 +85,7 @@ class LintProblem:
     def has_instance(self, number: int) -> bool:
         """Whether the types of a rule's parameters all have objects."""
         rule = self.rules[number]
-        return rule.applicable and all([self.task.domains[v.domain] for v in rule.declared])
+        return rule.applicable and all([self.task.domains[v.domain] for v in rule.declared_parameters])
 
     # -- can a rule be violated? --------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class LintProblem:
             return frozenset()
         violated = set()
         for monitor in self.start.runtime.monitors:
-            if isinstance(monitor, Invariant):
+            if isinstance(monitor, InvariantMonitor):
                 is_violated = bool(monitor.episodes) and not monitor.final
             else:
                 is_violated = bool(monitor.violations) and not self.temporal

@@ -20,7 +20,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
 from plansafe.verifier.model.operations import variable_slots
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.rules.model import Rule, RulePart, shown_names
+from plansafe.verifier.rules.model import Rule, RulePart, shorten_variable_names
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
 EXAMPLE_S = 2.0
@@ -130,7 +130,7 @@ class RuleCheck:
         for n, number in linted_rule.numbers.items():
             rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
             table = self.run.indexes[n].table
-            for variable in rule.declared:
+            for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
                     types = table.alternatives(variable.domain)
                     return f"there is no object of type `{'such type' if types is None else table.text(types)}`"
@@ -244,8 +244,8 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
                 used |= variable_slots(formula)
     used |= {-1 - a for pattern in rule.step_patterns for a in pattern.atom.arguments if a < 0}
     text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
-    names = shown_names([v.name for v in rule.declared])
-    for variable, name in zip(rule.declared, names, strict=True):
+    names = shorten_variable_names([v.name for v in rule.declared_parameters])
+    for variable, name in zip(rule.declared_parameters, names, strict=True):
         if variable.slot not in used and len(re.findall(rf"{re.escape(name)}(?![^\s()])", text)) == 1:
             yield name
 
@@ -315,7 +315,7 @@ def open_formula_text(task: Task, formula: Formula, variables: tuple[Variable, .
     """A formula with free variables as PDDL, between backquotes."""
     if not variables:
         return f"`{formula_text(task, formula, {})}`"
-    names = shown_names([v.name for v in variables])
+    names = shorten_variable_names([v.name for v in variables])
     renamed = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
     text = formula_text(task, Quantified(False, renamed, formula), {})
     return f"`{text[len('(exists (') + len(' '.join(names)) + len(') ') : -1]}`"

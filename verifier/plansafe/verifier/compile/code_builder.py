@@ -253,6 +253,6 @@ class CodeBuilder(ABC):
         return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"
 
 
-def state_parameters(slots: Iterable[int]) -> str:
+def state_parameters_text(slots: Iterable[int]) -> str:
     """The parameters of a function of a state and of variables."""
     return ", ".join(["S", "F", *[f"x{slot}" for slot in slots]])

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters
+from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters_text
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import dnf_or_literal
+from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
@@ -40,14 +40,14 @@ class Emitter(CodeBuilder):
     def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
         name = self.fresh_name()
-        self.define(name, state_parameters(parameters), [f"return {self.condition_text(formula)}"])
+        self.define(name, state_parameters_text(parameters), [f"return {self.condition_text(formula)}"])
         return self.compile_function(name)
 
     def compile_bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
         """``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
         name = self.fresh_name()
         terms = [f"({1 << number} if {self.condition_text(formula)} else 0)" for number, formula in formulas]
-        self.define(name, state_parameters(parameters), [f"return {' + '.join(terms) or 0}"])
+        self.define(name, state_parameters_text(parameters), [f"return {' + '.join(terms) or 0}"])
         return self.compile_function(name)
 
     def define_guarded(self, formula: Formula) -> str:
@@ -106,14 +106,14 @@ class Emitter(CodeBuilder):
 
     def _outline(self, formula: Formula, body: list[str]) -> str:
         """A call of a function with this body, whose parameters are the free variables of ``formula``."""
-        parameters = state_parameters(sorted(self.free_slots(formula)))
+        parameters = state_parameters_text(sorted(self.free_slots(formula)))
         return f"{self.define_once(parameters, body)}({parameters})"
 
     def _quantified(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
         free_slots = self.free_slots(formula)
         body: list[str] = []
-        for disjunct in dnf_or_literal(formula.body, not formula.universal):
+        for disjunct in convert_to_dnf_or_literal(formula.body, not formula.universal):
             domains = {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}
             join = Join(self, domains, "S, F", indexed=False)
             body += join.emit(disjunct.literals, free_slots, [], ["return True"])
@@ -148,7 +148,7 @@ class Emitter(CodeBuilder):
 
     def _outline_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
-        parameters = state_parameters(sorted({-1 - a for a in arguments if a < 0}))
+        parameters = state_parameters_text(sorted({-1 - a for a in arguments if a < 0}))
         text = self.number_text(expression)
         if "duration" in text:
             parameters += ", duration"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters
+from plansafe.verifier.compile.code_builder import CodeBuilder, state_parameters_text
 from plansafe.verifier.compile.normal_forms import FormulaLiteral
 from plansafe.verifier.model.nodes import (
     And,
@@ -101,7 +101,7 @@ class Join:
         if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.define_guarded(formula), sorted(self.emitter.free_slots(formula))
-            return f"{name}({state_parameters(slots)})"
+            return f"{name}({state_parameters_text(slots)})"
         text = self.emitter.condition_text(literal.formula)
         return text if literal.positive else f"not {text}"
 

@@ -67,13 +67,13 @@ def drop_impossible_equations(formula: Formula, domains: dict[int, int], members
             assert_never(formula)
 
 
-def dnf_or_literal(formula: Formula, positive: bool = True) -> list[Disjunct]:
+def convert_to_dnf_or_literal(formula: Formula, positive: bool = True) -> list[Disjunct]:
     """The disjunctive normal form of a formula (or of its negation); one literal if it has too many disjuncts."""
-    disjuncts = dnf(formula, positive)
+    disjuncts = convert_to_dnf(formula, positive)
     return [Disjunct((), (FormulaLiteral(positive, formula),))] if disjuncts is None else disjuncts
 
 
-def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:
+def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:
     """The disjunctive normal form of a formula (or of its negation), or ``None`` beyond ``cap`` disjuncts.
 
     Existential quantifiers are pulled to the front of a disjunct; universal ones stay literals.
@@ -82,12 +82,12 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
         case Truth():
             return [Disjunct((), ())] if formula.value == positive else []
         case Not():
-            return dnf(formula.body, not positive, cap)
+            return convert_to_dnf(formula.body, not positive, cap)
         case And() | Or():
             is_disjunction = isinstance(formula, Or) == positive
             disjuncts = [] if is_disjunction else [Disjunct((), ())]
             for part in formula.parts:
-                inner = dnf(part, positive, cap)
+                inner = convert_to_dnf(part, positive, cap)
                 if inner is None:
                     return None
                 size = len(disjuncts) + len(inner) if is_disjunction else len(disjuncts) * len(inner)
@@ -101,7 +101,7 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
                     ]
             return disjuncts
         case Quantified() if formula.universal != positive:
-            inner = dnf(formula.body, positive, cap)
+            inner = convert_to_dnf(formula.body, positive, cap)
             if inner is not None:
                 return [Disjunct(formula.variables + d.variables, d.literals) for d in inner]
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
@@ -111,7 +111,7 @@ def dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct
             assert_never(formula)
 
 
-def slots_bound_by_literals(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset[int]:
+def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset[int]:
     """The slots in ``bound`` and those that positive atoms, and equalities with bound terms, give values to."""
     slots = set(bound)
     for literal in disjunct.literals:

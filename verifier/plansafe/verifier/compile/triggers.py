@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import (
-    dnf,
-    dnf_or_literal,
+    convert_to_dnf,
+    convert_to_dnf_or_literal,
     drop_impossible_equations,
-    slots_bound_by_literals,
+    find_bound_slots,
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
@@ -73,7 +73,7 @@ def compile_extension(
     all_lines: list[str] = []
     triggers: list[Trigger] = []
     compiled: set[tuple[Any, ...]] = set()
-    for disjunct in dnf_or_literal(condition, positive):
+    for disjunct in convert_to_dnf_or_literal(condition, positive):
         domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
         # The caller confirms each candidate, and evaluates comparisons of numbers only there.
         literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
@@ -129,8 +129,8 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
 def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:
     """Whether positive atoms give values to all parameters wherever the condition has the value ``positive``."""
     slots = free_slots(condition) & {v.slot for v in parameters}
-    disjuncts = dnf(condition, positive)
-    return disjuncts is not None and all([slots <= slots_bound_by_literals(d) for d in disjuncts])
+    disjuncts = convert_to_dnf(condition, positive)
+    return disjuncts is not None and all([slots <= find_bound_slots(d) for d in disjuncts])
 
 
 def _changed_predicate(emitter: Emitter, read: Atom | Fluent) -> int:

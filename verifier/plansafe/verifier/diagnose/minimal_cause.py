@@ -34,7 +34,7 @@ from plansafe.verifier.execution.replay import HALT, SKIP, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Finding, FindingClass
-from plansafe.verifier.rules.model import RulePart, shown_names
+from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 
 MAX_FREE = 12
 """Optional elements up to which all combinations are tried."""
@@ -131,7 +131,7 @@ def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last: int)
 
 def _instance_objects(checker: Checker, part: RulePart, finding: Finding) -> tuple[int, ...] | None:
     """Return a finding's objects for a part's parameters; ``None`` if the finding has other parameters."""
-    names = shown_names([v.name for v in part.parameters])
+    names = shorten_variable_names([v.name for v in part.parameters])
     objects = dict(finding.binding)
     if sorted(names) != sorted(objects):
         return None

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import MAX_LOOPS, Join
-from plansafe.verifier.compile.normal_forms import dnf
-from plansafe.verifier.execution.state import Delta, State, StateChange, checked_number
+from plansafe.verifier.compile.normal_forms import convert_to_dnf
+from plansafe.verifier.execution.state import Delta, State, StateChange, check_number
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
@@ -80,7 +80,7 @@ class ActionCode:
         self._effects: dict[int, Callable[..., SnapEffects]] = {}
         self._reads_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
-        emitter.namespace["checked"] = checked_number
+        emitter.namespace["checked"] = check_number
 
     def step_function(self, action: Action, possible: bool = False) -> StepFunction:
         """The function that takes an instantaneous action, which is known to be executable if ``possible``."""
@@ -282,7 +282,7 @@ class ActionCode:
         is_numeric = bool(effect.assignments) or has_comparison(effect.condition)
         if is_numeric or not effect.variables or effect.condition is TRUE:
             return None
-        disjuncts = dnf(effect.condition)
+        disjuncts = convert_to_dnf(effect.condition)
         if disjuncts is None or any([len(d.variables) + len(effect.variables) >= MAX_LOOPS for d in disjuncts]):
             return None
         emitter = self.emitter
@@ -352,7 +352,7 @@ def combine_effects(fluents: list[dict[int, Number]], effects: list[SnapEffects]
                 if update.operand == 0:
                     raise ZeroDivisionError
                 value = apply_operator("/", [value, update.operand])
-        values.append((function, code, checked_number(value)))
+        values.append((function, code, check_number(value)))
     return Delta(deletes, adds, values)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, dnf_or_literal
+from plansafe.verifier.compile.normal_forms import Disjunct, FormulaLiteral, convert_to_dnf_or_literal
 from plansafe.verifier.compile.triggers import emit_argument_match
 from plansafe.verifier.model.nodes import Atom, Axiom, Number
 from plansafe.verifier.model.operations import symbols_read
@@ -77,7 +77,7 @@ class StratumJoins:
         self.predicates = frozenset([axiom.predicate for axiom in stratum])
         self._rules: list[_HornRule] = []
         for axiom in stratum:
-            self._rules += [_HornRule(axiom, disjunct) for disjunct in dnf_or_literal(axiom.body)]
+            self._rules += [_HornRule(axiom, disjunct) for disjunct in convert_to_dnf_or_literal(axiom.body)]
         opaque: set[int] = set()
         self.reads = frozenset(symbols_read(*[axiom.body for axiom in stratum]))
         self.recursive = not self.reads.isdisjoint(self.predicates)

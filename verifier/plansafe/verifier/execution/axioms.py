@@ -41,14 +41,14 @@ class Axioms:
         """The predicates (and ``-1 - f`` for fluents) that derived predicates depend on."""
         self._has_few_objects = len(task.objects) <= MAX_UNINDEXED_OBJECTS
         self._strata = [
-            StratumJoins(emitter, group) for stratum in task.axioms for group in dependency_components(stratum)
+            StratumJoins(emitter, group) for stratum in task.axioms for group in find_dependency_components(stratum)
         ]
 
     def compute(self, facts: Facts, fluents: Fluents) -> None:
         """Set the derived predicates of a state to their fixpoint."""
         indexes = JoinIndexes(self.emitter, facts)
         for joins in self._strata:
-            fixpoint(joins, facts, fluents, indexes)
+            compute_fixpoint(joins, facts, fluents, indexes)
 
     def update(self, facts: Facts, fluents: Fluents, log: list[StateChange]) -> None:
         """After a step: correct the derived facts that depend on its changes, and append their changes to ``log``.
@@ -86,7 +86,7 @@ class Axioms:
                 facts[predicate] = codes_before
 
 
-def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
+def find_dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
     """The axioms of a stratum grouped by mutual dependency, each group after those it reads (Kosaraju, 1978)."""
     graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
     readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
@@ -122,7 +122,7 @@ def dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]
     return [tuple(groups[number]) for number in sorted(groups)]
 
 
-def fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
+def compute_fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
     """Set the predicates of a stratum to their least fixpoint; the strata before it are correct."""
     for predicate in joins.predicates:
         facts[predicate] = set()
@@ -197,21 +197,21 @@ class Maintenance:
 
     def update_stratum(self, joins: StratumJoins) -> None:
         """Correct a stratum; those before it are correct."""
-        touched = joins.reads & self.changed
-        if not touched:
+        changed_reads = joins.reads & self.changed
+        if not changed_reads:
             return
         facts = self.facts
         old = {predicate: facts[predicate] for predicate in joins.predicates}
         self._old.update(old)
         overdeleted = None
-        if joins.predicates.isdisjoint(joins.opaque) and touched.isdisjoint(joins.opaque):
-            overdeleted = self._find_overdeleted(joins, touched, old)
+        if joins.predicates.isdisjoint(joins.opaque) and changed_reads.isdisjoint(joins.opaque):
+            overdeleted = self._find_overdeleted(joins, changed_reads, old)
         if overdeleted is None:
             self.recompute(joins, old)
             return
         for predicate, codes in overdeleted.items():
             facts[predicate] = old[predicate] - codes
-        self._rederive(joins, touched, old, overdeleted)
+        self._rederive(joins, changed_reads, old, overdeleted)
         for predicate, old_codes in old.items():
             codes = facts[predicate]
             if codes is not old_codes:
@@ -220,7 +220,7 @@ class Maintenance:
     def recompute(self, joins: StratumJoins, old: PredicateFacts) -> None:
         """Compute a stratum again and record the differences from its ``old`` facts."""
         facts = self.facts
-        fixpoint(joins, facts, self.fluents, self.indexes)
+        compute_fixpoint(joins, facts, self.fluents, self.indexes)
         for predicate, old_codes in old.items():
             self._record(predicate, old_codes, old_codes - facts[predicate], facts[predicate] - old_codes)
 
@@ -244,22 +244,22 @@ class Maintenance:
             self._before.facts[predicate] = codes
         return self._before
 
-    def _changed_joins(self, joins: StratumJoins, touched: Iterable[int], deletes: bool) -> JoinQueue:
+    def _changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
         """The joins from changed facts that find possible deletions (``deletes``) or additions."""
         queue: JoinQueue = []
-        for predicate in touched:
+        for predicate in changed_reads:
             for codes, positive in ((self.deleted.get(predicate), deletes), (self.added.get(predicate), not deletes)):
                 if codes:
                     queue += [(join, codes) for join in joins.joins_from(predicate, positive)]
         return queue
 
     def _find_overdeleted(
-        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts
+        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts
     ) -> PredicateFacts | None:
         """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
         overdeleted: PredicateFacts = {}
         budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
-        queue = self._changed_joins(joins, touched, True)
+        queue = self._changed_joins(joins, changed_reads, True)
         while queue:
             indexes = self.before
             fresh: PredicateFacts = {}
@@ -278,7 +278,7 @@ class Maintenance:
         return {predicate: codes for predicate, codes in overdeleted.items() if codes}
 
     def _rederive(
-        self, joins: StratumJoins, touched: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
+        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
     ) -> None:
         """Restore the overdeleted facts that have another derivation, and add the new ones."""
         facts, fluents, indexes = self.facts, self.fluents, self.indexes
@@ -289,4 +289,4 @@ class Maintenance:
                 restored[predicate] = derivable
         for predicate, codes in restored.items():
             facts[predicate] |= codes
-        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, touched, False), restored, old)
+        _grow(joins, facts, fluents, indexes, self._changed_joins(joins, changed_reads, False), restored, old)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.steps import GroundAction
@@ -28,7 +28,7 @@ class StepOption(NamedTuple):
     broken: tuple[BrokenInstance, ...] = ()
 
 
-def new_violations(
+def find_new_violations(
     before: Runtime, after: Runtime, criteria: VerdictCriteria | None = None
 ) -> tuple[BrokenInstance, ...]:
     """The instances broken between two runtimes of one execution, the second at most one step after the first.
@@ -37,7 +37,7 @@ def new_violations(
     except those of preferences.
     """
     broken: set[BrokenInstance] = set()
-    broken_since = caused_since if criteria is not None and criteria.only_introduced else violations_since
+    broken_since = find_caused_since if criteria is not None and criteria.only_introduced else find_violations_since
     for old, new in zip(before.monitors, after.monitors, strict=True):
         if old is not new:
             broken.update(broken_since(old, new))
@@ -45,19 +45,19 @@ def new_violations(
         old_checks = before.checks[predicate]
         if new_checks is not old_checks:
             for old_check, new_check in zip(old_checks, new_checks, strict=True):
-                broken.update(violations_since(old_check, new_check))
-    return without_preferences(before, broken) if criteria is None else decisive(before, broken, criteria)
+                broken.update(find_violations_since(old_check, new_check))
+    return remove_preferences(before, broken) if criteria is None else select_decisive(before, broken, criteria)
 
 
-def lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
+def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
     """The broken instances that decide the verdict whatever steps follow."""
     broken = [BrokenInstance(part, (), True) for part in runtime.too_large]
-    broken_since = caused_since if criteria.only_introduced else violations_since
+    broken_since = find_caused_since if criteria.only_introduced else find_violations_since
     for monitor in runtime.monitors:
         broken += broken_since(None, monitor)
     for check in [check for checks in runtime.checks.values() for check in checks]:
-        broken += violations_since(None, check)
-    return decisive(runtime, broken, criteria)
+        broken += find_violations_since(None, check)
+    return select_decisive(runtime, broken, criteria)
 
 
 def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
@@ -72,18 +72,20 @@ def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     return any([bool(c.violations) and c.part not in nondecisive for p in predicates for c in runtime.checks[p]])
 
 
-def _is_violated(monitor: Invariant | Automaton) -> bool:
-    return bool(monitor.violations) or (isinstance(monitor, Invariant) and not monitor.final and bool(monitor.episodes))
+def _is_violated(monitor: InvariantMonitor | Automaton) -> bool:
+    return bool(monitor.violations) or (
+        isinstance(monitor, InvariantMonitor) and not monitor.final and bool(monitor.episodes)
+    )
 
 
-def violations_since(
-    old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck
+def find_violations_since(
+    old: InvariantMonitor | Automaton | StepCheck | None, new: InvariantMonitor | Automaton | StepCheck
 ) -> list[BrokenInstance]:
     """The instances that a later copy of a monitor reports beyond an earlier one (``None``: before S0 was read)."""
-    if isinstance(new, Invariant):
+    if isinstance(new, InvariantMonitor):
         if new.final:
             return []
-        assert old is None or isinstance(old, Invariant)
+        assert old is None or isinstance(old, InvariantMonitor)
         # An invariant records a violation when its episode ends.
         old_episodes = () if old is None else old.episodes
         ended = [violation.binding for violation in new.violations] if old is None else []
@@ -95,19 +97,21 @@ def violations_since(
     return broken + _undecided_since(old, new)
 
 
-def caused_since(old: Invariant | Automaton | None, new: Invariant | Automaton) -> list[BrokenInstance]:
+def find_caused_since(
+    old: InvariantMonitor | Automaton | None, new: InvariantMonitor | Automaton
+) -> list[BrokenInstance]:
     """The instances that the plan introduced or worsened according to ``new`` but not according to ``old``.
 
     A violation present at letter 0 is not one of them until a step changes a fact that it reads and does not end it.
     """
-    if isinstance(new, Invariant) and new.final:
+    if isinstance(new, InvariantMonitor) and new.final:
         return []
     old_bindings = set() if old is None else _caused_bindings(old)
     caused = [BrokenInstance(new.part, binding) for binding in _caused_bindings(new) - old_bindings]
     return caused + _undecided_since(old, new)
 
 
-def _caused_bindings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
+def _caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
     """The instances with a violation that the plan introduced or worsened until now."""
     if isinstance(monitor, Automaton):
         return {v.binding for number, v in enumerate(monitor.violations) if monitor.blame(number) in CAUSED_BLAMES}
@@ -115,11 +119,13 @@ def _caused_bindings(monitor: Invariant | Automaton) -> set[tuple[int, ...]]:
     if monitor.final:
         return bindings
     episodes = monitor.episodes.items()
-    return bindings.union([b for b, episode in episodes if episode.blame(monitor.mentions_actions) in CAUSED_BLAMES])
+    return bindings.union(
+        [b for b, episode in episodes if episode.blame(mentions_actions=monitor.mentions_actions) in CAUSED_BLAMES]
+    )
 
 
 def _undecided_since(
-    old: Invariant | Automaton | StepCheck | None, new: Invariant | Automaton | StepCheck
+    old: InvariantMonitor | Automaton | StepCheck | None, new: InvariantMonitor | Automaton | StepCheck
 ) -> list[BrokenInstance]:
     if not new.undecided:
         return []
@@ -127,18 +133,18 @@ def _undecided_since(
     return [BrokenInstance(new.part, binding, True) for binding in bindings]
 
 
-def undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
+def find_undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
     """The instances that read an undefined number."""
     return [BrokenInstance(part, binding, True) for part, binding in runtime.undecided()]
 
 
-def without_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
+def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:
     """The instances sorted, without those of preferences."""
     preference_parts = runtime.rule_set.preference_parts
     return tuple(sorted([instance for instance in broken if instance.part not in preference_parts]))
 
 
-def decisive(
+def select_decisive(
     runtime: Runtime, broken: Iterable[BrokenInstance], criteria: VerdictCriteria
 ) -> tuple[BrokenInstance, ...]:
     """The instances sorted, without those that leave a plan safe. An undecided preference does not leave it safe."""

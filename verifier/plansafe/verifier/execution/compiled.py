@@ -17,25 +17,25 @@ from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.task import ElaboratedTask, elaborate_task
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, refusal_of
+from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, find_open_feature, make_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.steps import Tolerance, rounded_tolerance
+from plansafe.verifier.execution.steps import Tolerance, widen_tolerance
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.rules.elaborate import RuleElaborator
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import (
     EVERYTHING,
     ClassKinds,
     Kinds,
-    bound_kinds,
     check_classes,
+    collect_given_kinds,
+    declare_kind_types,
+    find_bound_kinds,
     give_kinds,
-    kinds_of_classes,
-    open_kinds,
 )
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
 
 if TYPE_CHECKING:
@@ -128,14 +128,14 @@ class CompiledTask(NamedTuple):
 
     def tolerance(self, read: ResolvedPlan) -> Tolerance:
         """The tolerance of durations and separation in a plan, which accepts rounding of the last printed decimal."""
-        return rounded_tolerance(self.options.tolerance, read.text.decimals)
+        return widen_tolerance(self.options.tolerance, read.text.decimals)
 
     def refusal(self, capability: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
         """Why ``capability`` (`the repair of plans`, ..) is refused; ``None`` if task and plan have one world."""
         feature = self.open_feature
         if feature is None and read is not None and read.is_open:
             feature = OpenFeature("the order or the durations of the plan are open")
-        return None if feature is None else refusal_of(feature, capability)
+        return None if feature is None else make_refusal(feature, capability)
 
     def require_one_world(self, capability: str, read: ResolvedPlan | None = None) -> None:
         """Raise :class:`NeedsOneWorld` unless task and plan have one world."""
@@ -290,9 +290,9 @@ def _elaborate_specifications(
     symbols = rules.symbols
     if not specs:
         expanded = ExpandedSpecs([], [])
-        kinds = bound_kinds(symbols, expanded)
+        kinds = find_bound_kinds(symbols, expanded)
         check_classes(symbols, kinds, classes)
-        return (expanded if home is None else home.switch_off(expanded)), kinds
+        return (expanded if home is None else home.remove_disabled_rules(expanded)), kinds
 
     def resolve_extended(name: str, extending: Source) -> Source | None:
         extended = resolve(name, extending) if resolve is not None else None
@@ -305,17 +305,19 @@ def _elaborate_specifications(
     try:
         if classes:
             silent = Context()
-            kinds = bound_kinds(symbols, SpecExpander(silent, task, resolve_extended).expand(list(specs)))
+            kinds = find_bound_kinds(symbols, SpecExpander(silent, task, resolve_extended).expand(list(specs)))
             if not silent.errors:
                 check_classes(symbols, kinds, classes)
-            class_kinds = kinds_of_classes(kinds, classes)
+            class_kinds = collect_given_kinds(kinds, classes)
             opened = opened or class_kinds
-            open_kinds(symbols, class_kinds)
+            declare_kind_types(symbols, class_kinds)
             give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= class_kinds])
         expanded = SpecExpander(context, task, resolve_extended, opened).expand(list(specs))
-        expanded = expanded if home is None else home.switch_off(expanded)
+        expanded = expanded if home is None else home.remove_disabled_rules(expanded)
         if opened is _EVERY_KIND:
-            open_kinds(symbols, [kind for kind in bound_kinds(symbols, expanded).types if kind not in EVERYTHING])
+            declare_kind_types(
+                symbols, [kind for kind in find_bound_kinds(symbols, expanded).types if kind not in EVERYTHING]
+            )
         rules.specifications(expanded)
     except LimitReached:
         label = Label(specs[0].name, Span(0, 1), "this specification")
@@ -324,7 +326,7 @@ def _elaborate_specifications(
         )
         context.errors += 1
         expanded = ExpandedSpecs([], [])
-    return expanded, bound_kinds(symbols, expanded)
+    return expanded, find_bound_kinds(symbols, expanded)
 
 
 def _make_engine(
@@ -336,12 +338,14 @@ def _make_engine(
         symbols.action_predicates,
         lenient_types=options.lenient_types,
         max_instances=options.max_instances,
-        refusal=None if feature is None else refusal_of(feature, "the replay in one world"),
+        refusal=None if feature is None else make_refusal(feature, "the replay in one world"),
     )
 
 
 def _count_bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
-    return tuple([prod([len(task.domains[v.domain]) for v in r.declared]) if r.applicable else 0 for r in rules])
+    return tuple(
+        [prod([len(task.domains[v.domain]) for v in r.declared_parameters]) if r.applicable else 0 for r in rules]
+    )
 
 
 def _with_expectations(

@@ -9,17 +9,17 @@ from plansafe.verifier.execution.actions import Conflict, combine_effects, inter
 from plansafe.verifier.execution.broken_instances import (
     BrokenInstance,
     StepOption,
-    decisive,
+    find_lasting_violations,
+    find_new_violations,
+    find_undecided_instances,
     has_lasting_violation,
-    lasting_violations,
-    new_violations,
-    undecided_instances,
+    select_decisive,
 )
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.monitor_key import Key, monitor_key
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
+from plansafe.verifier.execution.monitors.monitor_key import MonitorKey, make_monitor_key
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.one_world import NeedsOneWorld
@@ -288,12 +288,12 @@ class Execution:
         """The instances that the last step broke: they are decisive, or undecided, only since this step."""
         if self.runtime is None or self._before is None:
             return ()
-        return new_violations(self._before, self.runtime, self.criteria)
+        return find_new_violations(self._before, self.runtime, self.criteria)
 
     @property
     def lasting_violations(self) -> tuple[BrokenInstance, ...]:
         """The instances that S0 and the steps broke: violated or undecided whatever steps follow."""
-        return () if self.runtime is None else lasting_violations(self.runtime, self.criteria)
+        return () if self.runtime is None else find_lasting_violations(self.runtime, self.criteria)
 
     @property
     def broken(self) -> bool:
@@ -310,7 +310,7 @@ class Execution:
         reporters = [*runtime.monitors, *[check for checks in runtime.checks.values() for check in checks]]
         return any(
             [
-                bool(r.undecided) and r.part not in insignificant and not (isinstance(r, Invariant) and r.final)
+                bool(r.undecided) and r.part not in insignificant and not (isinstance(r, InvariantMonitor) and r.final)
                 for r in reporters
             ]
         )
@@ -327,7 +327,7 @@ class Execution:
         if end is None:
             return ()
         violated = {BrokenInstance(v.part, v.binding) for v in self._decisive_violations(end)}
-        return decisive(end, {*violated, *undecided_instances(end)}, self.criteria)
+        return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
 
     def first_violated_step(self, ends: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
@@ -357,9 +357,9 @@ class Execution:
                 parts[index] = _key_part(state, index, base)
         return tuple([parts[index] for index in self.engine.changeable_indexes])
 
-    def key(self) -> tuple[StateKey, Key]:
+    def key(self) -> tuple[StateKey, MonitorKey]:
         """A key that is equal for executions with equal futures."""
-        return self.state_key(), monitor_key(self.runtime, self.letter, self.criteria)
+        return self.state_key(), make_monitor_key(self.runtime, self.letter, self.criteria)
 
 
 def _key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:

@@ -25,7 +25,7 @@ class NeedsOneWorld(ValueError):
         self.diagnostic = diagnostic
 
 
-def nondeterministic_action(task: Task) -> str | None:
+def find_nondeterministic_action(task: Task) -> str | None:
     """The name of an action with a ``oneof`` in its effect."""
     for action in task.actions.values():
         for snap in (action.start, action.end):
@@ -49,7 +49,7 @@ def find_open_feature(
         node = task.unknowns.node
         place = context.label(Place(node), "open") if isinstance(node, list) else None
         return OpenFeature("the initial state has unknown facts or numbers", place)
-    name = nondeterministic_action(task)
+    name = find_nondeterministic_action(task)
     if name is not None:
         node = task.actions[name].node
         place = context.label(Place(node, 1), "`oneof` in its effect") if isinstance(node, list) else None
@@ -62,7 +62,7 @@ def find_open_feature(
     return OpenFeature(f"the specification {phrase}", context.label(at, "here") if isinstance(at, Place) else None)
 
 
-def refusal_of(feature: OpenFeature, capability: str) -> Diagnostic:
+def make_refusal(feature: OpenFeature, capability: str) -> Diagnostic:
     """Why ``capability`` (`the repair of plans`, ..) is refused."""
     return Diagnostic(
         CODE,

@@ -19,11 +19,11 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, find_syntax_errors, parse_nodes, parse_number
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import did_you_mean
-from plansafe.verifier.execution.broken_instances import BrokenInstance, new_violations
+from plansafe.verifier.execution.broken_instances import BrokenInstance, find_new_violations
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
@@ -37,7 +37,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.printing import unmet_literal_text
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
 
@@ -222,7 +222,7 @@ class Monitor:
         if self.runtime is None or self._before is None:
             return ()
         self.runtime.enter_state(self.simulation.state, _net_changes(log), LetterTime(self.letter, self.letter, False))
-        return self._named_rules(new_violations(self._before, self.runtime))
+        return self._named_rules(find_new_violations(self._before, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ class Monitor:
         for part_number, objects, undecided in instances:
             part = self.engine.rule_set.parts[part_number]
             rule = self.compiled.rules[part.rule]
-            names = shown_names([v.name for v in part.parameters])
+            names = shorten_variable_names([v.name for v in part.parameters])
             known_objects = objects if len(objects) == len(names) else ()
             binding = tuple(sorted(zip(names, self.task.names(known_objects), strict=False)))
             message = rule.message or f"rule {rule.name} is violated"
@@ -351,8 +351,8 @@ def _net_changes(log: list[StateChange]) -> list[StateChange]:
     return [change for key, change in last.items() if not isinstance(change[2], bool) or count[key] % 2]
 
 
-def _verdict(monitor: Invariant | Automaton) -> int:
-    if isinstance(monitor, Invariant):
+def _verdict(monitor: InvariantMonitor | Automaton) -> int:
+    if isinstance(monitor, InvariantMonitor):
         if monitor.final:
             return PRESENTLY_VIOLATED if monitor.episodes else PRESENTLY_SATISFIED
         return PERMANENTLY_VIOLATED if monitor.episodes or monitor.violations else PRESENTLY_SATISFIED

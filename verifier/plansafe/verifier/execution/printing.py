@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plansafe.verifier.compile.normal_forms import Disjunct, dnf, drop_impossible_equations
+from plansafe.verifier.compile.normal_forms import Disjunct, convert_to_dnf, drop_impossible_equations
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.operations import is_temporal
@@ -47,7 +47,7 @@ def _violating_states(task: Task, part: RulePart) -> Iterator[str]:
     if is_temporal(part.body) or part.mode == "whole":
         return
     body = drop_impossible_equations(part.body, {v.slot: v.domain for v in part.parameters}, task.domains)
-    disjuncts = dnf(body, False)
+    disjuncts = convert_to_dnf(body, False)
     if disjuncts is None:
         yield "breaks in too many ways to list"
         return
@@ -90,15 +90,15 @@ def _monitor_texts(engine: Engine, number: int) -> Iterator[str]:
         yield "watched by nothing: there are too many instances"
 
 
-def _monitor_text(engine: Engine, part: RulePart, monitor: Invariant | Automaton) -> str:
-    if isinstance(monitor, Invariant):
+def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Automaton) -> str:
+    if isinstance(monitor, InvariantMonitor):
         return "the bindings that break it"
     kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
     printer = Printer(engine.task).inside(part.parameters)
     return f"{kind} that reads {', '.join(printer.formulas(monitor.program.leaves)) or 'nothing'}"
 
 
-def _triggers(task: Task, monitor: Invariant | Automaton) -> str:
+def _triggers(task: Task, monitor: InvariantMonitor | Automaton) -> str:
     """The changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
     changes = [(predicate, added) for predicate, added, _ in monitor.triggers()]
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search

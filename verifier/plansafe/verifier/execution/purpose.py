@@ -13,7 +13,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
 from plansafe.verifier.model.printing import formula_text
-from plansafe.verifier.rules.model import RulePart, shown_names
+from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 ResolvedSteps = Sequence[GroundAction | IllFormed]
@@ -122,6 +122,6 @@ def _supported_rules(
 
 def binding_phrase(engine: Engine, part: RulePart, objects: tuple[int, ...]) -> str:
     """The objects of a rule instance, as in `` for stove-1``, without the objects of unnamed parameters."""
-    names = shown_names([v.name for v in part.parameters])
+    names = shorten_variable_names([v.name for v in part.parameters])
     objects_shown = [o for name, o in zip(names, engine.task.names(objects), strict=True) if name != "_"]
     return f" for {', '.join(objects_shown)}" if objects_shown else ""

@@ -17,7 +17,7 @@ class NumberTooLarge(Exception):
     """An exact number grew beyond 65,536 bits; the verdict is UNKNOWN (SC501)."""
 
 
-def checked_number(value: Number) -> Number:
+def check_number(value: Number) -> Number:
     """``value`` in normal form; raises :class:`NumberTooLarge`."""
     if isinstance(value, int):
         if -_SMALL < value < _SMALL or value.bit_length() <= MAX_BITS:
@@ -26,7 +26,7 @@ def checked_number(value: Number) -> Number:
     if not isinstance(value, Fraction):
         return value  # another kind of number, which checks its size itself
     if value.denominator == 1:
-        return checked_number(value.numerator)
+        return check_number(value.numerator)
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
         raise NumberTooLarge
     return value

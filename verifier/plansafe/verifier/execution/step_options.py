@@ -13,13 +13,13 @@ from typing import NamedTuple
 from plansafe.verifier.execution.broken_instances import (
     BrokenInstance,
     StepOption,
-    violations_since,
-    without_preferences,
+    find_violations_since,
+    remove_preferences,
 )
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Binding
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.rule_set import ActionFact
@@ -63,7 +63,7 @@ class StepForesight:
         arrived.enter_state(state, (), self.then)
         self._arriving = self._compare(departed, arrived)
         numbered = list(enumerate(self.monitors))
-        final = {n for n, monitor in numbered if isinstance(monitor, Invariant) and monitor.final}
+        final = {n for n, monitor in numbered if isinstance(monitor, InvariantMonitor) and monitor.final}
         latches = {n: monitor for n, monitor in numbered if isinstance(monitor, Latch)}
         self._departing_silent = frozenset(final | {n for n, latch in latches.items() if latch.of_past})
         """The monitors that a step taken in this letter does not affect."""
@@ -96,7 +96,7 @@ class StepForesight:
     def _compare(before: Runtime, after: Runtime) -> _UnaffectedMonitors:
         broken: dict[int, list[BrokenInstance]] = {}
         for number, (old, new) in enumerate(zip(before.monitors, after.monitors, strict=True)):
-            instances = violations_since(old, new) if old is not new else []
+            instances = find_violations_since(old, new) if old is not new else []
             if instances:
                 broken[number] = instances
         all_broken = frozenset([instance for instances in broken.values() for instance in instances])
@@ -122,7 +122,7 @@ class StepForesight:
                 if broken_by_effects is None:
                     broken_by_effects = self._broken_by_effects[key] = self._enter_next_state(run, step, due)
                 broken |= broken_by_effects
-            options.append(StepOption(step, without_preferences(self.runtime, broken)) if broken else StepOption(step))
+            options.append(StepOption(step, remove_preferences(self.runtime, broken)) if broken else StepOption(step))
         return options
 
     # -- the step as part of the letter that it leaves ----------------------------------------------------------------
@@ -266,7 +266,7 @@ class StepForesight:
                 copy.record_change(index, code)
         copy.candidates.extend(candidates)
         copy.step(self.state, letter_time)
-        return violations_since(monitor, copy)
+        return find_violations_since(monitor, copy)
 
     @staticmethod
     def _broken_by_others(unaffected: _UnaffectedMonitors, affected: AffectedMonitors) -> set[BrokenInstance]:

@@ -123,7 +123,7 @@ class Tolerance(NamedTuple):
     duration: Number
 
 
-def rounded_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
+def widen_tolerance(tolerance: Number, decimals: int | None) -> Tolerance:
     """The tolerance for a plan with printed ``decimals``: one unit of the last decimal is accepted if it is small."""
     unit = Fraction(0 if decimals is None else 1, 10 ** (decimals or 0))
     slack = unit if 10 * unit < tolerance else Fraction(0)

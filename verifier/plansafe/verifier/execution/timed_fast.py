@@ -47,7 +47,7 @@ class TickAgenda(NamedTuple):
     gap: int
 
 
-def tick_agenda(run: TimedReplay) -> TickAgenda | None:
+def make_tick_agenda(run: TimedReplay) -> TickAgenda | None:
     """The agenda of a replay; ``None`` if its times have no small common unit."""
     steps, literals = run.plan_steps, run.literals
     numbers = {step.time.denominator for step in steps} | {literal.time.denominator for literal in literals}
@@ -84,7 +84,7 @@ class FastTimedReplay(TimedReplay):
 
     def happenings(self) -> None:
         """Run all happenings, until one halts the trace."""
-        agenda = tick_agenda(self) if watches_only_states(self) else None
+        agenda = make_tick_agenda(self) if watches_only_states(self) else None
         if agenda is None:
             super().happenings()
         else:
@@ -183,7 +183,7 @@ class IsolatedEvents:
         assert run.step_of_letter is not None
         run.log.clear()
         if not ends:
-            run.executed += 1
+            run.executed_count += 1
         run.letter += 1
         run.events[run.letter] = ((number, kind),)
         run.step_of_letter.append(number)

@@ -11,7 +11,7 @@ from .trace import View
 
 
 def candidate_bindings(supports: Supports, domains: Domains, binding: Binding, view: View) -> Iterator[Binding]:
-    """The bindings of the variables, each once, for which one of the supports is among the facts."""
+    """Yield the bindings of the variables, each once, for which one of the supports is among the facts."""
     names = [name for name, _ in domains]
     outer = {name: value for name, value in binding.items() if name not in names}
     if view.literal or not all(support.atoms for support in supports):
@@ -33,7 +33,7 @@ def candidate_bindings(supports: Supports, domains: Domains, binding: Binding, v
 def supported_bindings(
     support: Support, atoms: Sequence[Fact], domains: Domains, binding: Binding, view: View
 ) -> Iterator[Binding]:
-    """The bindings for which the atoms are facts; variables in no atom take every object."""
+    """Yield the bindings for which the atoms are facts; variables in no atom take every object."""
     types = dict((*support.quantified, *domains))
     if any(binding[name] not in objects for name, objects in types.items() if name in binding):
         return
@@ -43,11 +43,11 @@ def supported_bindings(
 
 
 def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:
-    """The bindings for which all atoms are known facts. Joins the atom with the fewest facts first."""
+    """Yield the bindings for which all atoms are possible facts. Joins the atom with the fewest facts first."""
     if not atoms:
         yield binding
         return
-    facts = [view.possible_facts.matching(atom, binding) for atom in atoms]
+    facts = [view.possible_facts.find_matching(atom, binding) for atom in atoms]
     rarest = min(range(len(atoms)), key=lambda i: len(facts[i])) if len(atoms) > 1 else 0
     later_atoms = [atom for i, atom in enumerate(atoms) if i != rarest]
     new = [(term, types[term]) for term in atoms[rarest] if term in types and term not in binding]

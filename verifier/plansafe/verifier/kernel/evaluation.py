@@ -102,7 +102,7 @@ def _atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
 def _step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     edges = list[tuple[int, int]]()
-    for fact in view.possible_facts.matching(formula.terms, binding):
+    for fact in view.possible_facts.find_matching(formula.terms, binding):
         if unify(formula.terms, fact, binding) is not None:
             edges += [edge for i in view.step_intervals[fact] for edge in ((i.first, 1), (i.last + 1, -1))]
     count, changes = 0, [(0, 0)]

@@ -32,7 +32,7 @@ Event = tuple[str, Step]
 class Attempt(NamedTuple):
     """A step, its end or a timed literal at a happening, with the violated preferences of its condition.
 
-    ``footprint`` is ``None`` if the effects cannot be computed.
+    ``allowed``: the condition holds and the effects can be computed. ``footprint`` is ``None`` if they cannot.
     """
 
     kind: str
@@ -69,15 +69,15 @@ def schedule_events(steps: list[Step], task: Task) -> list[tuple[Fraction, list[
     return [(time, happening) for (time, _), happening in sorted(events.items(), key=lambda item: item[0])]
 
 
-def bound_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preference, Binding]]:
-    """The preferences of a condition or constraint, each with the objects of the quantifiers around it."""
+def bind_preferences(formula: Node, binding: Binding) -> Iterator[tuple[Preference, Binding]]:
+    """Yield the preferences of a condition or constraint, each with the objects of the quantifiers around it."""
     match formula:
         case Connective("and", members):
             for part in members:
-                yield from bound_preferences(part, binding)
+                yield from bind_preferences(part, binding)
         case Quantified("forall", variable, objects, part):
             for o in objects:
-                yield from bound_preferences(part, {**binding, variable: o})
+                yield from bind_preferences(part, {**binding, variable: o})
         case Preference():
             yield formula, binding
 
@@ -87,12 +87,12 @@ def is_unmet(preference: tuple[Preference, Binding], view: View) -> bool:
     return bool(evaluate(preference[0].part, preference[1], view)[0][1] < 2)
 
 
-def unmet_preferences(formula: Node, binding: Binding, view: View) -> list[str]:
+def find_unmet_preferences(formula: Node, binding: Binding, view: View) -> list[str]:
     """Return the names of the preferences of a condition or constraint that do not hold at letter 0."""
-    return [bound[0].name for bound in bound_preferences(formula, binding) if is_unmet(bound, view)]
+    return [bound[0].name for bound in bind_preferences(formula, binding) if is_unmet(bound, view)]
 
 
-def durative_binding(step: Step) -> Binding:
+def bind_durative_step(step: Step) -> Binding:
     """Return the binding of a durative step with its duration."""
     return {**step.binding, "?duration": step.duration, DURATION_TOLERANCE: step.duration_tolerance}
 
@@ -110,13 +110,13 @@ class Execution:
         self.world = world
         self.separation = separation
         self.trace = Trace(state)
-        self.failed = set[int]()
-        self.dropped = set[int]()  # steps that failed at their start: they have no end
+        self.failed_steps = set[int]()
+        self.dropped_steps = set[int]()  # steps that failed at their start: they have no end
         self.unmet = list[str]()
-        self.running = dict[int, tuple[Step, int]]()  # with the first letter within the step
+        self.running_steps = dict[int, tuple[Step, int]]()  # with the first letter within the step
         self.over_all_preferences = dict[int, list[tuple[Preference, Binding]]]()  # of running steps, not yet violated
         self.start_letters = dict[int, int]()  # the letter before the start of each durative step
-        self.recent = list[tuple[Fraction, Attempt]]()
+        self.recent_attempts = list[tuple[Fraction, Attempt]]()
         self._reads = dict[tuple[str, Fact], frozenset[Fact]]()
 
     def run(self, schedule: list[tuple[Fraction, list[Event]]]) -> Run:
@@ -127,25 +127,25 @@ class Execution:
             self.state.work.spend()
             if not self._execute_happening(time, events):
                 break
-        for step, first in self.running.values():
+        for step, first in self.running_steps.values():
             self._record_interval(step, first)
-        return Run(self.trace, self.state, tuple(sorted(self.failed)), self.unmet)
+        return Run(self.trace, self.state, tuple(sorted(self.failed_steps)), self.unmet)
 
     def _execute_happening(self, time: Fraction, events: list[Event]) -> bool:
         """Execute one happening; ``False`` if the reading *halt* ends here."""
         halt = self.reading == "halt"
-        attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped]
+        attempts = [self._attempt(kind, s) for kind, s in events if s.action and s.number not in self.dropped_steps]
         mutex = self._find_interfering(time, attempts)
         failing = mutex | {attempt.step.number for attempt in attempts if not attempt.allowed}
-        self.failed |= failing
+        self.failed_steps |= failing
         if halt and (failing or any(step.action is None for _, step in events)):
             return False
         executed, numbers = self._select_executed(attempts, failing, mutex)
         change = self._change_state(_changes(executed), numbers)
-        self.dropped |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
+        self.dropped_steps |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
-        self.failed |= broken
+        self.failed_steps |= broken
         if halt and broken:
             self._undo(change)
             return False
@@ -163,7 +163,7 @@ class Execution:
             self.start_letters[step.number] = self.trace.last
         before_start = PastState(self.trace, self.start_letters[step.number]) if kind == END else None
         choose = partial(self.world.choose, step.number) if self.world.choose else None
-        binding = durative_binding(step) if step.action.end else step.binding
+        binding = bind_durative_step(step) if step.action.end else step.binding
         allowed, footprint = holds(phase.condition, binding, self.state), None
         try:
             changes = list(effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose)))
@@ -171,7 +171,7 @@ class Execution:
             footprint = Footprint(changes, self._phase_reads(kind, step, phase, binding))
         except Undefined:
             allowed = False
-        return Attempt(kind, step, allowed, footprint, unmet_preferences(phase.condition, binding, self.state))
+        return Attempt(kind, step, allowed, footprint, find_unmet_preferences(phase.condition, binding, self.state))
 
     def _phase_reads(self, kind: str, step: Step, phase: Phase, binding: Binding) -> frozenset[Fact]:
         """Return the ground facts and fluents that a condition, a duration constraint or an effect reads.
@@ -188,15 +188,21 @@ class Execution:
         return self._reads[key]
 
     def _find_interfering(self, time: Fraction, attempts: list[Attempt]) -> set[int]:
-        """Return the steps that fail for interfering: of two, the later step or happening; never a literal."""
+        """Return the numbers of the steps that fail because they interfere with another attempt.
+
+        Of two interfering attempts, the step with the larger number or the later happening fails, never a timed
+        literal.
+        """
         if self.separation is not None:
-            self.recent = [(at, attempt) for at, attempt in self.recent if time - at < self.separation]
+            self.recent_attempts = [
+                (at, attempt) for at, attempt in self.recent_attempts if time - at < self.separation
+            ]
         else:
-            self.recent = []
+            self.recent_attempts = []
         force = self.reading == "force"
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
         mutex = {max(x.step.number, y.step.number) for x, y in _interfering_pairs(able, able) if x is not y}
-        recent = [attempt for _, attempt in self.recent]
+        recent = [attempt for _, attempt in self.recent_attempts]
         mutex |= {x.step.number or y.step.number for x, y in _interfering_pairs(able, recent)}
         return mutex - {0}
 
@@ -246,13 +252,13 @@ class Execution:
         for attempt in executed:
             step = attempt.step
             if attempt.kind == START and step.action and step.action.end:
-                self.running[step.number] = step, self.trace.last + 1
-                preferences = bound_preferences(step.action.over_all or EMPTY_AND, durative_binding(step))
+                self.running_steps[step.number] = step, self.trace.last + 1
+                preferences = bind_preferences(step.action.over_all or EMPTY_AND, bind_durative_step(step))
                 self.over_all_preferences[step.number] = list(preferences)
         ended = [attempt.step.number for attempt in executed if attempt.kind == END]
-        for number in [*self.dropped & {*self.running}, *ended]:
-            if number in self.running:
-                self._record_interval(*self.running.pop(number))
+        for number in [*self.dropped_steps & {*self.running_steps}, *ended]:
+            if number in self.running_steps:
+                self._record_interval(*self.running_steps.pop(number))
 
     def _record_interval(self, step: Step, first: int) -> None:
         """Record the letters up to now as within a durative step."""
@@ -265,12 +271,12 @@ class Execution:
         new = {attempt.step.number for attempt in executed}
         changed = {*change.added, *change.removed, *change.numbers}
         broken = set[int]()
-        for number, (step, _) in self.running.items():
+        for number, (step, _) in self.running_steps.items():
             assert step.action is not None
             over_all = step.action.over_all
             if over_all is None:
                 continue
-            binding = durative_binding(step)
+            binding = bind_durative_step(step)
             unchanged = number not in new and changed.isdisjoint(self._over_all_reads(step, over_all, binding))
             if (self.state.literal or not unchanged) and not holds(over_all, binding, self.state):
                 broken.add(number)
@@ -295,13 +301,13 @@ class Execution:
             if number:
                 interval = StepInterval(before, before, number)
                 trace.add_step(STEP_PREDICATES[attempt.kind], attempt.step.terms, interval)
-            if attempt.kind == START and number in self.running and not attempt.step.duration:
-                trace.shared.add(trace.last)  # its end is a letter of its own, at the same time
-        for number in self.running:
+            if attempt.kind == START and number in self.running_steps and not attempt.step.duration:
+                trace.letters_with_same_time_next.add(trace.last)  # its end is a letter of its own, at the same time
+        for number in self.running_steps:
             checked = [(bound, is_unmet(bound, self.state)) for bound in self.over_all_preferences[number]]
             self.unmet += [bound[0].name for bound, unmet in checked if unmet]
             self.over_all_preferences[number] = [bound for bound, unmet in checked if not unmet]
-        self.recent += [(time, attempt) for attempt in executed]
+        self.recent_attempts += [(time, attempt) for attempt in executed]
 
 
 def _changes(attempts: Iterable[Attempt]) -> Iterator[Change]:

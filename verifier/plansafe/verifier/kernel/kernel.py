@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .evaluation import holds
 from .formulas import STEP_PREDICATES, Fact
-from .happenings import Execution, Run, schedule_events, unmet_preferences
+from .happenings import Execution, Run, find_unmet_preferences, schedule_events
 from .plan import Step, World, read_steps
 from .reader import KernelLimit, KernelRejects, require
 from .rule_instances import BoundObjects, Finding, InstanceKey, count_instances, evaluate_instances, find_violations
@@ -27,8 +28,10 @@ TimedSteps = tuple[list[Step], Fraction | None]
 class KernelVerdict:
     """The verdict on a plan. All fields except ``failed_steps`` and the findings' readings are of the reading *halt*.
 
-    ``preferences`` counts the violations of each preference. ``work`` counts evaluated formulas, visited facts and
-    steps. ``blame_known`` is False if ``safe`` depends on blame that the kernel does not know; then it is None.
+    ``safe`` is ``None`` if the kernel cannot decide it. ``ill_formed`` and ``failed_steps`` (by reading) are numbers of
+    steps. ``preferences`` counts the violations of each preference. ``work`` counts evaluated formulas, visited facts
+    and steps. ``blame_known`` is ``False`` if ``safe`` depends on blame that the kernel does not know; then ``safe`` is
+    ``None``.
     """
 
     headline: str
@@ -48,6 +51,13 @@ class KernelVerdict:
         """Whether the headline is this verdict's, or is possible with the unknown blame."""
         is_open = self.headline == "UNKNOWN" and not self.blame_known
         return headline == self.headline or (is_open and headline != "INVALID")
+
+
+class _Safety(NamedTuple):
+    """Whether a plan is safe (``None``: undecided), and whether the blame on which this depends is known."""
+
+    safe: bool | None
+    blame_known: bool
 
 
 @contextmanager
@@ -124,10 +134,11 @@ class Kernel:
         other_readings: Sequence[str] = ("skip", "force"),
         limit: int | None = None,
     ) -> KernelVerdict:
-        """Return the verdict on a plan, in a world if anything is open. Findings name their readings.
+        """Return the verdict on a plan. ``world`` is required if the task or the plan leaves anything open.
 
-        Raises ``KernelRejects`` if its text is unreadable (ill-formed steps are listed) or the world not allowed, and
-        ``KernelLimit`` if it takes more work than ``limit``.
+        Findings name the readings that have them, of *halt* and ``other_readings``. Raises ``KernelRejects`` if the
+        text of the plan is unreadable or the world is not allowed; an ill-formed step is part of the verdict. Raises
+        ``KernelLimit`` if the audit takes more work than ``limit``.
         """
         work = Work(limit)
         timed_steps = self._read_steps(plan, world)
@@ -147,7 +158,7 @@ class Kernel:
         executable = not halt.failed and not ill_formed
         safe, blame_known = self._decide_safety(findings, undecided, bool(ill_formed))
         return KernelVerdict(
-            self._headline(executable and goal, safe, instances),
+            self._find_headline(executable and goal, safe, instances),
             executable,
             goal,
             safe,
@@ -163,16 +174,18 @@ class Kernel:
 
     def _decide_safety(
         self, findings: frozenset[Finding], undecided: frozenset[InstanceKey], has_ill_formed: bool
-    ) -> tuple[bool | None, bool]:
-        """Return whether the plan is safe, and whether the necessary blame is known."""
-        blames = {f.blame for f in findings if "halt" in f.readings and self._decides(f)}
+    ) -> _Safety:
+        """Decide whether the plan is safe from the findings of the reading *halt*."""
+        blames = {f.blame for f in findings if "halt" in f.readings and self._can_decide(f)}
         certain = blames & {"introduced", "worsened"} if self._only_introduced else blames
         blame_known = not (self._only_introduced and not certain and None in blames)
         unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
-        return (False if certain else None if unknown else True), blame_known
+        if certain:
+            return _Safety(False, blame_known)
+        return _Safety(None if unknown else True, blame_known)
 
-    def _headline(self, valid: bool, safe: bool | None, instances: dict[str, int]) -> str:
-        if not valid:
+    def _find_headline(self, is_valid: bool, safe: bool | None, instances: dict[str, int]) -> str:
+        if not is_valid:
             return "INVALID"
         if safe is not True:
             return "UNKNOWN" if safe is None else "UNSAFE"
@@ -180,8 +193,8 @@ class Kernel:
         checked = any(count for name, count in instances.items() if name in self._deciding_rules - exempt)
         return "SAFE" if checked else "VALID"
 
-    def _decides(self, finding: Finding) -> bool:
-        """Whether a finding decides, apart from its blame."""
+    def _can_decide(self, finding: Finding) -> bool:
+        """Whether a finding decides if its blame does: its rule is severe enough, and it is not exempt."""
         named_objects = {name for _, name in finding.binding}
         exempt = any(
             finding.rule in rules and (objects is None or not named_objects.isdisjoint(objects))
@@ -220,8 +233,8 @@ class Kernel:
         return frozenset(merged.values()), undecided
 
     def _count_unmet_preferences(self, halt: Run) -> dict[str, int]:
-        unmet = [*halt.unmet, *unmet_preferences(self._task.goal, {}, halt.state)]
-        unmet += [name for f in self._task.constraints for name in unmet_preferences(f, {}, halt.trace)]
+        unmet = [*halt.unmet, *find_unmet_preferences(self._task.goal, {}, halt.state)]
+        unmet += [name for f in self._task.constraints for name in find_unmet_preferences(f, {}, halt.trace)]
         return {name: unmet.count(name) for name in dict.fromkeys(unmet)}
 
     def _halt_trace(self, plan: str, world: World | None) -> Trace:

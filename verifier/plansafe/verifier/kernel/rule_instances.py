@@ -20,7 +20,7 @@ from .formulas import (
     operators_in,
     unify,
 )
-from .rules import AT_END, MATCH, OCCURRENCE, Part, Rule
+from .rules import Part, PartKind, Rule
 from .temporal import answer_value, is_permanently_violated
 from .trace import Signal, Trace, constant_stretches, value_at
 
@@ -28,7 +28,7 @@ SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
 """Operators of formulas whose value the engine rarely knows in advance."""
 BLAME_ORDER = ("introduced", None, "worsened", "pre-existing")  # the first counts if several parts give one finding
 BoundObjects = tuple[tuple[str, str], ...]
-"""Variables with objects, sorted."""
+"""Variables with objects, sorted by variable."""
 InstanceKey = tuple[str, BoundObjects]
 """A rule and the objects of an instance."""
 StepLetters = list[tuple[int, int]]
@@ -36,7 +36,10 @@ StepLetters = list[tuple[int, int]]
 
 
 class Finding(NamedTuple):
-    """A violated rule instance. ``blame`` is None if the kernel does not know it.
+    """A violated rule instance.
+
+    ``step`` is the number of the step, 0 before the first step. ``at_end``: the violation is found after the last
+    letter. ``blame`` is ``None`` if the kernel does not know it. ``readings``: the readings that have the finding.
 
     ``exact_step`` is False if another checker may find the violation earlier than the kernel, which finds it at the
     end.
@@ -52,7 +55,10 @@ class Finding(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """A part of a rule with objects for all its parameters: its value (0, 1 or 2), and its findings."""
+    """A part of a rule with objects for all its parameters, and its findings.
+
+    ``value``: 0 (violated), 1 (undecided) or 2 (satisfied), as in a signal.
+    """
 
     rule: str
     binding: BoundObjects
@@ -65,52 +71,59 @@ def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], StepLet
     domains, matches = dict(rule.params), list[tuple[dict[str, str], StepLetters]]()
     for pattern in rule.patterns:
         by_objects = dict[BoundObjects, tuple[dict[str, str], StepLetters]]()
-        for fact in trace.possible_facts.matching(pattern, {}):
+        for fact in trace.possible_facts.find_matching(pattern, {}):
             binding = unify(pattern, fact, {})
             trace.work.spend()
             if binding is not None and all(o in domains[v] for v, o in binding.items()):
-                _, letters = by_objects.setdefault(_sorted(binding), (binding, []))
+                _, letters = by_objects.setdefault(_sort_binding(binding), (binding, []))
                 for interval in trace.step_intervals[fact]:
                     letters += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
         matches += by_objects.values()
     return matches
 
 
-def _sorted(binding: Mapping[str, str]) -> BoundObjects:
+def _sort_binding(binding: Mapping[str, str]) -> BoundObjects:
     return tuple(sorted(binding.items()))
 
 
 def count_instances(rule: Rule, trace: Trace) -> int:
-    """*Instances*: matches (bindings times letters) of a rule with STEP, else tuples of its parameters."""
+    """Count the instances of a rule (docs/language.md, section 5).
+
+    A rule about steps has an instance for each matching binding and letter; any other rule has one for each tuple of
+    objects for its parameters.
+    """
     if not rule.patterns:
         return prod(len(objects) for _, objects in rule.params)
     matches = find_matches(rule, trace)
     if len({frozenset(binding) for binding, _ in matches}) < 2:  # all bind the same parameters
         letters = dict[BoundObjects, set[int]]()
         for binding, places in matches:
-            letters.setdefault(_sorted(binding), set()).update(letter for letter, _ in places)
+            letters.setdefault(_sort_binding(binding), set()).update(letter for letter, _ in places)
         bound = {v for binding, _ in matches for v in binding}
         combinations = prod(len(objects) for v, objects in rule.params if v not in bound)
         return combinations * sum(map(len, letters.values()))
     counted = set[tuple[BoundObjects, int]]()
     for binding, places in matches:
-        for full in all_bindings(_free(rule.params, binding), binding):
-            counted.update((_sorted(full), letter) for letter, _ in places)
+        for complete_binding in all_bindings(_select_unbound(rule.params, binding), binding):
+            counted.update((_sort_binding(complete_binding), letter) for letter, _ in places)
     return len(counted)
 
 
 def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str]) -> Iterator[Instance]:
-    """The instances of all parts that agree with a binding; some that are true may be omitted."""
+    """Yield the instances of all parts that agree with ``restriction``, a partial binding.
+
+    Satisfied instances may be left out, because only bindings that can violate a part are tried.
+    """
     for base, letters in find_matches(rule, trace) if rule.patterns else [({}, [])]:
         if any(restriction.get(v, o) != o for v, o in base.items()):
             continue
         for part in rule.parts:
             params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])
-            for binding in candidate_bindings(part.violation_supports, _free(params, base), base, trace):
+            for binding in candidate_bindings(part.violation_supports, _select_unbound(params, base), base, trace):
                 yield _evaluate_instance(rule.name, part, binding, trace, letters)
 
 
-def _free(params: Domains, binding: Mapping[str, str]) -> Domains:
+def _select_unbound(params: Domains, binding: Mapping[str, str]) -> Domains:
     return tuple([(v, objects) for v, objects in params if v not in binding])
 
 
@@ -129,18 +142,18 @@ def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], fro
 
 
 def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, letters: StepLetters) -> Instance:
-    objects = _sorted(binding)
+    objects = _sort_binding(binding)
     values = evaluate(part.formula, binding, trace)
     violated = _ViolatedInstance(name, objects, part.formula, binding, trace)
-    if part.kind == MATCH:
+    if part.kind is PartKind.MATCH:
         matched = [(value_at(values, i), step) for i, step in letters]
         findings = [Finding(name, objects, step) for value, step in matched if value == 0]
         return Instance(name, objects, min([value for value, _ in matched], default=2), findings)
-    if part.kind == OCCURRENCE:
+    if part.kind is PartKind.OCCURRENCE:
         false = [(first, end) for first, end, value in constant_stretches(values, 0, trace.last) if value == 0]
         findings = [violated.make_finding(first, end, first == 0) for first, end in false]
         return Instance(name, objects, min([value for _, value in values]), findings)
-    if part.kind == AT_END:
+    if part.kind is PartKind.AT_END:
         value = value_at(values, trace.last)
         always_false = max([v for _, v in values]) == 0
         findings = [] if value else [violated.make_finding(trace.last + 1, trace.last, always_false)]
@@ -195,15 +208,17 @@ class _ViolatedInstance(NamedTuple):
         prefix_decides = not inner & {*FUTURE_OPERATORS, "step"}  # else a prefix does not determine the signals
         stays_violated = formula.operator in ("always", "at-most-once", "sometime-before")
         exact = prefix_decides and (stays_violated or inner <= SELDOM_CONSTANT)
-        letter = bisect_left(range(last + 1), True, key=lambda i: prefix_decides and self._is_lost(formula, signals, i))
+        letter = bisect_left(
+            range(last + 1), True, key=lambda i: prefix_decides and self._is_violated_by_prefix(formula, signals, i)
+        )
         since_start = self._triggered_at_start(formula, signals, letter == 0 if exact else None)
         return self.make_finding(letter, last, since_start, exact)
 
-    def _is_lost(self, formula: Temporal, signals: list[Signal], letter: int) -> bool:
+    def _is_violated_by_prefix(self, formula: Temporal, signals: list[Signal], letter: int) -> bool:
         """Whether the prefix up to a letter violates the formula for every continuation."""
         trace = self.trace
         times = trace.times[: letter + 1]
-        same_time_follows = letter == 0 or letter in trace.shared
+        same_time_follows = letter == 0 or letter in trace.letters_with_same_time_next
         return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
 
     def _triggered_at_start(self, formula: Temporal, signals: list[Signal], default: bool | None) -> bool | None:

@@ -1,6 +1,7 @@
 """Safety specifications and PDDL constraints as rules, and their parts (docs/language.md, section 5)."""
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 from .formula_reader import FormulaReader
@@ -38,13 +39,25 @@ META_KEYS = " :hazard :target :severity :message :rationale :fix :parameters"
 STEP_KEYS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 ALLOWED_COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}
 DUAL = {"and": "or", "or": "and", "forall": "exists", "exists": "forall"}
-OCCURRENCE, MATCH, AT_END, WHOLE_TRACE = "occurrence", "match", "end", "whole"
+
+
+class PartKind(Enum):
+    """When a part of a rule is violated."""
+
+    OCCURRENCE = "occurrence"
+    """Where the formula becomes false; one finding covers consecutive letters."""
+    MATCH = "match"
+    """At each letter at which a step matches and the formula is false."""
+    AT_END = "end"
+    """If the formula is false at the last letter."""
+    WHOLE_TRACE = "whole"
+    """If the formula is false at letter 0, from which it is about the whole trace."""
 
 
 class Part(NamedTuple):
-    """A part of a rule: the kind of its findings, its parameters, its formula, and the supports of a violation."""
+    """A part of a rule. ``violation_supports``: the facts without which an instance cannot be violated."""
 
-    kind: str
+    kind: PartKind
     params: Domains
     formula: Node
     violation_supports: Supports
@@ -68,7 +81,7 @@ class Specification(NamedTuple):
     invariants: list[Node]
 
 
-def _make_part(kind: str, params: Domains, formula: Node) -> Part:
+def _make_part(kind: PartKind, params: Domains, formula: Node) -> Part:
     return Part(kind, params, formula, find_supports(formula, False))
 
 
@@ -128,9 +141,9 @@ def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
     for inner, g in split_parts(simplify(formula), params, True):
         beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
         if isinstance(g, Temporal) and g.operator == "always" and not operators_in(g.members[0]) & beyond_past:
-            parts.append(_make_part(OCCURRENCE, inner, g.members[0]))
+            parts.append(_make_part(PartKind.OCCURRENCE, inner, g.members[0]))
         else:
-            parts.append(_make_part(WHOLE_TRACE, inner, g))
+            parts.append(_make_part(PartKind.WHOLE_TRACE, inner, g))
     return Rule(name, params, [], parts)
 
 
@@ -159,7 +172,7 @@ def read_specification(task: Task, text: str) -> Specification:
     sections = read_definition(expressions, "safety", ":domain :vocabulary", " ".join((*KEYS, ":open")))
     for body in sections.pop(":open", []):
         for expr in body:
-            specification.open_facts.extend(task.open_facts(expr))
+            specification.open_facts.extend(task.read_open_facts(expr))
     for kind in KEYS:
         for body in sections.get(kind, []):
             require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a rule without name")
@@ -180,7 +193,7 @@ def read_specification(task: Task, text: str) -> Specification:
 def _read_invariant(task: Task, keys: dict[str, Sexp]) -> Node:
     """``:invariant`` (docs/worlds.md, section 1), for all values of its parameters."""
     params = keys.pop(":parameters", ())
-    require(len(keys) == 1, "not one of :holds, :exactly-one and :at-most-one")
+    require(len(keys) == 1, "expected one of :holds, :exactly-one and :at-most-one")
     [(kind, expr)] = keys.items()
 
     def read_statement(scope: Params) -> Node:
@@ -205,17 +218,17 @@ def _read_obligation(task: Task, name: str, keys: dict[str, Sexp], scope: Params
     else:
         formula = Temporal("sometime-after", (), both)
     domains = task.vocabulary.domains(scope)
-    return Rule(name, domains, [], [_make_part(WHOLE_TRACE, domains, formula)])
+    return Rule(name, domains, [], [_make_part(PartKind.WHOLE_TRACE, domains, formula)])
 
 
 def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     domains = task.vocabulary.domains(scope)
-    return Rule(name, domains, [], _read_demands(task.formulas, keys, scope, domains, AT_END))
+    return Rule(name, domains, [], _read_demands(task.formulas, keys, scope, domains, PartKind.AT_END))
 
 
 def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
     triggers = [(STEP_KEYS[k], keys[k]) for k in keys if k in STEP_KEYS]
-    require(len(triggers) < 2, "a rule about two steps")
+    require(len(triggers) < 2, "expected one of :on, :at-end and :during")
     patterns = list[Fact]()
     for mode, step in triggers:
         require(isinstance(step, tuple), "not a step")
@@ -223,9 +236,12 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
         steps = step[1:] if is_choice else (step,)
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
     has_next_letter = triggers and triggers[0][0] != "action-during"
-    require(has_next_letter or not any(k.endswith("after") for k in keys), "nothing to come after")
+    require(
+        has_next_letter or not any(k.endswith("after") for k in keys),
+        ":forbid-after and :require-after need a step of :on or :at-end",
+    )
     domains = task.vocabulary.domains(scope)
-    parts = _read_demands(task.formulas, keys, scope, domains, MATCH if triggers else OCCURRENCE)
+    parts = _read_demands(task.formulas, keys, scope, domains, PartKind.MATCH if triggers else PartKind.OCCURRENCE)
     return Rule(name, domains, patterns, parts)
 
 
@@ -242,12 +258,12 @@ def _read_steps(task: Task, steps: tuple[Sexp, ...], scope: Params) -> list[Fact
 
 
 def _read_demands(
-    formulas: FormulaReader, keys: dict[str, Sexp], scope: Params, domains: Domains, kind: str
+    formulas: FormulaReader, keys: dict[str, Sexp], scope: Params, domains: Domains, kind: PartKind
 ) -> list[Part]:
     """``:when g`` implies ``:require r`` and not ``:forbid f``; the same one letter later for ``-after``."""
     when = formulas.read_formula(keys[":when"], scope, "past") if ":when" in keys else EMPTY_AND
     demands = [k for k in keys if k.startswith((":forbid", ":require"))]
-    require(demands, "a rule that asks nothing")
+    require(demands, "a rule without :forbid or :require")
     parts = list[Part]()
     for key in demands:
         formula = formulas.read_formula(keys[key], scope, "past")

@@ -45,9 +45,9 @@ from .reader import (
 )
 from .vocabulary import RESERVED, Params, Vocabulary
 
-DOMAIN = ":requirements :types :constants :predicates :functions :constraints"
-DOMAIN_MANY = ":action :durative-action :derived"
-PROBLEM = ":domain :requirements :objects :init :goal :constraints :metric :length"
+DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"
+REPEATED_DOMAIN_SECTIONS = ":action :durative-action :derived"
+PROBLEM_SECTIONS = ":domain :requirements :objects :init :goal :constraints :metric :length"
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -59,64 +59,75 @@ class Phase(NamedTuple):
 
 
 class Action(NamedTuple):
-    """An action; a durative one has an end, and perhaps a condition over all."""
+    """An action.
+
+    ``end`` is ``None`` for an instantaneous action. ``over_all`` is ``None`` without a condition over all. ``chooses``:
+    the effects have nondeterministic outcomes, which the world must choose.
+    """
 
     name: str
     params: Params
     start: Phase
     end: Phase | None = None
     over_all: Node | None = None
-    chooses: bool = False  # whether the world has to choose outcomes
+    chooses: bool = False
 
 
-class Initial(NamedTuple):
-    """A part of ``:init`` as an effect; ``time`` is ``None`` if it is not timed."""
+class InitialEffect(NamedTuple):
+    """A fact or value of ``:init`` as an effect; ``time`` is ``None`` if it is not a timed literal."""
 
     time: Fraction | None
     effect: Add | Delete | Assign
 
 
 class Task:
-    """A domain with a problem. Nothing changes after the constructor."""
+    """A domain with a problem. Nothing changes after the constructor.
+
+    ``lenient``: undeclared types are allowed. ``tolerance``: of times and durations. ``kinds``: additional types, each
+    with the objects that also have it.
+    """
 
     def __init__(
         self, domain: str, problem: str, lenient: bool, tolerance: Fraction, kinds: Mapping[str, Collection[str]]
     ) -> None:
         domain_text, problem_text = to_plain_pddl(read_expressions(domain), read_expressions(problem))
-        d = read_definition(domain_text, "domain", DOMAIN, DOMAIN_MANY)
-        p = read_definition(problem_text, "problem", PROBLEM, "")
+        domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
+        problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance
-        self.vocabulary = v = Vocabulary(_body(d, ":types"), _body(d, ":constants"), _body(p, ":objects"), lenient)
-        v.add_kinds(kinds)
-        v.predicates = v.read_signatures(_body(d, ":predicates"), RESERVED)
-        v.functions = v.read_signatures(_without_types(_body(d, ":functions")), set())
-        self.formulas = FormulaReader(v, set())
-        self.axioms = Axioms([self._read_axiom(body) for body in d.get(":derived", [])])
+        types, constants = _body(domain_sections, ":types"), _body(domain_sections, ":constants")
+        self.vocabulary = vocabulary = Vocabulary(types, constants, _body(problem_sections, ":objects"), lenient)
+        vocabulary.add_kinds(kinds)
+        vocabulary.predicates = vocabulary.read_signatures(_body(domain_sections, ":predicates"), RESERVED)
+        functions = _remove_number_types(_body(domain_sections, ":functions"))
+        vocabulary.functions = vocabulary.read_signatures(functions, set())
+        self.formulas = FormulaReader(vocabulary, set())
+        self.axioms = Axioms([self._read_axiom(body) for body in domain_sections.get(":derived", [])])
         self.formulas.derived |= self.axioms.derived
         self.actions = dict[str, Action]()
         for key in (":action", ":durative-action"):
-            for body in d.get(key, []):
-                self._read_action(body, key == ":durative-action")
+            for body in domain_sections.get(key, []):
+                self._read_action(body, is_durative=key == ":durative-action")
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
-        self.constraints = self._read_constraints(d)
-        self.constraints += self._read_constraints(p)
-        require(len(p.get(":goal", [()])[0]) == 1, "not one goal")
-        self.goal = self.formulas.read_formula(p[":goal"][0][0], {}, "goal")
+        self.constraints = self._read_constraints(domain_sections)
+        self.constraints += self._read_constraints(problem_sections)
+        goals = _body(problem_sections, ":goal")
+        require(len(goals) == 1, "expected one goal")
+        self.goal = self.formulas.read_formula(goals[0], {}, "goal")
         self.open_statements = list[Node]()
         """The statements of ``:init`` about open facts and fluents."""
-        self.initial = self._read_init(_body(p, ":init"))
+        self.initial = self._read_init(_body(problem_sections, ":init"))
 
     def _read_constraints(self, sections: Sections) -> list[Node]:
         bodies = sections.get(":constraints", [])
-        require(all(len(body) == 1 for body in bodies), "not one formula in :constraints")
+        require(all(len(body) == 1 for body in bodies), "expected one formula in :constraints")
         return [self.formulas.read_formula(expr, {}, "constraint") for body in bodies for expr in body]
 
     # Actions and derived predicates
 
-    def _read_action(self, body: tuple[Sexp, ...], durative: bool) -> None:
+    def _read_action(self, body: tuple[Sexp, ...], *, is_durative: bool) -> None:
         require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "an action without name")
         require(body[0] not in self.actions, "an action declared twice")
-        read_body = self._read_durative if durative else self._read_instantaneous
+        read_body = self._read_durative if is_durative else self._read_instantaneous
         self.actions[body[0]] = read_body(body[0], body[1:])
 
     def _read_instantaneous(self, name: str, body: tuple[Sexp, ...]) -> Action:
@@ -147,8 +158,8 @@ class Task:
 
     # Init
 
-    def _read_init(self, expressions: Sexp) -> list[Initial]:
-        parts = list[Initial]()
+    def _read_init(self, expressions: Sexp) -> list[InitialEffect]:
+        parts = list[InitialEffect]()
         for expr in expressions:
             statement = self._read_open_statement(expr)
             if statement is not None:
@@ -156,10 +167,10 @@ class Task:
                 continue
             timed = isinstance(expr, tuple) and len(expr) == 3 and expr[0] == "at" and isinstance(expr[2], tuple)
             time = parse_number(expr[1]) if timed else None
-            part = Initial(time, self._read_literal(expr[2] if timed else expr))
+            part = InitialEffect(time, self._read_literal(expr[2] if timed else expr))
             require(time is None or time >= 0, "a negative time")
             parts.append(part)
-        return _without_duplicates(parts)
+        return _remove_duplicates(parts)
 
     def _read_literal(self, expr: Sexp) -> Add | Delete | Assign:
         """Read a fact, its negation, or the value of a fluent."""
@@ -175,7 +186,7 @@ class Task:
         """Read a statement about open facts or fluents; ``None`` if the expression gives a fact or a value."""
         match expr:
             case ("unknown", (str(name), *_) as fact) if name in self.vocabulary.predicates:
-                return Unary("unknown", self._literal_condition(fact))
+                return Unary("unknown", self._read_literal_condition(fact))
             case ("unknown", tuple(fluent)):
                 return Unary("unknown", self.formulas.read_fluent(fluent, {}))
             case (("or" | "oneof") as op, *parts) if parts and all(isinstance(part, tuple) for part in parts):
@@ -184,7 +195,7 @@ class Task:
                 return self._read_interval(op, expr[1:])
         return None
 
-    def _literal_condition(self, expr: Sexp) -> Node:
+    def _read_literal_condition(self, expr: Sexp) -> Node:
         """Read a literal as a condition."""
         match self._read_literal(expr):
             case Assign(_, fluent, value):
@@ -195,14 +206,19 @@ class Task:
                 return negate(Atom(terms))
 
     def _read_alternatives(self, op: str, expressions: list[Sexp]) -> Node:
-        """``(or ..)`` and ``(oneof ..)``: alternatives of ``oneof`` assign the same fluents, of ``or`` none."""
+        """Read ``(or ..)`` or ``(oneof ..)``.
+
+        All alternatives of ``oneof`` must assign the same fluents; those of ``or`` must assign none.
+        """
         alternatives = list[Node]()
         for expr in expressions:
             literals = expr[1:] if expr[:1] == ("and",) else (expr,)
-            alternatives.append(Connective("and", tuple([self._literal_condition(literal) for literal in literals])))
-        fluents = [{f for f, _ in ground_reads(part, {}) if f[0] == "#"} for part in alternatives]
-        same = all(assigned == fluents[0] for assigned in fluents)
-        require(same and (op == "oneof" or not fluents[0]), "values of others")
+            alternatives.append(
+                Connective("and", tuple([self._read_literal_condition(literal) for literal in literals]))
+            )
+        assigned = [{fact for fact, _ in ground_reads(part, {}) if fact[0] == "#"} for part in alternatives]
+        is_uniform = all(fluents == assigned[0] for fluents in assigned)
+        require(is_uniform and (op == "oneof" or not assigned[0]), "alternatives with values of different fluents")
         return Connective(op, tuple(alternatives))
 
     def _read_interval(self, op: str, operands: tuple[Sexp, ...]) -> Node:
@@ -213,9 +229,10 @@ class Task:
         sides = [Compare(op, x, y) if x is fluents[0] else Compare(MIRRORED[op], y, x) for x, y in pairwise(terms)]
         return Connective("and", tuple(sides))
 
-    def open_facts(self, expr: Sexp) -> Iterator[Fact]:
-        """The facts of an open predicate ``(predicate ?x - type ..)`` of a specification."""
-        require(isinstance(expr, tuple) and expr and expr[0] not in self.axioms.derived, "not open")
+    def read_open_facts(self, expr: Sexp) -> Iterator[Fact]:
+        """Read an open predicate ``(predicate ?x - type ..)`` of a specification; yield its ground facts."""
+        require(isinstance(expr, tuple) and expr, "expected an open predicate")
+        require(expr[0] not in self.axioms.derived, "a derived predicate cannot be open")
         typed = read_typed_list(expr[1:], VARIABLE)
         for v, types in typed:
             self.vocabulary.read_parameters((v, "-", ("either", *types)))
@@ -227,17 +244,17 @@ def _body(sections: Sections, key: str) -> tuple[Sexp, ...]:
     return sections.get(key, [()])[0]
 
 
-def _without_types(functions: tuple[Sexp, ...]) -> Iterator[Sexp]:
-    """Declarations of functions without ``- number``."""
+def _remove_number_types(functions: tuple[Sexp, ...]) -> Iterator[Sexp]:
+    """Yield the declarations of functions without ``- number``."""
     tokens = iter(functions)
     for head in tokens:
         if head != "-" or next(tokens, "") != "number":
             yield head
 
 
-def _without_duplicates(parts: list[Initial]) -> list[Initial]:
+def _remove_duplicates(parts: list[InitialEffect]) -> list[InitialEffect]:
     """Remove repeated parts of ``:init``. Raises ``KernelRejects`` for contradictory parts at one time."""
-    unique = dict[tuple[Fraction | None, Fact], tuple[Any, Initial]]()
+    unique = dict[tuple[Fraction | None, Fact], tuple[Any, InitialEffect]]()
     for part in parts:
         match part.effect:
             case Assign(_, fluent, Number(number)):

@@ -74,19 +74,19 @@ class FactIndex:
                 for place in enumerate(fact):
                     del self._by_place[fact[0]][place][fact]
 
-    def matching(self, pattern: Sequence[str], binding: Binding) -> Mapping[Fact, None]:
-        """Return all facts that fit the pattern, and perhaps a few others."""
+    def find_matching(self, pattern: Sequence[str], binding: Binding) -> Mapping[Fact, None]:
+        """Return all facts that fit the pattern, and perhaps a few others. ``_`` fits every object."""
         terms = ground(pattern, binding)
         places = [place for place in enumerate(terms) if place[1] != "_" and place[1][0] != "?"]
         if len(places) == len(terms):
             return {terms: None} if terms in self else {}
         smallest = self.with_predicate(terms[0])
         for place in places[1:] if smallest else ():
-            facts = self._places(terms[0]).get(place, {})
+            facts = self._index_places(terms[0]).get(place, {})
             smallest = facts if len(facts) < len(smallest) else smallest
         return smallest
 
-    def _places(self, predicate: str) -> dict[tuple[int, str], dict[Fact, None]]:
+    def _index_places(self, predicate: str) -> dict[tuple[int, str], dict[Fact, None]]:
         if predicate not in self._by_place:
             self._by_place[predicate] = {}
             for fact in self._by_predicate[predicate]:
@@ -98,7 +98,8 @@ class FactIndex:
 class View(Protocol):
     """A state (a single letter) or a trace, in which formulas are evaluated.
 
-    ``possible_facts`` contains the facts that are true at some letter, and perhaps others.
+    ``possible_facts`` contains the facts that are true at some letter, and perhaps others. ``literal``: definitions are
+    executed without the shortcuts that README.md lists.
     """
 
     work: Work
@@ -141,7 +142,8 @@ class StepInterval(NamedTuple):
 class Trace:
     """Letters 0..n: their times, step numbers and steps, and the changes of each fact and fluent.
 
-    ``timed``: letters may be less than 1 apart. ``shared``: letters after which another may come at the same time.
+    ``timed``: letters may be less than 1 apart. ``letters_with_same_time_next``: letters after which another letter may
+    come at the same time. ``steps[letter]``: the number of the latest step that led to a letter.
     """
 
     def __init__(self, state: State, timed: bool = False) -> None:
@@ -153,7 +155,7 @@ class Trace:
         self.step_intervals: dict[Fact, list[StepInterval]] = {}  # (one of STEP_PREDICATES, name, object ..)
         self.possible_facts = FactIndex()
         self.timed = timed
-        self.shared = set[int]()
+        self.letters_with_same_time_next = set[int]()
         self.history: dict[Fact, list[tuple[int, Any]]] = {}
         for fact in state.facts:
             self.work.spend()
@@ -167,7 +169,7 @@ class Trace:
         return len(self.times) - 1
 
     def _record(self, fact: Fact, value: Any, before: Any) -> None:
-        """Record a new value; ``before`` is the value until then of a fact without changes."""
+        """Record the value at the last letter; ``before``: the value until then of a fact without recorded values."""
         if fact not in self.history:
             self.history[fact] = [(0, before)] if self.last else []
             self.possible_facts.add(fact)
@@ -242,7 +244,7 @@ def value_at(signal: Signal, letter: int) -> Any:
 
 
 def constant_stretches(signal: Signal, first: int, last: int) -> Iterator[tuple[int, int, Any]]:
-    """The stretches (first letter, last letter, value) without changes between two letters."""
+    """Yield the stretches (first letter, last letter, value) without changes between two letters."""
     start = bisect_right(signal, first, key=lambda change: change[0]) - 1
     for i in range(start, len(signal)):
         letter, value = signal[i]
@@ -264,7 +266,10 @@ def normalize(changes: Iterable[tuple[int, Any]]) -> Signal:
 
 
 def merge_signals(signals: Sequence[Signal]) -> Iterator[tuple[int, list[Any]]]:
-    """Each letter at which a signal changes, with the values of all (in one list, which is reused)."""
+    """Yield each letter at which a signal changes, with the values of all signals.
+
+    All letters share one list of values, so the caller must copy a list that it keeps.
+    """
     events = sorted([(letter, i) for i, signal in enumerate(signals) for letter, _ in signal])
     values: list[Any] = [None] * len(signals)
     place = [0] * len(signals)

@@ -56,8 +56,12 @@ def past_operator(formula: Temporal) -> PastOperator:
     match operator:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             return operator
-        case _:
+        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
             raise AssertionError(f"`{operator}` does not look back")
+        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
+            raise AssertionError(f"`{operator}` does not look back")
+        case _:
+            assert_never(operator)
 
 
 def future_operator(formula: Temporal) -> FutureOperator:
@@ -66,8 +70,12 @@ def future_operator(formula: Temporal) -> FutureOperator:
     match operator:
         case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
             return operator
-        case _:
+        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             raise AssertionError(f"`{operator}` does not look ahead")
+        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
+            raise AssertionError(f"`{operator}` does not look ahead")
+        case _:
+            assert_never(operator)
 
 
 def trace_operator(formula: Temporal) -> TraceOperator:
@@ -76,8 +84,12 @@ def trace_operator(formula: Temporal) -> TraceOperator:
     match operator:
         case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
             return operator
-        case _:
+        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
             raise AssertionError(f"`{operator}` is not about the whole trace")
+        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
+            raise AssertionError(f"`{operator}` is not about the whole trace")
+        case _:
+            assert_never(operator)
 
 
 def is_stutter_sensitive(operator: Operator) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal_forms import dnf
+from plansafe.verifier.compile.normal_forms import convert_to_dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import (
     FALSE,
@@ -279,7 +279,7 @@ def _replace_action_facts(
 
 def _eliminate_equations(draft: TaskDraft, formula: Quantified, domains: dict[int, int]) -> Formula:
     """Eliminate quantified variables that are equated with other terms, if the formula has a small normal form."""
-    disjuncts = dnf(formula.body, not formula.universal)
+    disjuncts = convert_to_dnf(formula.body, not formula.universal)
     if disjuncts is None:
         return formula
     parts: list[Formula] = []

@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import LatchedCheck
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.state import State
@@ -131,7 +131,7 @@ class RulePreconditions:
         self._violated = {
             (m.part, binding)
             for m in (runtime.monitors if runtime is not None else ())
-            if isinstance(m, Invariant)
+            if isinstance(m, InvariantMonitor)
             for binding in m.episodes
         }
 
@@ -197,7 +197,7 @@ class RulePreconditions:
                         conjunctions.append(self.conditions.conjunction(formula, binding, True, StateAfterStep(step)))
         return conjoin(conjunctions)
 
-    def _reading_instances(self, monitor: Invariant, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
+    def _reading_instances(self, monitor: InvariantMonitor, predicate: int, code: int) -> Iterator[tuple[int, ...]]:
         """The instances of a rule that read a fact; none if there are too many."""
         domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
         for number in monitor.readers.by_predicate.get(predicate, ()):

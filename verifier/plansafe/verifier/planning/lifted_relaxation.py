@@ -9,7 +9,7 @@ from plansafe.verifier.compile.triggers import Extension, compile_extension
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
@@ -32,7 +32,7 @@ from plansafe.verifier.model.nodes import (
     variable,
 )
 from plansafe.verifier.model.operations import push_negation
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
 
@@ -72,7 +72,7 @@ class LiftedRelaxation:
                 self._add_schema(None, axiom.parameters, (axiom.body,), (head,), ())
         self.monitors: list[StateMonitor] = []
         self.step_rules: dict[str, list[StepRulePart]] = {}
-        self.invariants: dict[tuple[int, bool], list[Invariant]] = {}
+        self.invariants: dict[tuple[int, bool], list[InvariantMonitor]] = {}
         if rules and engine.prototype is not None:
             self._index_rules(engine.prototype)
 
@@ -90,11 +90,16 @@ class LiftedRelaxation:
         for number in sorted(deciding):
             part = rules.parts[number]
             monitored = number in checks or number in automata
-            if part.mode == "each" and part.step is not None and step_predicate(part.step) in names and monitored:
+            if (
+                part.mode == "each"
+                and part.step is not None
+                and find_action_predicate(part.step) in names
+                and monitored
+            ):
                 step_rule = StepRulePart(part, automata.get(number, -1), checks.get(number))
-                self.step_rules.setdefault(names[step_predicate(part.step)], []).append(step_rule)
+                self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
-            if isinstance(monitor, Invariant) and not monitor.final and monitor.part in deciding:
+            if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding:
                 for predicate, added, _ in monitor.triggers():
                     for value in (True, False) if added is None else (added,):
                         invariants = self.invariants.setdefault((predicate, value), [])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal_forms import dnf
+from plansafe.verifier.compile.normal_forms import convert_to_dnf
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Formula, Not, Predicate, Variable, variable
 from plansafe.verifier.model.operations import atoms_in, bound_variables, free_slots, substitute
@@ -92,7 +92,7 @@ class TaskDraft:
         condition = fold_constants(self.source, self.with_fresh_variables(condition))
         used = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
         bound = tuple([v for v in variables if v.slot in used])
-        disjuncts = dnf(condition)
+        disjuncts = convert_to_dnf(condition)
         if disjuncts is None:
             return [Effect(bound, condition, adds, deletes, ())]
         effects = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
@@ -131,13 +131,13 @@ def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReadi
     """The value of a past formula without actions at the present letter, after ``observe`` has read it."""
     if isinstance(formula, Temporal):
         _compile_past_operator(draft, formula, reading)
-        return reading.later_values[structural_key(formula)]
+        return reading.later_values[make_structural_key(formula)]
     return map_children(formula, lambda part: value_after_letter(draft, part, reading))
 
 
 def _compile_past_operator(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
     """Add a fact for a past operator with the effects that update it; returns its value at the letter being read."""
-    key = structural_key(formula)
+    key = make_structural_key(formula)
     if key in reading.values:
         return reading.values[key]
     operator = past_operator(formula)

@@ -8,18 +8,20 @@ from functools import partial
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
+    NO_COMPARISONS,
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
+    BoundComparisons,
     Component,
     ComponentState,
     LetterTime,
     advance_component,
-    component_verdict,
-    start_state,
+    find_component_verdict,
+    find_start_state,
 )
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Quantified, Task, Temporal
 from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas, substitute, trace_operator
@@ -129,7 +131,7 @@ class LtlAutomaton(TraceAutomaton):
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
         if not is_past_only(formula):
             return None
-        key = structural_key(formula)
+        key = make_structural_key(formula)
         if key not in self._index:
             self._index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -165,9 +167,10 @@ class OperatorAutomaton(TraceAutomaton):
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
         self.counts_steps = is_stutter_sensitive(operator)
-        self.start = start_state(operator)
+        self.start = find_start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
-        self._flags: list[int] = [0]
+        self._comparisons: list[BoundComparisons] = [NO_COMPARISONS]
+        """By phase, the comparisons of its letters with the operator's bounds."""
 
     def phases(self) -> list[Formula]:
         """The intervals of letters in which all numbers have the same relation to the operator's bounds."""
@@ -177,12 +180,12 @@ class OperatorAutomaton(TraceAutomaton):
         last = max(int(max(low, high)) + 1, 0)
         if last > MAX_TICKS:
             raise CannotCompile(f"a bound of more than {MAX_TICKS} steps")
-        flags = [
-            (letter <= low) | (letter + 1 <= low) << 1 | (letter < high) << 2 | (letter + 1 < high) << 3
+        comparisons = [
+            BoundComparisons(letter <= low, letter + 1 <= low, letter < high, letter + 1 < high)
             for letter in range(last + 1)
         ]
-        starts = [letter for letter in range(last + 1) if letter == 0 or flags[letter] != flags[letter - 1]]
-        self._flags = [flags[letter] for letter in starts]
+        starts = [n for n in range(last + 1) if n == 0 or comparisons[n] != comparisons[n - 1]]
+        self._comparisons = [comparisons[letter] for letter in starts]
         out: list[Formula] = []
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
@@ -196,12 +199,12 @@ class OperatorAutomaton(TraceAutomaton):
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
         """The monitor's next state. For ``always-within`` it is relative to the next letter."""
         values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance_component(self.component, state, values, self._flags[phase], LetterTime(0, 0, False))
+        after = advance_component(self.component, state, values, self._comparisons[phase], LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
             return after - 1  # the letter of the trigger, relative to the next letter
         return after
 
     def verdict(self, state: ComponentState) -> int:
         """The monitor's verdict, inverted for a negated operator."""
-        verdict = component_verdict(self.component, state)
+        verdict = find_component_verdict(self.component, state)
         return verdict if self.positive else PERMANENTLY_SATISFIED - verdict

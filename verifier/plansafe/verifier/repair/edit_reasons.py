@@ -12,7 +12,7 @@ from plansafe.verifier.model.printing import unmet_literal_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import VerdictCriteria
 
 _MAX_SUPPORTS = 2
@@ -137,7 +137,7 @@ class EditDescriber:
         task = self.engine.task
         if outcome.failures:
             failure = outcome.failures[0]
-            reasons = outcome.reasons.get(failure.step, ())
+            reasons = outcome.unmet_literals.get(failure.step, ())
             texts = [unmet_literal_text(task, reason) for reason in reasons]
             why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
@@ -150,7 +150,7 @@ class EditDescriber:
                 continue
             part = self.engine.rule_set.parts[violation.part]
             rule = self.engine.rules[part.rule]
-            names = shown_names([v.name for v in part.parameters])
+            names = shorten_variable_names([v.name for v in part.parameters])
             objects = [o for name, o in zip(names, task.names(violation.binding), strict=True) if name != "_"]
             if violation.step <= place and not violation.at_end:
                 return f"it comes too late: before it, rule `{rule.name}` is violated"

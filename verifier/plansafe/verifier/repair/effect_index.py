@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
+from plansafe.verifier.compile.normal_forms import convert_to_dnf, find_bound_slots
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
@@ -157,11 +157,11 @@ class EffectIndex:
         if unconditional and effect.variables:
             return None
         formula = And(action.start.condition) if unconditional else effect.condition
-        disjuncts = None if has_comparison(formula) else dnf(formula)
+        disjuncts = None if has_comparison(formula) else convert_to_dnf(formula)
         slots = sorted({-1 - a for i, a in enumerate(arguments) if a < 0 and is_given is not None and is_given[i]})
         outputs = [v.slot for v in action.parameters]
         wide = {v.slot for v in lifted.variables if len(self.task.domains[v.domain]) > MAX_ENUMERATED_OBJECTS}
-        if disjuncts is None or any([len(wide - slots_bound_by_literals(d, slots)) > 1 for d in disjuncts]):
+        if disjuncts is None or any([len(wide - find_bound_slots(d, slots)) > 1 for d in disjuncts]):
             return None
         inner = [f"out.append(({', '.join([f'x{slot}' for slot in outputs])},))" if outputs else "out.append(())"]
         lines: list[str] = []

@@ -10,7 +10,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
@@ -142,7 +142,7 @@ class RepairTask:
             [
                 m.part
                 for m in monitors
-                if (isinstance(m, Automaton) and m.tracks_initial) or (isinstance(m, Invariant) and m.episodes)
+                if (isinstance(m, Automaton) and m.tracks_initial) or (isinstance(m, InvariantMonitor) and m.episodes)
             ]
         )
 

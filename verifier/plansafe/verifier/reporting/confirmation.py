@@ -22,9 +22,9 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
 from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, unjudged
-from plansafe.verifier.rules.home_profile import with_changed_severity
-from plansafe.verifier.rules.kinds import opened_kind_members
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.home_profile import change_severity
+from plansafe.verifier.rules.kinds import list_objects_by_kind_type
+from plansafe.verifier.rules.model import shorten_variable_names
 
 if TYPE_CHECKING:
     from plansafe.verifier.kernel import Kernel, KernelVerdict
@@ -54,7 +54,7 @@ class Confirmer:
         compiled, options = self.compiled, self.compiled.options
         names = {rule.name for rule in compiled.rules if rule.applicable}
         changes = compiled.home.changes if compiled.home is not None else ()
-        rules = [with_changed_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
+        rules = [change_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
         texts = [format_node(node) for node in (*rules, *[rule.node for rule in compiled.expanded.invariants])]
         texts += [f"(:open {_opening_text(opening)})" for opening in compiled.expanded.openings]
         try:
@@ -68,7 +68,7 @@ class Confirmer:
                     judge=options.judge,
                     min_severity=options.min_severity,
                     exemptions=[(e.rules, e.objects) for e in options.exemptions],
-                    kinds=opened_kind_members(compiled.symbols),
+                    kinds=list_objects_by_kind_type(compiled.symbols),
                 )
         except KernelRejects:
             return None
@@ -222,5 +222,5 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
 
 
 def _shown_binding(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    names = shown_names([name for name, _ in binding])
+    names = shorten_variable_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))

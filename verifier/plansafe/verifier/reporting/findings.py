@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
@@ -86,7 +86,7 @@ def _write(context: FindingContext, failures: list[MergedFailure], violated: lis
     failure_reasons = {
         n: history.with_facts(literals)
         for n, (failure, readings) in enumerate(failures)
-        if (literals := context.outcomes[readings[0]].reasons.get(failure.step)) is not None
+        if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True:
@@ -263,7 +263,7 @@ def _undecided_findings(context: FindingContext) -> list[Finding]:
             SC.TOO_MANY_INSTANCES if is_too_large else SC.RULE_UNDEFINED,
             FindingClass.UNDECIDED,
             f"rule `{rule.name}` could not be decided: it {why}",
-            halt.executed,
+            halt.executed_count,
             rule.name,
             tuple([(v.name, context.task.objects[o]) for v, o in names]),
             True,

@@ -11,8 +11,8 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator
@@ -29,7 +29,7 @@ from plansafe.verifier.reporting.report import (
     Worlds,
     unjudged,
 )
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
@@ -75,7 +75,7 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
         halt.steps,
         findings,
         counts,
-        tuple([Reading(o.reading, o.executed, *_goal_and_safe(compiled, o, deciding)) for o in reading_outcomes]),
+        tuple([Reading(o.reading, o.executed_count, *_goal_and_safe(compiled, o, deciding)) for o in reading_outcomes]),
         _diagnostics(compiled, halt, checked),
         _metric(compiled, halt, violated_preferences),
         tuple(sorted(violated_preferences.items())),
@@ -226,7 +226,7 @@ def rule_counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 
 def _rule_counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
-    """Count each rule; a rule with the matches, touches and status of the first plan keeps the first plan's count."""
+    """Count each rule; a rule with the matches, triggers and status of the first plan keeps the first plan's count."""
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
     undecided = {parts[part].rule for part, _ in halt.undecided}
     violations: dict[int, int] = {}
@@ -238,14 +238,17 @@ def _rule_counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     first = _FIRST_COUNTS.get(compiled.engine)
     if first is None:
         kept_counts = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
-        first = _FIRST_COUNTS[compiled.engine] = _KeptCounts(halt.matches, halt.touches, kept_counts)
+        first = _FIRST_COUNTS[compiled.engine] = _KeptCounts(halt.match_counts, halt.trigger_counts, kept_counts)
     status = {
         **dict.fromkeys(exempted, "exempt"),
         **dict.fromkeys(undecided, "undecided"),
         **dict.fromkeys(violations, "violated"),
     }
     changed = set(status)
-    for numbers_now, numbers_first in ((halt.matches, first.matches), (halt.touches, first.touches)):
+    for numbers_now, numbers_first in (
+        (halt.match_counts, first.match_counts),
+        (halt.trigger_counts, first.trigger_counts),
+    ):
         if len(numbers_now) != len(numbers_first):
             changed.update(range(len(compiled.rules)))
         elif numbers_now != numbers_first:
@@ -259,10 +262,10 @@ def _rule_counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
 
 
 class _KeptCounts(NamedTuple):
-    """The counts of all rules if none is violated, with these numbers of matches and touches."""
+    """The counts of all rules if none is violated, with these numbers of matches and triggers."""
 
-    matches: tuple[int, ...]
-    touches: tuple[int, ...]
+    match_counts: tuple[int, ...]
+    trigger_counts: tuple[int, ...]
     counts: tuple[RuleCount, ...]
 
 
@@ -275,8 +278,8 @@ def _count(
 ) -> RuleCount:
     """Return how much of one rule was checked; ``status`` is empty without a violation, exempt or undecided."""
     rule = compiled.rules[number]
-    instances = halt.matches[number] if rule.step_patterns else compiled.bindings[number]
-    touches = halt.touches[number] if halt.touches else 0
+    instances = halt.match_counts[number] if rule.step_patterns else compiled.bindings[number]
+    trigger_count = halt.trigger_counts[number] if halt.trigger_counts else 0
     if not rule.applicable:
         status = "not applicable"
     elif status == "violated" and rule.preference:
@@ -285,7 +288,16 @@ def _count(
         status = "kept" if instances else "never applied"
     applicable = compiled.bindings[number] > 0
     return RuleCount(
-        rule.name, rule.kind, rule.source, instances, touches, violations, status, rule.severity, exempted, applicable
+        rule.name,
+        rule.kind,
+        rule.source,
+        instances,
+        trigger_count,
+        violations,
+        status,
+        rule.severity,
+        exempted,
+        applicable,
     )
 
 
@@ -299,7 +311,9 @@ def _violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dic
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
             values = dict(v.binding)
-            binding = tuple([values[name] for name in shown_names([p.name for p in v.rule.declared])])
+            binding = tuple(
+                [values[name] for name in shorten_variable_names([p.name for p in v.rule.declared_parameters])]
+            )
             bindings.setdefault((v.part.rule, v.rule.name), set()).add(binding)
     for (_, name), bindings_of_rule in bindings.items():
         counts[name] = counts.get(name, 0) + len(bindings_of_rule)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import new_violations, violations_since, without_preferences
+from plansafe.verifier.execution.broken_instances import find_new_violations, find_violations_since, remove_preferences
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, Replay
@@ -230,17 +230,17 @@ class _Recorder:
         before = self._before
         if before is None:
             monitors = [*now.monitors, *[check for checks in now.checks.values() for check in checks]]
-            begun = without_preferences(now, [b for monitor in monitors for b in violations_since(None, monitor)])
+            begun = remove_preferences(now, [b for monitor in monitors for b in find_violations_since(None, monitor)])
         else:
-            begun = new_violations(before, now)
+            begun = find_new_violations(before, now)
         breaks = {(instance.part, instance.binding) for instance in begun if not instance.undecided}
-        invariants = [m for m in now.monitors if isinstance(m, Invariant) and not m.final]
+        invariants = [m for m in now.monitors if isinstance(m, InvariantMonitor) and not m.final]
         broken = {(invariant.part, binding) for invariant in invariants for binding in invariant.episodes}
         violated = {(v.part, v.binding) for v in now.violations()} | broken
         at_risk = {(v.part, v.binding) for v in end.violations()} - violated - breaks
-        touches_before = now.touches() if before is None else before.touches()
-        touches = zip(touches_before, now.touches(), strict=True)
-        triggered = [rule for rule, (old, new) in enumerate(touches) if old != new]
+        counts_before = now.trigger_counts() if before is None else before.trigger_counts()
+        counts = zip(counts_before, now.trigger_counts(), strict=True)
+        triggered = [rule for rule, (old, new) in enumerate(counts) if old != new]
         self._record_status(run.letter, BREAKS, self._by_rule(breaks))
         self._record_status(run.letter, BROKEN, self._by_rule(broken - breaks))
         self._instances_at_risk = self._by_rule(at_risk)

@@ -31,9 +31,10 @@ from plansafe.verifier.reporting.report import (
     cap_at_unknown,
 )
 from plansafe.verifier.reporting.summary import find_exemption, violated_rules
-from plansafe.verifier.rules.kinds import place_text, unclassified_objects
-from plansafe.verifier.rules.mapping import WordName, kind_type_name
-from plansafe.verifier.rules.model import Rule, step_predicate
+from plansafe.verifier.rules.kinds import find_unclassified_objects
+from plansafe.verifier.rules.mapping import kind_type_name
+from plansafe.verifier.rules.model import Rule, find_action_predicate
+from plansafe.verifier.rules.profile_entries import format_entry_place
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_COPIES = 20_000
@@ -75,7 +76,7 @@ class UnclassifiedCheck:
 
     def __init__(self, compiled: CompiledTask, audit_over_worlds: AuditOverWorlds) -> None:
         self._audit_over_worlds = audit_over_worlds
-        self.classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
+        self.classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
         self._opened: CompiledTask | None = None
         self._widened_domains: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -173,7 +174,7 @@ class UnclassifiedCheck:
         if self._opened is None:
             self._opened = self._compiled.with_open_kinds()
         opened = self._opened
-        possible = self._compiled.kinds.possible(self._compiled.symbols)
+        possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
@@ -181,7 +182,9 @@ class UnclassifiedCheck:
         rules: list[Rule] = []
         copies: list[RuleCopy] = []
         for rule in opened.rules:
-            parts = tuple([part for part in rule.parts if part.step is None or step_predicate(part.step) not in unused])
+            parts = tuple(
+                [part for part in rule.parts if part.step is None or find_action_predicate(part.step) not in unused]
+            )
             if not parts or not rule.applicable or not opened.options.criteria.can_decide(rule):
                 continue
             kind_sets = _kind_sets(rule, opened, possible, attempt.is_combined)
@@ -219,7 +222,7 @@ def _kind_sets(
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible:
-        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.above[kind]}
+        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.ancestors_of_kind[kind]}
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
         )
@@ -264,7 +267,7 @@ def _violations_by_class(
 
 def _domains(rule: Rule) -> set[int]:
     """Return the domains of the variables of a rule."""
-    domains = {v.domain for v in rule.declared}
+    domains = {v.domain for v in rule.declared_parameters}
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
         domains |= {v.domain for v in part.parameters}
@@ -291,7 +294,7 @@ def _with_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
         )
         for part in rule.parts
     ]
-    return rule._replace(parts=tuple(parts), declared=variables(rule.declared))
+    return rule._replace(parts=tuple(parts), declared_parameters=variables(rule.declared_parameters))
 
 
 # -- coverage ---------------------------------------------------------------------------------------------------------
@@ -304,10 +307,10 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
     groups: dict[str, list[str]] = {}
     for rule in compiled.rules:
         if not rule.applicable:
-            groups.setdefault(_inapplicable_reason(rule.missing_names), []).append(rule.name)
+            groups.setdefault(_explain_inapplicable(rule), []).append(rule.name)
     largest_first = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
-    classes = unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
+    classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
     sources = {source.name: source for source in compiled.sources.values()}
     return Coverage(
         len([rule for rule in compiled.rules if rule.applicable and rule.kind != "constraint"]),
@@ -315,13 +318,15 @@ def task_coverage(compiled: CompiledTask) -> Coverage | None:
         tuple(
             [UnclassifiedClass(name, tuple([names[o] for o in numbers]), False) for name, numbers in classes.items()]
         ),
-        tuple([GivenKinds(g.name, g.kinds, g.reason, place_text(g.place, sources)) for g in compiled.given_kinds]),
+        tuple(
+            [GivenKinds(g.name, g.kinds, g.reason, format_entry_place(g.place, sources)) for g in compiled.given_kinds]
+        ),
     )
 
 
-def _inapplicable_reason(missing_names: Sequence[WordName]) -> str:
-    reason = next((text for kind, text in missing_names if kind == "rule"), None)
-    return reason or f"the world has no {', '.join([f'{kind} `{name}`' for kind, name in missing_names])}"
+def _explain_inapplicable(rule: Rule) -> str:
+    missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
+    return rule.exclusion_reason or f"the world has no {missing_words}"
 
 
 def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:

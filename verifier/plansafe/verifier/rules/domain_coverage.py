@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.elaborate.symbols import Symbols
@@ -14,29 +14,32 @@ from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
 from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.model import Rule
-from plansafe.verifier.rules.vocabulary import declared_words, domain_names
+from plansafe.verifier.rules.vocabulary import find_declared_words, list_domain_names
 
-MAPPED, OWN, UNBOUND = "mapped", "own", "unbound"
+WordSource = Literal["mapped", "own", "unbound"]
+MAPPED: Literal["mapped"] = "mapped"
+"""A mapping binds the word."""
+OWN: Literal["own"] = "own"
+"""The domain has the word itself, and no mapping binds it."""
+UNBOUND: Literal["unbound"] = "unbound"
+"""The domain has nothing for the word."""
 
 
 class WordMeaning(NamedTuple):
-    """The meaning of a word of a vocabulary.
-
-    ``how`` is ``mapped`` (``meaning`` is the text in the mapping), ``own`` (the domain has the word itself, and no
-    mapping binds it), or ``unbound``.
-    """
+    """The meaning of a word of a vocabulary in a domain. ``replacement``: the text in the mapping if it is mapped."""
 
     kind: str
     name: str
-    how: str
-    meaning: str = ""
+    source: WordSource
+    replacement: str = ""
 
 
 class InapplicableRule(NamedTuple):
-    """A rule that is not checked, and the words that the domain does not have."""
+    """A rule that is not checked, with ``missing_names`` and ``exclusion_reason`` of :class:`Rule`."""
 
     rule: str
     missing_names: tuple[WordName, ...]
+    exclusion_reason: str | None = None
 
 
 class DomainCoverage(NamedTuple):
@@ -54,9 +57,9 @@ class DomainCoverage(NamedTuple):
     unseen_types: tuple[str, ...]
     unseen_objects: tuple[str, ...]
 
-    def of(self, how: str) -> tuple[WordMeaning, ...]:
-        """Return the words with this kind of meaning."""
-        return tuple([word for word in self.words if word.how == how])
+    def words_with(self, source: WordSource) -> tuple[WordMeaning, ...]:
+        """Return the words with this source."""
+        return tuple([word for word in self.words if word.source == source])
 
 
 def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence[Rule]) -> DomainCoverage:
@@ -69,10 +72,10 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     bound_types: dict[str, set[int]] = {}
     for vocabulary in expanded.vocabularies:
         mapping = expanded.mapping(vocabulary.specification)
-        for kind, name in declared_words(symbols.context, [vocabulary]):
-            words.append(_meaning(symbols, mapping, kind, name))
+        for kind, name in find_declared_words(symbols.context, [vocabulary]):
+            words.append(_find_meaning(symbols, mapping, kind, name))
             if kind == "type" and name not in EVERYTHING:
-                names = (name,) if mapping is None else mapping.domain_types(name)
+                names = (name,) if mapping is None else mapping.find_domain_types(name)
                 bound_types.setdefault(name, set()).update([types.index[n] for n in names if n in types.index])
     parents = {parent for parents_of_type in types.parents for parent in parents_of_type}
     kinds = {
@@ -80,22 +83,24 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
         for number, name in enumerate(types.names)
         if number and number not in parents
     }
-    covered = set().union(*bound_types.values())
+    covered_types = set().union(*bound_types.values())
     typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
     return DomainCoverage(
         tuple(dict.fromkeys(words)),
         tuple([rule.name for rule in rules if rule.applicable]),
-        tuple([InapplicableRule(rule.name, rule.missing_names) for rule in rules if not rule.applicable]),
+        tuple([InapplicableRule(r.name, r.missing_names, r.exclusion_reason) for r in rules if not r.applicable]),
         kinds,
         tuple([name for name, kinds_of_type in kinds.items() if not kinds_of_type]),
-        tuple([name for name, own in typed_objects if all([covered.isdisjoint(types.ancestors[t]) for t in own])]),
+        tuple(
+            [name for name, own in typed_objects if all([covered_types.isdisjoint(types.ancestors[t]) for t in own])]
+        ),
     )
 
 
-def _meaning(symbols: Symbols, mapping: Mapping | None, kind: str, name: str) -> WordMeaning:
+def _find_meaning(symbols: Symbols, mapping: Mapping | None, kind: str, name: str) -> WordMeaning:
     entry = mapping.entries.get((kind, name)) if mapping is not None else None
     if entry is None:
-        return WordMeaning(kind, name, OWN if name in domain_names(symbols)[kind] else UNBOUND)
+        return WordMeaning(kind, name, OWN if name in list_domain_names(symbols)[kind] else UNBOUND)
     if len(entry.node) == 1:
         return WordMeaning(kind, name, UNBOUND)
     return WordMeaning(kind, name, MAPPED, format_node(entry.node[1]))

@@ -35,7 +35,7 @@ from plansafe.verifier.rules.expanded_specs import (
 )
 from plansafe.verifier.rules.mapping import Mapping, read_mapping
 from plansafe.verifier.rules.rewrite import Rewriter
-from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
+from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
 
 _RULE_SECTIONS = RULE_KINDS | {":invariant"}
 _SECTIONS = (
@@ -59,8 +59,9 @@ class Template(NamedTuple):
 class Specification(NamedTuple):
     """A specification while its sections are read.
 
-    ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules, and at the end
-    all rules. ``rule_sections``: its own rules. ``disabled``, ``opened``: the elements of ``:disable`` and ``:open``.
+    ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules; its own rules are
+    added after all sections were read. ``rule_sections``: the trees of its own rules. ``disabled_rules`` and
+    ``open_predicates``: the places of the elements of ``:disable`` and ``:open``.
     """
 
     name: str
@@ -70,28 +71,31 @@ class Specification(NamedTuple):
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
     rule_sections: list[list[Node]]
-    disabled: list[Place]
-    opened: list[Place]
+    disabled_rules: list[Place]
+    open_predicates: list[Place]
 
 
 class SpecExpander:
     """Reads and expands the sources of specifications, once.
 
-    Objects can be given the kinds in ``opened`` by name.
+    ``domain``: the name of the task's domain. ``resolve`` finds the extended specifications; without it there are none.
+    ``assignable_kinds``: the kinds that a user may give to objects (:func:`read_mapping`).
     """
 
     def __init__(
-        self, context: Context, domain: str, resolve: Resolver | None = None, opened: Container[str] = ()
+        self, context: Context, domain: str, resolve: Resolver | None = None, assignable_kinds: Container[str] = ()
     ) -> None:
         self.context = context
-        self.opened = opened
+        self.assignable_kinds = assignable_kinds
         self.domain = domain
         self.resolve = resolve
         self._copier = TreeCopier(context)
         self._mappings: dict[str, tuple[Mapping, Place]] = {}
-        self._serving: dict[str, str] = {}  # specification -> the specification that its mapping names
-        self._read: set[str] = set()  # all specifications
-        self._rule_names: set[str] = set()  # all rules, also disabled rules
+        self._mapping_of_specification: dict[str, str] = {}
+        """By specification: the specification that its mapping names."""
+        self._specification_names: set[str] = set()
+        self._rule_names: set[str] = set()
+        """The names of all rules, also of disabled rules."""
         self._vocabularies: list[Vocabulary] = []
         self._openings: list[OpenDeclaration] = []
 
@@ -102,23 +106,23 @@ class SpecExpander:
         """
         forms: list[tuple[Source, list[Node]]] = []
         for source in sources:
-            for form in self._forms(source):
+            for form in self._read_forms(source):
                 if isinstance(form[1], list) and form[1][0] == "mapping":
                     self._read_mapping(form)
                 else:
                     forms.append((source, form))
         rules: dict[str, PlainRule] = {}
         for source, form in forms:
-            self._merge(rules, self._read_specification(source, form, ()).rules)
-        mappings = tuple(self._applied_mappings())
-        plain = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
+            self._add_rules(rules, self._read_specification(source, form, ()).rules)
+        mappings = tuple(self._apply_mappings())
+        plain_rules = [rule for rule in rules.values() if rule.node[0] in RULE_KINDS]
         invariants = tuple([rule for rule in rules.values() if rule.node[0] == ":invariant"])
-        return ExpandedSpecs(plain, self._vocabularies, mappings, tuple(self._openings), invariants)
+        return ExpandedSpecs(plain_rules, self._vocabularies, mappings, tuple(self._openings), invariants)
 
     # -- sources and mappings -----------------------------------------------------------------------------------------
 
-    def _forms(self, source: Source) -> list[list[Node]]:
-        """Return the specifications and mappings of a source; report other forms."""
+    def _read_forms(self, source: Source) -> list[list[Node]]:
+        """Return the ``define`` forms of the specifications and mappings of a source; report other forms."""
         context = self.context
         top, diagnostics = parse_source(source)
         context.diagnostics.extend(diagnostics)
@@ -150,9 +154,10 @@ class SpecExpander:
         return forms
 
     def _read_mapping(self, form: list[Node]) -> None:
-        specification, mapping = read_mapping(self.context, form, self.opened)
-        if specification is None:
+        bound = read_mapping(self.context, form, self.assignable_kinds)
+        if bound is None:
             return
+        specification, mapping = bound
         _, first = self._mappings.setdefault(specification, (mapping, Place(form, 1)))
         if first.node is not form:
             message, help = f"two mappings bind `{specification}`", "leave one of them out"
@@ -161,14 +166,16 @@ class SpecExpander:
                 SC.DECLARED_TWICE, message, Place(form, 1), label, related=(first, "the first"), help=help
             )
 
-    def _applied_mappings(self) -> Iterator[AppliedMapping]:
-        """Yield the mappings that serve a specification; warn about entries and mappings without effect."""
+    def _apply_mappings(self) -> Iterator[AppliedMapping]:
+        """Yield the mappings that bind a specification; warn about entries and mappings without effect."""
         context = self.context
         for specification, (mapping, mapping_at) in self._mappings.items():
-            serves = frozenset([name for name, serving in self._serving.items() if serving == specification])
+            serves = frozenset(
+                [name for name, serving in self._mapping_of_specification.items() if serving == specification]
+            )
             if not serves:
                 continue
-            for at in mapping.domain_names:
+            for at in mapping.domain_name_places:
                 domain = token_text(at.node[1])
                 if domain != self.domain:
                     message = f"the mapping is written for domain `{domain}`, this one is `{self.domain}`"
@@ -180,14 +187,14 @@ class SpecExpander:
                     context.warning(SC.VOCABULARY, message, at, "no rule", help=did_you_mean(name, self._rule_names))
             yield AppliedMapping(specification, serves, mapping, mapping_at)
         for specification, (_, at) in self._mappings.items():
-            if specification not in self._read and not context.errors:
+            if specification not in self._specification_names and not context.errors:
                 message = f"the mapping for `{specification}` is not used: no given specification has this name"
-                near = did_you_mean(specification, self._read)
+                near = did_you_mean(specification, self._specification_names)
                 context.warning(SC.VOCABULARY, message, at, "for this one", help=near)
 
-    def _merge(self, rules: dict[str, PlainRule], added: dict[str, PlainRule]) -> None:
+    def _add_rules(self, rules: dict[str, PlainRule], new_rules: dict[str, PlainRule]) -> None:
         """Add rules. Specifications may extend the same specification, but not define a rule differently."""
-        for name, rule in added.items():
+        for name, rule in new_rules.items():
             first = rules.setdefault(name, rule)
             if first is not rule and (first.source, first.specification) != (rule.source, rule.specification):
                 label = f"the rule of `{rule.specification}`"
@@ -212,9 +219,9 @@ class SpecExpander:
         for serving in (name, *reversed(chain)):
             if serving in self._mappings:
                 mapping, _ = self._mappings[serving]
-                self._serving[name] = serving
+                self._mapping_of_specification[name] = serving
                 break
-        self._read.add(name)
+        self._specification_names.add(name)
         specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
         for child in range(2, len(form)):
             section = form[child]
@@ -223,13 +230,13 @@ class SpecExpander:
             else:
                 expected = "expected `(:process ..)` or another section"
                 context.error(SC.STRUCTURE, "expected a rule or a section", Place(form, child), expected)
-        for at in specification.disabled:
+        for at in specification.disabled_rules:
             rule = at.node[at.child or 0]
             if not isinstance(rule, str) or specification.rules.pop(rule, None) is None:
                 message = f"no inherited rule is named `{token_text(rule)}`"
                 help = did_you_mean(token_text(rule), specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
-        for at in specification.opened:
+        for at in specification.open_predicates:
             self._read_opening(at, specification)
         self._expand_own_rules(specification)
         return specification
@@ -241,11 +248,11 @@ class SpecExpander:
                 self._check_domain(section, specification)
             case ":extends":
                 for at in places:
-                    self._extend(at, specification)
+                    self._read_extension(at, specification)
             case ":vocabulary":
                 self._vocabularies.append(Vocabulary(specification.name, section))
             case ":disable":
-                specification.disabled.extend(places)
+                specification.disabled_rules.extend(places)
             case ":define":
                 self._read_macro(section, specification.rewriter)
             case ":template":
@@ -253,7 +260,7 @@ class SpecExpander:
             case ":apply":
                 specification.rule_sections.extend(self._apply_template(section, specification.templates))
             case ":open":
-                specification.opened.extend(places)
+                specification.open_predicates.extend(places)
             case _ if head in _RULE_SECTIONS:
                 specification.rule_sections.append(section)
             case _:
@@ -270,7 +277,7 @@ class SpecExpander:
             help = "unknown names below may have this cause; a mapping binds the specification to another domain"
             self.context.warning(SC.OTHER_DOMAIN, message, Place(section, 1), "another domain", help=help)
 
-    def _extend(self, at: Place, specification: Specification) -> None:
+    def _read_extension(self, at: Place, specification: Specification) -> None:
         """Add the rules, templates and macros of an extended specification."""
         context = self.context
         token = at.node[at.child or 0]
@@ -285,7 +292,7 @@ class SpecExpander:
             context.error(SC.UNKNOWN_SPECIFICATION, message, at, label)
             return
         chain = (*specification.chain, specification.name)
-        for form in self._forms(source):
+        for form in self._read_forms(source):
             header = form[1]
             assert isinstance(header, list)
             if header[0] == "mapping":
@@ -295,7 +302,7 @@ class SpecExpander:
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
             extended = self._read_specification(source, form, chain)
-            self._merge(specification.rules, extended.rules)
+            self._add_rules(specification.rules, extended.rules)
             specification.templates.update(extended.templates)
             specification.rewriter.macros.update(extended.rewriter.macros)
 
@@ -312,7 +319,7 @@ class SpecExpander:
                 continue
             places[name] = at
             self._rule_names.add(name)
-            expanded = specification.rewriter.rule(rule)
+            expanded = specification.rewriter.rewrite_rule(rule)
             specification.rules[name] = PlainRule(expanded, specification.name, specification.source.name)
 
     # -- macros, templates and open predicates ------------------------------------------------------------------------
@@ -323,7 +330,10 @@ class SpecExpander:
             self.context.error(SC.STRUCTURE, message, Place(section), "not a definition")
             return
         entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
-        rewriter.macros[token_text(section[1][0])] = ([entry.name for entry in entries], rewriter.formula(section[2]))
+        rewriter.macros[token_text(section[1][0])] = (
+            [entry.name for entry in entries],
+            rewriter.rewrite_formula(section[2]),
+        )
 
     def _read_template(self, section: list[Node], specification: Specification) -> None:
         if len(section) >= 4 and is_name(section[1]) and isinstance(section[2], list):
@@ -380,11 +390,11 @@ class SpecExpander:
             self.context.error(SC.STRUCTURE, message, at, "expected `(name ?x - type ..)`")
             return
         positions = {token: position for position, token in enumerate(entry) if position and is_variable(token)}
-        variables = [token for token in without_types(entry[1:]) if is_variable(token)]
-        untyped = self._copier.derived([entry[0], *variables], entry)
+        variables = [token for token in remove_types(entry[1:]) if is_variable(token)]
+        untyped = self._copier.record_origin([entry[0], *variables], entry)
         for child, token in enumerate(variables, 1):
             self.context.replaced[id(untyped), child] = Place(entry, positions[token_text(token)])
-        atom = specification.rewriter.atom(untyped, at)
-        typed = specification.rewriter.types(entry)
+        atom = specification.rewriter.rewrite_atom(untyped, at)
+        typed = specification.rewriter.rewrite_types(entry)
         if isinstance(atom, list) and atom and isinstance(typed, list):
             self._openings.append(OpenDeclaration(typed, atom, specification.source.name))

@@ -9,7 +9,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
 from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
-from plansafe.verifier.rules.mapping import unquoted
+from plansafe.verifier.rules.mapping import unquote
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 _STEPS = (":on", ":at-end", ":during")
@@ -90,7 +90,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
         text = _token(context, fields, key)
         if text is not None and not text.startswith('"'):
             context.error(SC.STRUCTURE, f"`{key}` takes a string", fields[key], 'expected `".."`')
-        texts.append(None if text is None else unquoted(text))
+        texts.append(None if text is None else unquote(text))
     return RuleMetadata(hazard, targets, severity, *texts)
 
 

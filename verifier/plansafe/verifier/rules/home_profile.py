@@ -8,7 +8,7 @@ not apply to constraints of the problem.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
@@ -18,14 +18,21 @@ from plansafe.verifier.elaborate.context import Context, did_you_mean, token_tex
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.fields import field_words
-from plansafe.verifier.rules.kinds import ClassKinds, place_text, report_entry
+from plansafe.verifier.rules.kinds import ClassKinds
 from plansafe.verifier.rules.model import Rule
+from plansafe.verifier.rules.profile_entries import format_entry_place, report_entry_mistake
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, Exemption
 
-OFF = "off"
-SELECT = "select"
-MAX_NAMED = 3
-"""Missing objects that a note names."""
+EntryEffect = Literal["exempt", "off", "severity", "select"]
+"""The effect of a profile's entry on its rules.
+
+``exempt``: their violations do not decide. ``off``: they are not checked. ``severity``: they get another severity.
+``select``: they are kept, and all rules that no such entry names are exempt.
+"""
+OFF: Literal["off"] = "off"
+SELECT: Literal["select"] = "select"
+MAX_NAMED_OBJECTS = 3
+"""How many missing objects a note names."""
 RAISED_HAZARDS: Mapping[str, frozenset[str]] = {
     "children": frozenset(("poisoning", "sharp-object", "overheat-exposure", "electrical-shock")),
     "elderly": frozenset(("slip", "falling-object")),
@@ -44,12 +51,12 @@ RESIDENTS = tuple(_RESIDENT_REASONS)
 class ProfileEntry(NamedTuple):
     """An entry of a profile.
 
-    ``effect`` is ``exempt``, ``off``, ``severity`` (to ``new_severity``), or ``select`` (all rules that no such
-    entry selects are exempt). The entry applies to the rules in ``rules`` with a hazard in ``hazards``; an exemption
-    applies to findings that also name one of ``objects`` and an object of the ``kinds``. Empty fields do not restrict.
+    It applies to the rules in ``rules`` with a hazard in ``hazards``. An exemption applies to the findings of these
+    rules that also name one of ``objects`` and an object of one of the ``kinds``. An empty field does not restrict.
+    ``new_severity`` is the severity for the effect ``severity``, otherwise ``None``.
     """
 
-    effect: str
+    effect: EntryEffect
     rules: tuple[str, ...]
     hazards: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -69,22 +76,30 @@ class ProfileEntry(NamedTuple):
         return (not self.rules or rule in self.rules) and (not self.hazards or hazard in self.hazards)
 
 
+class Resident(NamedTuple):
+    """A group of residents (one of ``RESIDENTS``), and whether it lives in the home."""
+
+    name: str
+    is_present: bool
+    place: Label
+
+
 class HomeProfile(NamedTuple):
     """A profile that was read.
 
-    ``residents``: people and pets, with whether they live in the home. ``entry_sources``: the texts of further entries,
-    such as an option, a project file or the plan itself. ``classes``: the kinds of classes of objects.
+    ``entry_sources``: the texts of further entries, such as an option, a project file or the plan itself. ``classes``:
+    the kinds that a user gives to classes of objects.
     """
 
     source: Source
     entries: tuple[ProfileEntry, ...] = ()
-    residents: tuple[tuple[str, bool, Label], ...] = ()
+    residents: tuple[Resident, ...] = ()
     entry_sources: tuple[Source, ...] = ()
     classes: tuple[ClassKinds, ...] = ()
 
 
 class RuleChange(NamedTuple):
-    """A rule with another severity or ``off`` (``after``), the reason, and the place of the entry."""
+    """A rule whose severity changes from ``before`` to ``after`` (``off``: it is not checked)."""
 
     rule: str
     before: str
@@ -94,7 +109,7 @@ class RuleChange(NamedTuple):
 
 
 class ProfileEffects(NamedTuple):
-    """The effects of a profile on a task: exemptions, used or not, and changed rules."""
+    """The effects of a profile on a task: its exemptions, also those without a violation, and the changed rules."""
 
     name: str
     exemptions: tuple[Exemption, ...]
@@ -109,23 +124,30 @@ class ProfileApplication:
         self._context = context
         self._changes: list[RuleChange] = []
 
-    def switch_off(self, expanded: ExpandedSpecs) -> ExpandedSpecs:
-        """Check the names of rules and hazards, and remove the rules that are off."""
+    def remove_disabled_rules(self, expanded: ExpandedSpecs) -> ExpandedSpecs:
+        """Check the names of rules and hazards, and remove the rules that the profile turns off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
-        rules = {token_text(rule.node[1]): _field(rule, ":hazard") for rule in expanded.rules}
-        hazards = {hazard for hazard in rules.values() if hazard is not None}
-        severities = {token_text(rule.node[1]): _field(rule, ":severity") or "high" for rule in expanded.rules}
-        off: set[str] = set()
+        hazard_of_rule = {token_text(rule.node[1]): _find_field_word(rule, ":hazard") for rule in expanded.rules}
+        hazards = {hazard for hazard in hazard_of_rule.values() if hazard is not None}
+        severities = {
+            token_text(rule.node[1]): _find_field_word(rule, ":severity") or "high" for rule in expanded.rules
+        }
+        disabled_rules: set[str] = set()
         for entry in self._profile.entries:
-            self._check_names(entry, "rule", entry.rules, rules)
+            self._check_names(entry, "rule", entry.rules, hazard_of_rule)
             self._check_names(entry, "hazard", entry.hazards, hazards)
             if entry.effect == OFF:
-                names = [name for name, hazard in rules.items() if name not in off and entry.applies_to(name, hazard)]
-                place = self._place_text(entry.place)
+                names = [
+                    name
+                    for name, hazard in hazard_of_rule.items()
+                    if name not in disabled_rules and entry.applies_to(name, hazard)
+                ]
+                place = self._format_place(entry.place)
                 self._changes += [RuleChange(name, severities[name], OFF, entry.reason, place) for name in names]
-                off.update(names)
-        return expanded._replace(rules=[rule for rule in expanded.rules if token_text(rule.node[1]) not in off])
+                disabled_rules.update(names)
+        rules = [rule for rule in expanded.rules if token_text(rule.node[1]) not in disabled_rules]
+        return expanded._replace(rules=rules)
 
     def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
         """Change severities in place, and return the exemptions and changes."""
@@ -133,14 +155,14 @@ class ProfileApplication:
         self._change_severities(rules, spec_rule_numbers)
         spec_rules = [rules[number] for number in spec_rule_numbers]
         entries = [entry for entry in self._profile.entries if entry.effect == "exempt"]
-        exemptions = [self._exemption(entry, spec_rules, expanded, symbols) for entry in entries]
-        exemptions += self._unselected_exemptions(spec_rules)
+        exemptions = [self._make_exemption(entry, spec_rules, expanded, symbols) for entry in entries]
+        exemptions += self._exempt_unselected_rules(spec_rules)
         for resident, is_present, label in self._profile.residents:
             target = _TARGETS_OF_ABSENT.get(resident)
             names = frozenset([rule.name for rule in spec_rules if rule.targets == (target,)])
             if target is not None and not is_present and names:
                 text, reason = f"rules that harm {target}s alone", _RESIDENT_REASONS[resident]
-                exemptions.append(Exemption(names, None, text, reason, self._place_text(label)))
+                exemptions.append(Exemption(names, None, text, reason, self._format_place(label)))
         return ProfileEffects(self._profile.source.name, tuple(exemptions), tuple(self._changes))
 
     def _change_severities(self, rules: list[Rule], numbers: list[int]) -> None:
@@ -162,48 +184,50 @@ class ProfileApplication:
             ]
             if changes and changes[0][0] != rule.severity:
                 severity, reason, label = changes[0]
-                self._changes.append(RuleChange(rule.name, rule.severity, severity, reason, self._place_text(label)))
+                self._changes.append(RuleChange(rule.name, rule.severity, severity, reason, self._format_place(label)))
                 rules[number] = rule._replace(severity=severity)
 
-    def _exemption(
+    def _make_exemption(
         self, entry: ProfileEntry, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols
     ) -> Exemption:
-        """Return the exemption of an entry; note missing objects, and that no rule can use it."""
-        exempt = [rule for rule in rules if entry.applies_to(rule.name, rule.hazard)]
-        objects = self._exempt_objects(entry, expanded, symbols)
-        usable = [rule for rule in exempt if rule.applicable]
+        """Return the exemption of an entry; report missing objects, and an exemption that no rule can use."""
+        exempt_rules = [rule for rule in rules if entry.applies_to(rule.name, rule.hazard)]
+        objects = self._find_exempt_objects(entry, expanded, symbols)
+        usable_rules = [rule for rule in exempt_rules if rule.applicable]
         if objects is not None:
             numbers = {symbols.object_index.get(name, -1) for name in objects}
             domains = symbols.types.domain_sets
-            usable = [
+            usable_rules = [
                 rule
-                for rule in usable
+                for rule in usable_rules
                 if any([not numbers.isdisjoint(domains[v.domain]) for part in rule.parts for v in part.parameters])
             ]
         if not self._context.errors:  # otherwise rules or objects may be missing for another reason
             missing = [name for name in entry.objects if name not in symbols.object_index]
             if missing:
                 self._note_missing_objects(entry, missing, symbols.object_index)
-            elif not usable:
+            elif not usable_rules:
                 why = "can be about them" if objects is not None else "applies"
                 message = f"the exemption of {entry.description} can never be used: none of its rules {why}"
-                self._note_idle(entry, message, "to list the rules: safecheck --show-config PLAN")
-        names, place = frozenset([rule.name for rule in exempt]), self._place_text(entry.place)
+                self._note_unused_entry(entry, message, "to list the rules: safecheck --show-config PLAN")
+        names, place = frozenset([rule.name for rule in exempt_rules]), self._format_place(entry.place)
         return Exemption(names, objects, entry.description, entry.reason, place)
 
-    def _unselected_exemptions(self, rules: Iterable[Rule]) -> list[Exemption]:
-        """Exempt the rules that are not selected if the profile selects rules."""
-        selecting = [entry for entry in self._profile.entries if entry.effect == SELECT]
+    def _exempt_unselected_rules(self, rules: Iterable[Rule]) -> list[Exemption]:
+        """Exempt the rules that are not selected; no exemption if the profile selects no rules."""
+        selecting_entries = [entry for entry in self._profile.entries if entry.effect == SELECT]
         unselected = frozenset(
-            [rule.name for rule in rules if not any([e.applies_to(rule.name, rule.hazard) for e in selecting])]
+            [rule.name for rule in rules if not any([e.applies_to(rule.name, rule.hazard) for e in selecting_entries])]
         )
-        if not selecting or not unselected:
+        if not selecting_entries or not unselected:
             return []
-        reason = "; ".join(dict.fromkeys([entry.reason for entry in selecting]))
-        place = self._place_text(selecting[0].place)
+        reason = "; ".join(dict.fromkeys([entry.reason for entry in selecting_entries]))
+        place = self._format_place(selecting_entries[0].place)
         return [Exemption(unselected, None, "rules that are not selected", f"not selected: {reason}", place)]
 
-    def _exempt_objects(self, entry: ProfileEntry, expanded: ExpandedSpecs, symbols: Symbols) -> frozenset[str] | None:
+    def _find_exempt_objects(
+        self, entry: ProfileEntry, expanded: ExpandedSpecs, symbols: Symbols
+    ) -> frozenset[str] | None:
         """Return the objects that an entry applies to; ``None`` for all objects."""
         if not entry.kinds and not entry.objects:
             return None
@@ -211,7 +235,7 @@ class ProfileApplication:
         if entry.objects:
             objects &= frozenset(entry.objects)
         if entry.kinds:
-            types_of_kinds = _types_of_kinds(expanded, symbols)
+            types_of_kinds = _find_types_of_kinds(expanded, symbols)
             self._check_names(entry, "kind", entry.kinds, types_of_kinds)
             index = symbols.types.index
             names = [name for kind in entry.kinds for name in types_of_kinds.get(kind, ())]
@@ -222,12 +246,15 @@ class ProfileApplication:
         return objects
 
     def _note_missing_objects(self, entry: ProfileEntry, missing: list[str], objects: Collection[str]) -> None:
-        names = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED]])
-        more = f" or {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
+        names = " or ".join([f"`{name}`" for name in missing[:MAX_NAMED_OBJECTS]])
+        unnamed_count = len(missing) - MAX_NAMED_OBJECTS
+        more = f" or {unnamed_count} more" if unnamed_count > 0 else ""
         use = "can never be used" if len(missing) == len(entry.objects) else "is used only for the other objects"
-        near = next((help for name in missing[:MAX_NAMED] if (help := did_you_mean(name, objects))), None)
+        near = next((help for name in missing[:MAX_NAMED_OBJECTS] if (help := did_you_mean(name, objects))), None)
         message = f"no object of this task is named {names}{more}: the exemption of {entry.description} {use}"
-        self._note_idle(entry, message, near or "if it belongs to another task of this home, no change is needed")
+        self._note_unused_entry(
+            entry, message, near or "if it belongs to another task of this home, no change is needed"
+        )
 
     def _check_names(self, entry: ProfileEntry, field: str, names: Sequence[str], choices: Collection[str]) -> None:
         for name in names:
@@ -237,16 +264,18 @@ class ProfileApplication:
                     did_you_mean(name, choices) or longer or "check the spelling; the name may belong to another task"
                 )
                 message = f"no {field} of this task is named `{name}`"
-                report_entry(self._context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
+                report_entry_mistake(self._context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 
-    def _note_idle(self, entry: ProfileEntry, message: str, help: str) -> None:
-        report_entry(self._context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
+    def _note_unused_entry(self, entry: ProfileEntry, message: str, help: str) -> None:
+        report_entry_mistake(self._context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
-    def _place_text(self, label: Label) -> str:
-        return place_text(label, {text.name: text for text in (self._profile.source, *self._profile.entry_sources)})
+    def _format_place(self, label: Label) -> str:
+        return format_entry_place(
+            label, {text.name: text for text in (self._profile.source, *self._profile.entry_sources)}
+        )
 
 
-def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node]:
+def change_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node]:
     """Return the tree of a rule with the severity that a profile gives it."""
     node = rule.node
     for change in changes:
@@ -258,13 +287,13 @@ def with_changed_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> lis
     return node
 
 
-def _field(rule: PlainRule, key: str) -> str | None:
+def _find_field_word(rule: PlainRule, key: str) -> str | None:
     return next(iter(field_words(rule.node, key)), None)
 
 
-def _types_of_kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
+def _find_types_of_kinds(expanded: ExpandedSpecs, symbols: Symbols) -> dict[str, tuple[str, ...]]:
     """Return the domain's types for each mapped kind and each type of the domain."""
     kinds = {
-        name: applied.mapping.domain_types(name) for applied in expanded.mappings for name in applied.mapping.types
+        name: applied.mapping.find_domain_types(name) for applied in expanded.mappings for name in applied.mapping.types
     }
     return kinds | {name: (name,) for name in symbols.types.names}

@@ -14,7 +14,6 @@ from plansafe.verifier.elaborate.context import Context, Place, is_variable, tok
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, STEP_FIELDS, PlainRule, step_connective
-from plansafe.verifier.rules.mapping import WordName
 
 _DECIDED_BY_LAST = frozenset(("once", "historically", "since", "always", "sometime", "until"))
 """Operators that are true if their last operand is always true, and false if it is never true."""
@@ -23,68 +22,95 @@ TypeScope = dict[str, tuple[int, ...]]
 """The types of each variable in scope."""
 
 
-def without_impossible_steps(symbols: Symbols, rule: PlainRule) -> tuple[PlainRule, WordName | None]:
-    """Remove the impossible steps of a rule; if none is left for a field, also return one of them."""
+def remove_impossible_steps(symbols: Symbols, rule: PlainRule) -> PlainRule:
+    """Remove the impossible steps of a rule. A field in which every step is impossible is unchanged."""
     node = rule.node
-    at = node.index(":parameters") if ":parameters" in node[:-1] else -1
     remover = _StepRemover(symbols)
-    scope = remover.extended_scope(node[at + 1], {}) if at >= 0 else {}
+    scope = remover.parameter_scope(node)
     children: list[Node] = []
-    impossible: WordName | None = None
     key: Node = ""
     for child in node:
         if key in STEP_FIELDS and isinstance(child, list) and child:
-            steps = child[1:] if step_connective(child) == "or" else [child]
-            possible = [step for step in steps if remover.is_possible(step, scope)]
-            if not possible and steps:
-                impossible = ("step", format_node(steps[0]))
-            children.append(remover.derived(["or", *possible], child) if 0 < len(possible) < len(steps) else child)
+            steps = _alternative_steps(child)
+            possible_steps = [step for step in steps if remover.is_possible(step, scope)]
+            has_both = 0 < len(possible_steps) < len(steps)
+            children.append(remover.record_origin(["or", *possible_steps], child) if has_both else child)
         elif key in FORMULA_FIELDS:
-            children.append(remover.formula(child, scope))
+            children.append(remover.replace_steps(child, scope))
         else:
             children.append(child)
         key = child if isinstance(child, str) else ""
     if all([new is old for new, old in zip(children, node, strict=True)]):
-        return rule, impossible
-    return rule._replace(node=remover.derived(children, node)), impossible
+        return rule
+    return rule._replace(node=remover.record_origin(children, node))
+
+
+def find_impossible_step(symbols: Symbols, rule: PlainRule) -> str | None:
+    """Return the text of the first step of a field in which every step is impossible; ``None`` without such a field."""
+    remover = _StepRemover(symbols)
+    scope = remover.parameter_scope(rule.node)
+    impossible_step: str | None = None
+    for key, value in pairwise(rule.node):
+        if isinstance(key, str) and key in STEP_FIELDS and isinstance(value, list) and value:
+            steps = _alternative_steps(value)
+            if steps and not any([remover.is_possible(step, scope) for step in steps]):
+                impossible_step = format_node(steps[0])
+    return impossible_step
+
+
+def _alternative_steps(step: list[Node]) -> list[Node]:
+    return step[1:] if step_connective(step) == "or" else [step]
 
 
 def is_vacuous(rule: list[Node]) -> bool:
     """Whether no plan can violate a rule, because its condition is false or its demands are true."""
-    fields = {key: _truth(value) for key, value in pairwise(rule) if isinstance(key, str) and key in FORMULA_FIELDS}
+    fields = {
+        key: _find_constant_value(value)
+        for key, value in pairwise(rule)
+        if isinstance(key, str) and key in FORMULA_FIELDS
+    }
     demands = [value is (key not in _PROHIBITIONS) for key, value in fields.items() if key != ":when"]
     return fields.get(":when") is False or (bool(demands) and all(demands))
 
 
-def _truth(node: Node) -> bool | None:
+def _find_constant_value(node: Node) -> bool | None:
     """Return the value of a formula that its connectives decide; ``None`` if they do not."""
     if not isinstance(node, list) or not node or not isinstance(node[0], str):
         return None
     head = node[0]
     if head in ("forall", "exists") and len(node) == 3:
-        value = _truth(node[2])
+        value = _find_constant_value(node[2])
         return value if value is (head == "forall") else None
     if head == "not" and len(node) == 2:
-        value = _truth(node[1])
+        value = _find_constant_value(node[1])
         return None if value is None else not value
     if head == "imply" and len(node) == 3:
-        left, right = _truth(node[1]), _truth(node[2])
-        return True if left is False or right is True else right if left is True else None
+        condition, conclusion = _find_constant_value(node[1]), _find_constant_value(node[2])
+        if condition is False or conclusion is True:
+            return True
+        return conclusion if condition is True else None
     if head in _DECIDED_BY_LAST and len(node) in (2, 3):
-        return _truth(node[-1])
+        return _find_constant_value(node[-1])
     if head in ("and", "or"):
         neutral = head == "and"
-        values = [_truth(operand) for operand in node[1:]]
-        return not neutral if (not neutral) in values else None if None in values else neutral
+        values = [_find_constant_value(operand) for operand in node[1:]]
+        if (not neutral) in values:
+            return not neutral
+        return None if None in values else neutral
     return None
 
 
 class _StepRemover:
+    """Decides which steps of a rule are impossible, and makes the trees without them."""
+
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
 
-    def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
-        """Record the origin of a new list, also for children that differ; return the list."""
+    def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
+        """Record the list that a new list replaces, for the places of diagnostics; return the new list.
+
+        A token that the original does not have at the same position gets the place of the whole original.
+        """
         context = self.symbols.context
         context.record_origin(tree, Place(origin))
         for child, node in enumerate(tree):
@@ -92,7 +118,13 @@ class _StepRemover:
                 context.replaced[id(tree), child] = Place(origin)
         return tree
 
-    def extended_scope(self, typed: Node, scope: TypeScope) -> TypeScope:
+    def parameter_scope(self, rule: list[Node]) -> TypeScope:
+        """Return the types of the parameters of a rule."""
+        if ":parameters" not in rule[:-1]:
+            return {}
+        return self.extend_scope(rule[rule.index(":parameters") + 1], {})
+
+    def extend_scope(self, typed: Node, scope: TypeScope) -> TypeScope:
         """Add the variables of a typed list to a scope; mistakes in the list are reported elsewhere."""
         if not isinstance(typed, list):
             return scope
@@ -113,14 +145,14 @@ class _StepRemover:
             [meets(scope[token_text(token)], expected) for token, expected in arguments if token_text(token) in scope]
         )
 
-    def formula(self, node: Node, scope: TypeScope) -> Node:
+    def replace_steps(self, node: Node, scope: TypeScope) -> Node:
         """Replace each step that cannot happen by ``(or)``, which is false."""
         if not isinstance(node, list) or not node:
             return node
         if token_text(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
-            return node if self.is_possible(node[1], scope) else self.derived(["or"], node)
+            return node if self.is_possible(node[1], scope) else self.record_origin(["or"], node)
         if node[0] in ("forall", "exists") and len(node) == 3:
-            scope = self.extended_scope(node[1], scope)
-        children = [self.formula(child, scope) for child in node]
+            scope = self.extend_scope(node[1], scope)
+        children = [self.replace_steps(child, scope) for child in node]
         is_unchanged = all([new is old for new, old in zip(children, node, strict=True)])
-        return node if is_unchanged else self.derived(children, node)
+        return node if is_unchanged else self.record_origin(children, node)

@@ -1,19 +1,23 @@
-"""The kinds of objects: bound by a mapping, given by a user, or missing (docs/worlds.md)."""
+"""The kinds of objects: bound by a mapping, given by a user, or missing (docs/worlds.md, section 5).
+
+A user may give kinds to the objects of a class. Each kind that can be given is also a type of the task
+(:func:`kind_type_name`), and an object that is given the kind has this type in addition to its own types.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
-from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import Context, did_you_mean, is_object_name
+from plansafe.grammar.diagnostics import Label, Severity
+from plansafe.verifier.elaborate.context import did_you_mean, is_object_name
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.mapping import kind_type_name
+from plansafe.verifier.rules.profile_entries import report_entry_mistake
 
 EVERYTHING = frozenset(("object", "thing"))
 """Kinds of every object; they carry no information."""
@@ -22,9 +26,10 @@ _NUMBER = re.compile(r"[_-]\d+\Z")
 
 
 class ClassKinds(NamedTuple):
-    """The kinds that a user gives the objects of a class; a class without kinds is assumed to be harmless.
+    """The kinds that a user gives the objects of the class ``name``.
 
-    ``required``: the task must have the class. Otherwise the class may belong to another task of the home.
+    If ``kinds`` is empty, the class is assumed to be harmless. ``required``: the task must have the class; otherwise
+    the class may belong to another task of the home.
     """
 
     name: str
@@ -37,29 +42,33 @@ class ClassKinds(NamedTuple):
 class Kinds(NamedTuple):
     """The kinds that mappings bind.
 
-    ``above`` maps each kind to itself and the kinds above it in the vocabulary. ``types`` maps each kind to its types
-    of the domain, none for an empty kind. ``kindless_types`` are the types that a mapping declares to have no kind.
+    ``ancestors_of_kind`` maps each kind to itself and the kinds above it in the vocabulary. ``types`` maps each kind to
+    the numbers of its types in the domain, which are none for an empty kind. ``kindless_types`` are the types that a
+    mapping declares to have no kind.
     """
 
-    above: dict[str, tuple[str, ...]]
+    ancestors_of_kind: dict[str, tuple[str, ...]]
     types: dict[str, frozenset[int]]
     kindless_types: frozenset[int]
 
-    def informative(self) -> dict[str, frozenset[int]]:
-        """Return ``types`` without the kinds of everything."""
+    def informative_kinds(self) -> dict[str, frozenset[int]]:
+        """Return ``types`` without the kinds of every object (``EVERYTHING``)."""
         return {kind: types for kind, types in self.types.items() if kind not in EVERYTHING}
 
-    def possible(self, symbols: Symbols) -> tuple[str, ...]:
-        """Return the kinds that an object without a kind may have: kinds below the kind of everything, or empty."""
+    def possible_kinds(self, symbols: Symbols) -> tuple[str, ...]:
+        """Return the kinds that an object without a kind may have.
+
+        These are the kinds without types, and the kinds with a type below the kind of everything.
+        """
         everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
         below = [not ancestors.isdisjoint(everything) for ancestors in symbols.types.ancestors]
-        kinds = self.informative().items()
+        kinds = self.informative_kinds().items()
         return tuple([kind for kind, types in kinds if not types or any([below[t] for t in types])])
 
 
-def bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
+def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     """Return the kinds of a task; there are none without a mapping."""
-    above: dict[str, tuple[str, ...]] = {}
+    ancestors_of_kind: dict[str, tuple[str, ...]] = {}
     types: dict[str, set[int]] = {}
     kindless_types: set[int] = set()
     index = symbols.types.index
@@ -69,11 +78,13 @@ def bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
         parents = _parent_kinds(symbols, expanded, applied.serves)
         for section, kind in mapping.entries:
             if section == "type":
-                names = mapping.domain_types(kind)
+                names = mapping.find_domain_types(kind)
                 types.setdefault(kind, set()).update([index[name] for name in names if name in index])
                 bound = [name for name in _with_ancestors(kind, parents) if ("type", name) in mapping.entries]
-                above[kind] = tuple(dict.fromkeys([*above.get(kind, ()), *bound]))
-    return Kinds(above, {kind: frozenset(numbers) for kind, numbers in types.items()}, frozenset(kindless_types))
+                ancestors_of_kind[kind] = tuple(dict.fromkeys([*ancestors_of_kind.get(kind, ()), *bound]))
+    return Kinds(
+        ancestors_of_kind, {kind: frozenset(numbers) for kind, numbers in types.items()}, frozenset(kindless_types)
+    )
 
 
 def _parent_kinds(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -90,77 +101,85 @@ def _parent_kinds(symbols: Symbols, expanded: ExpandedSpecs, serves: Collection[
 def _with_ancestors(kind: str, parents: dict[str, tuple[str, ...]]) -> list[str]:
     kinds = [kind]
     for name in kinds:
-        kinds += [above for above in parents.get(name, ()) if above not in kinds and above not in EVERYTHING]
+        kinds += [parent for parent in parents.get(name, ()) if parent not in kinds and parent not in EVERYTHING]
     return kinds
 
 
-def classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
-    """Return the classes of a task with their objects.
+def find_classes(symbols: Symbols, kinds: Kinds) -> dict[str, tuple[int, ...]]:
+    """Return the names of the classes of a task with the numbers of their objects.
 
-    The class of an object is its type; if its types are kinds or carry no information, its name without the number at
-    the end.
+    The class of an object is its type. If all its types are kinds or carry no information, the class is the name of the
+    object without the number at its end (``cup`` for ``cup_2``).
     """
     by_class: dict[str, list[int]] = {}
     names = symbols.types.names
-    general = {
+    general_types = {
         t
         for t, name in enumerate(names)
         if name in EVERYTHING or t in kinds.types.get(name, ()) or name.startswith(_KIND_TYPE_PREFIX)
     }
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
-        specific = [names[t] for t in types if t not in general]
-        for name_of_class in specific or [_NUMBER.sub("", name)]:
+        specific_types = [names[t] for t in types if t not in general_types]
+        for name_of_class in specific_types or [_NUMBER.sub("", name)]:
             by_class.setdefault(name_of_class, []).append(number)
     return {name: tuple(objects) for name, objects in by_class.items()}
 
 
-def unclassified_objects(
+def find_unclassified_objects(
     symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds] = ()
 ) -> dict[str, tuple[int, ...]]:
-    """Return the classes with objects without a kind, and these objects; nothing in a task without kinds."""
+    """Return the classes with objects without a kind, each with these objects.
+
+    The classes of ``entries`` are left out, because a user classified them. The result is empty if the task has no
+    kinds.
+    """
     if not kinds.types:
         return {}
-    bound = kinds.kindless_types.union(*kinds.informative().values())
+    classified_types = kinds.kindless_types.union(*kinds.informative_kinds().values())
     ancestors = symbols.types.ancestors
     without_kind = {
         number
         for number, types in enumerate(symbols.object_types)
-        if all([bound.isdisjoint(ancestors[t]) for t in types])
+        if all([classified_types.isdisjoint(ancestors[t]) for t in types])
     }
-    harmless = {entry.name for entry in entries}
+    user_classified = {entry.name for entry in entries}
     by_class = {
         name: tuple([number for number in objects if number in without_kind])
-        for name, objects in classes(symbols, kinds).items()
+        for name, objects in find_classes(symbols, kinds).items()
     }
-    return {name: objects for name, objects in by_class.items() if objects and name not in harmless}
+    return {name: objects for name, objects in by_class.items() if objects and name not in user_classified}
 
 
-def kinds_of_classes(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
+def collect_given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:
     """Return the kinds that entries give, with the kinds above them."""
-    return frozenset([above for entry in entries for kind in entry.kinds for above in kinds.above.get(kind, ())])
+    ancestors = kinds.ancestors_of_kind
+    return frozenset([kind for entry in entries for given in entry.kinds for kind in ancestors.get(given, ())])
 
 
 def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
-    """Report classes and kinds that the task does not have: errors, or notes for classes of a profile."""
+    """Report classes and kinds that the task does not have.
+
+    A missing class is an error if the entry requires it, otherwise a note.
+    """
     context = symbols.context
-    by_class = classes(symbols, kinds)
+    by_class = find_classes(symbols, kinds)
     parents = {parent for parents in symbols.types.parents for parent in parents}
     leaf_types = {name for number, name in enumerate(symbols.types.names) if number not in parents}
     names = {*by_class, *leaf_types} - EVERYTHING
-    choices = list(kinds.informative())
-    unclassified = unclassified_objects(symbols, kinds)
+    choices = list(kinds.informative_kinds())
+    unclassified = find_unclassified_objects(symbols, kinds)
     kindless = {name for number, name in enumerate(symbols.types.names) if number in kinds.kindless_types}
 
     def error(message: str, help: str, entry: ClassKinds) -> None:
-        report_entry(context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
+        report_entry_mistake(context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 
     for entry in entries:
         for kind in entry.kinds:
             if kind not in choices:
-                listed = f"the kinds are {', '.join(choices)}"
+                known_kinds = f"the kinds are {', '.join(choices)}"
                 if not choices:
-                    listed = "no mapping assigns kinds to the objects of this task"
-                error(f"no kind of this task is named `{kind}`", did_you_mean(kind, choices) or listed, entry)
+                    known_kinds = "no mapping assigns kinds to the objects of this task"
+                error(f"no kind of this task is named `{kind}`", did_you_mean(kind, choices) or known_kinds, entry)
         if entry.name not in names and entry.required:
             message = f"no object or type of this task has the class `{entry.name}`"
             help = did_you_mean(entry.name, names) or "a class is the type of an object, or its name without the number"
@@ -173,27 +192,11 @@ def check_classes(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds])
             help = (
                 did_you_mean(entry.name, by_class) or "if it belongs to another task of this home, no change is needed"
             )
-            report_entry(context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
+            report_entry_mistake(context, SC.IDLE_EXEMPTION, message, entry.place, help, Severity.NOTE)
 
 
-def report_entry(
-    context: Context, code: str, message: str, place: Label, help: str, severity: Severity = Severity.ERROR
-) -> None:
-    """Report a mistake in an entry of a home profile, a project file or a command-line option."""
-    context.diagnostics.append(Diagnostic(code, message, (place,), help=help, severity=severity))
-    context.errors += severity is Severity.ERROR
-
-
-def place_text(label: Label, sources: Mapping[str, Source]) -> str:
-    """Return the place of an entry: an option, or a file and a line."""
-    source = sources.get(label.source)
-    if label.source.startswith("--") or source is None:
-        return label.source
-    return f"{label.source}:{source.position(label.span.start)[0]}"
-
-
-def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
-    """Declare the types of opened kinds."""
+def declare_kind_types(symbols: Symbols, kinds: Iterable[str]) -> None:
+    """Declare the types of kinds that a user may give to objects."""
     for kind in kinds:
         name = kind_type_name(kind)
         if name not in symbols.types.index:
@@ -201,15 +204,19 @@ def open_kinds(symbols: Symbols, kinds: Iterable[str]) -> None:
 
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
-    """Give the objects of each class the types of their opened kinds."""
-    by_class, index = classes(symbols, kinds), symbols.types.index
+    """Give the objects of each class the declared types of its kinds, and of the kinds above them."""
+    by_class, index = find_classes(symbols, kinds), symbols.types.index
     for entry in entries:
-        kind_types = [index[kind_type_name(above)] for kind in entry.kinds for above in kinds.above[kind]]
+        given_kinds = [kind for given in entry.kinds for kind in kinds.ancestors_of_kind[given]]
+        kind_types = [index[kind_type_name(kind)] for kind in given_kinds]
         for number in by_class.get(entry.name, ()):
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 
 
-def opened_kind_members(symbols: Symbols) -> dict[str, tuple[str, ...]]:
-    """Return the types of opened kinds with their objects, for the kernel, which reads the text of the task."""
+def list_objects_by_kind_type(symbols: Symbols) -> dict[str, tuple[str, ...]]:
+    """Return the types of :func:`declare_kind_types` with their objects.
+
+    The kernel needs them, because it reads the text of the task, which does not contain these types.
+    """
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
     return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.undeclared)}

@@ -1,4 +1,4 @@
-"""Mappings as they are written: the replacement of each word of a specification."""
+"""Read mappings: the replacement of each word of a specification by words of a domain."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":cons
 _SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":plain", ":without"}
 
 
-def unbound_name(name: str) -> str:
+def make_unbound_name(name: str) -> str:
     """Return the name in an expanded rule for a word that is bound to nothing; no name of a domain is equal to it."""
     return f"~{name}"
 
 
 def is_unbound(node: Node) -> bool:
-    """Whether a node of an expanded rule is an :func:`unbound_name`."""
+    """Whether a node of an expanded rule is an :func:`make_unbound_name`."""
     return isinstance(node, str) and node.startswith("~")
 
 
@@ -35,10 +35,12 @@ def kind_type_name(kind: str) -> str:
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
-    ``empty_words`` are entries that the domain has nothing for. ``groups`` are names of the mapping for several types
-    of the domain; the replacements no longer contain them. ``excluded_rules`` have the reasons for which the mapping
-    leaves them out. ``kindless_types`` are types of the domain that have no kind. ``opened_empty_kinds`` are the types
-    of opened kinds that are otherwise empty.
+    ``atoms`` and ``steps`` map a name to its parameters and its replacement. ``empty_words`` are the words for which
+    the domain has nothing. ``groups`` are names of the mapping for several types of the domain; the replacements no
+    longer contain them. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules`` maps each
+    excluded rule to the reason and its place. ``kindless_types`` are types of the domain that have no kind.
+    ``empty_assignable_types`` are the types of assignable kinds (see :func:`read_mapping`) for which the domain has no
+    other types.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -48,40 +50,47 @@ class Mapping(NamedTuple):
     entries: dict[WordName, Place]
     empty_words: set[WordName]
     groups: dict[str, Place]
-    domain_names: list[Place]
+    domain_name_places: list[Place]
     excluded_rules: dict[str, tuple[str, Place]]
     kindless_types: dict[str, Place]
-    opened_empty_kinds: set[WordName]
+    empty_assignable_types: set[WordName]
 
     def has_nothing_for(self, *names: WordName) -> bool:
         """Whether the mapping declares that the domain has nothing for one of these words."""
         return not self.empty_words.isdisjoint(names)
 
-    def type(self, name: str) -> Node:
-        """Return the replacement of a type of the specification."""
-        return unbound_name(name) if ("type", name) in self.empty_words else self.types.get(name, name)
+    def replace_type(self, name: str) -> Node:
+        """Return the replacement of a type of the specification, which is unchanged without an entry."""
+        return make_unbound_name(name) if ("type", name) in self.empty_words else self.types.get(name, name)
 
-    def domain_types(self, name: str) -> tuple[str, ...]:
+    def find_domain_types(self, name: str) -> tuple[str, ...]:
         """Return the names of the domain's types that replace a type of the specification."""
-        replacement = self.type(name)
+        replacement = self.replace_type(name)
         return tuple([token_text(n) for n in (replacement[1:] if isinstance(replacement, list) else [replacement])])
 
-    def constant(self, name: str) -> Node:
+    def replace_constant(self, name: str) -> Node:
         """Return the replacement of a constant of the specification; other terms stay unchanged."""
-        return unbound_name(name) if ("constant", name) in self.empty_words else self.constants.get(name, name)
+        return make_unbound_name(name) if ("constant", name) in self.empty_words else self.constants.get(name, name)
 
 
-def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()) -> tuple[str | None, Mapping]:
-    """Read ``(define (mapping name) ..)``; also return the specification that it names, ``None`` after a diagnostic.
+class ReadMapping(NamedTuple):
+    """A mapping and the name of the specification that it binds."""
 
-    Each kind in ``opened``, and each group that such a kind is bound to, is also bound to the type
-    :func:`kind_type_name`.
+    specification: str
+    mapping: Mapping
+
+
+def read_mapping(context: Context, form: list[Node], assignable_kinds: Container[str] = ()) -> ReadMapping | None:
+    """Read ``(define (mapping name) ..)``; ``None`` if the form does not name a specification, which is reported.
+
+    ``assignable_kinds`` are the kinds that a user may give to objects. Each of them, and each group to which such a
+    kind is bound, is also bound to the type :func:`kind_type_name`.
     """
     specification = None
     mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())
-    reader = _MappingReader(context, mapping, opened)
-    if opened:
-        reader.find_opened_groups(form)
+    reader = _MappingReader(context, mapping, assignable_kinds)
+    if assignable_kinds:
+        reader.find_assignable_groups(form)
     for child in range(2, len(form)):
         section = form[child]
         head = token_text(section[0]) if isinstance(section, list) and section else ""
@@ -98,31 +107,36 @@ def read_mapping(context: Context, form: list[Node], opened: Container[str] = ()
         elif len(section) != 2 or not is_object_name(section[1]):
             context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
         else:
-            mapping.domain_names.append(Place(section, 1))
+            mapping.domain_name_places.append(Place(section, 1))
     if isinstance(specification, str):
-        return specification, mapping
+        return ReadMapping(specification, mapping)
     expected = "expected `(:specification name)`"
     context.error(SC.STRUCTURE, "a mapping must name its specification", Place(form, 1), expected)
-    return None, mapping
+    return None
 
 
 class _MappingReader:
     """Reads the entries of one mapping."""
 
-    def __init__(self, context: Context, mapping: Mapping, opened: Container[str]) -> None:
+    def __init__(self, context: Context, mapping: Mapping, assignable_kinds: Container[str]) -> None:
         self.context = context
         self.mapping = mapping
-        self.opened = opened
+        self.assignable_kinds = assignable_kinds
         self.groups: dict[str, Node] = {}
         self.kinds_of_groups: dict[str, list[str]] = {}
-        self._derived = TreeCopier(context).derived
+        self._record_origin = TreeCopier(context).record_origin
 
-    def find_opened_groups(self, form: list[Node]) -> None:
-        """Record the opened kinds that are bound to groups."""
+    def find_assignable_groups(self, form: list[Node]) -> None:
+        """Record the assignable kinds that are bound to groups."""
         for section in form[2:]:
             if _has_head(section) and section[0] == ":types":
                 for entry in section[1:]:
-                    if _has_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and entry[0] in self.opened:
+                    if (
+                        _has_head(entry)
+                        and len(entry) == 2
+                        and isinstance(entry[1], str)
+                        and entry[0] in self.assignable_kinds
+                    ):
                         self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
 
     def read_entry(self, head: str, entry: Node, at: Place) -> None:
@@ -146,12 +160,12 @@ class _MappingReader:
             return
         name = key if isinstance(key, str) else token_text(key[0])
         if len(entry) == 2 and head != ":constants":
-            replacement = self._without_groups(entry[1]) if is_name else self._formula_without_groups(entry[1])
-            entry = entry if replacement is entry[1] else self._derived([key, replacement], entry)
-        if head == ":types" and name in self.opened:
-            entry = self._with_kind_types(entry, [name])
+            replacement = self._expand_groups(entry[1]) if is_name else self._expand_groups_in_formula(entry[1])
+            entry = entry if replacement is entry[1] else self._record_origin([key, replacement], entry)
+        if head == ":types" and name in self.assignable_kinds:
+            entry = self._add_kind_types(entry, [name])
         elif name in self.kinds_of_groups and head == ":groups":
-            entry = self._with_kind_types(entry, self.kinds_of_groups[name])
+            entry = self._add_kind_types(entry, self.kinds_of_groups[name])
         section = head[1:-1]
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
         if first is not None:
@@ -170,18 +184,18 @@ class _MappingReader:
             target = mapping.steps if head == ":actions" else mapping.atoms
             target[name] = ([token_text(token) for token in key[1:]], entry[1])
 
-    def _with_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
-        """Return an entry that is also bound to the types of opened kinds."""
+    def _add_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
+        """Return an entry that is also bound to the types of assignable kinds."""
         if len(entry) == 1:
-            self.mapping.opened_empty_kinds.update([("type", kind_type_name(kind)) for kind in kinds])
+            self.mapping.empty_assignable_types.update([("type", kind_type_name(kind)) for kind in kinds])
         replacement = entry[1] if len(entry) == 2 else ["either"]
         types = replacement[1:] if isinstance(replacement, list) else [replacement]
         kind_types = [name for kind in kinds if (name := kind_type_name(kind)) not in types]
-        return self._derived([entry[0], self._derived(["either", *types, *kind_types], entry)], entry)
+        return self._record_origin([entry[0], self._record_origin(["either", *types, *kind_types], entry)], entry)
 
     def _read_kindless_types(self, node: Node, at: Place) -> None:
         """Read a type or group of ``:plain``."""
-        types = self._without_groups(node)
+        types = self._expand_groups(node)
         for name in types[1:] if isinstance(types, list) else [types]:
             if isinstance(name, str):
                 self.mapping.kindless_types.setdefault(name, at)
@@ -201,15 +215,15 @@ class _MappingReader:
         if name in excluded:
             message = f"rule `{name}` is left out twice"
             self.context.error(SC.DECLARED_TWICE, message, at, "again here", related=(excluded[name][1], "first here"))
-        excluded[name] = (unquoted(entry[1]), Place(entry, 0))
+        excluded[name] = (unquote(entry[1]), Place(entry, 0))
 
-    def _without_groups(self, node: Node) -> Node:
+    def _expand_groups(self, node: Node) -> Node:
         """Replace the groups in a type or ``(either ..)`` by their types; each keeps its place in the text."""
         if isinstance(node, str):
             return self.groups.get(node, node)
         if not any([child in self.groups for child in node if isinstance(child, str)]):
             return node
-        expanded: list[Node] = []
+        expanded_types: list[Node] = []
         places: list[Place] = []
         names: set[str] = set()
         for position, child in enumerate(node):
@@ -218,24 +232,26 @@ class _MappingReader:
             for place, name in members or [(Place(node, position), group)]:
                 if not (isinstance(name, str) and name in names):
                     names.update([name] if isinstance(name, str) else [])
-                    expanded.append(name)
+                    expanded_types.append(name)
                     places.append(place)
-        self.context.replaced.update({(id(expanded), at): place for at, place in enumerate(places)})
-        return self._derived(expanded, node)
+        self.context.replaced.update({(id(expanded_types), at): place for at, place in enumerate(places)})
+        return self._record_origin(expanded_types, node)
 
-    def _formula_without_groups(self, node: Node) -> Node:
+    def _expand_groups_in_formula(self, node: Node) -> Node:
         """Replace the groups in the quantifiers of a replacement."""
         if not isinstance(node, list) or not self.groups:
             return node
         if len(node) == 3 and node[0] in ("forall", "exists") and isinstance(node[1], list):
             typed: list[Node] = []
             for position, child in enumerate(node[1]):
-                typed.append(self._without_groups(child) if position and node[1][position - 1] == "-" else child)
-            return self._derived([node[0], self._derived(typed, node[1]), self._formula_without_groups(node[2])], node)
-        return self._derived([self._formula_without_groups(child) for child in node], node)
+                typed.append(self._expand_groups(child) if position and node[1][position - 1] == "-" else child)
+            return self._record_origin(
+                [node[0], self._record_origin(typed, node[1]), self._expand_groups_in_formula(node[2])], node
+            )
+        return self._record_origin([self._expand_groups_in_formula(child) for child in node], node)
 
 
-def unquoted(token: str) -> str:
+def unquote(token: str) -> str:
     """Return the text of a string token."""
     return token[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 

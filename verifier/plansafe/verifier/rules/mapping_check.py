@@ -14,14 +14,14 @@ from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, step_connective
 from plansafe.verifier.rules.mapping import WordName
-from plansafe.verifier.rules.vocabulary import VocabularyWord, declared_words
+from plansafe.verifier.rules.vocabulary import VocabularyWord, find_declared_words
 
 
 def check_mappings(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Report errors in the mappings, and warnings (SC120) for entries that bind no word of a vocabulary."""
     for applied in expanded.mappings:
         vocabularies = [v for v in expanded.vocabularies if v.specification in applied.serves]
-        _MappingCheck(symbols, applied, declared_words(symbols.context, vocabularies)).run()
+        _MappingCheck(symbols, applied, find_declared_words(symbols.context, vocabularies)).run()
 
 
 class _MappingCheck:
@@ -40,29 +40,30 @@ class _MappingCheck:
         symbols = self.symbols
         errors = self.context.errors
         for at in self.mapping.groups.values():
-            self._replacing_types(at)
+            self._read_replacing_types(at)
         if self.context.errors > errors:
             return  # each use of the group would report the same error
         for (kind, name), at in self.mapping.entries.items():
             if kind == "type" and len(at.node) == 2:
-                self.types[name] = self._replacing_types(at)
+                self.types[name] = self._read_replacing_types(at)
         for name, at in self.mapping.kindless_types.items():
             if name not in symbols.types.index:
                 symbols.types.report_unknown(name, at)
         action_predicates, predicates = dict(symbols.action_predicates), len(symbols.predicates)
         for key, at in self.mapping.entries.items():
-            declared = self.words.get(key)
-            if declared is None and self.words:
+            declaration = self.words.get(key)
+            if declaration is None and self.words:
                 self._warn_unused(key, at)
             if key in self.mapping.empty_words:
                 continue
             if key[0] == "type":
-                self._check_type(key[1], at, declared)
+                self._check_type(key[1], at, declaration)
             elif key[0] == "constant":
                 self._check_constant(at)
             else:
-                self._check_replacement(key[0], at, declared)
-        # Checking a step declares its action predicate. The run keeps only those up to date that a rule uses.
+                self._check_replacement(key[0], at, declaration)
+        # Checking a step declared its action predicate. Remove these predicates again: the engine maintains only action
+        # predicates that a rule uses.
         del symbols.predicates[predicates:]
         symbols.action_predicates.clear()
         symbols.action_predicates.update(action_predicates)
@@ -79,7 +80,7 @@ class _MappingCheck:
 
     # -- types and constants ------------------------------------------------------------------------------------------
 
-    def _replacing_types(self, at: Place) -> tuple[int, ...]:
+    def _read_replacing_types(self, at: Place) -> tuple[int, ...]:
         """Return the domain's types in an entry of ``:types`` or ``:groups``; unknown types are reported."""
         replacement = at.node[1]
         typed = self.context.record_origin(["?x", "-", replacement], Place(at.node, 1))
@@ -98,18 +99,18 @@ class _MappingCheck:
         return tuple([index[name] for name in names if name in index])
 
     def _domain_types(self, names: tuple[str, ...] | None) -> tuple[int, ...]:
-        """Return the domain's types for types of the specification; unbound types allow every object."""
+        """Return the domain's types for types of the specification; without a bound type, the type of every object."""
         numbers: set[int] = set()
         for name in names or ():
             numbers.update(self.types.get(name) or self._type_numbers((name,)))
         return (0,) if 0 in numbers else tuple(sorted(numbers)) or (0,)
 
-    def _check_type(self, name: str, at: Place, declared: VocabularyWord | None) -> None:
+    def _check_type(self, name: str, at: Place, declaration: VocabularyWord | None) -> None:
         """Check that a kind is bound to types below the types of its parent kinds."""
-        table = self.symbols.types
-        parents = (declared.parameters[0].types if declared is not None else None) or ()
+        types = self.symbols.types
+        parents = (declaration.parameters[0].types if declaration is not None else None) or ()
         parent_types = self._domain_types(parents)
-        outside = [table.names[t] for t in self.types[name] if not table.object_fits((t,), parent_types)]
+        outside = [types.names[t] for t in self.types[name] if not types.object_fits((t,), parent_types)]
         if outside:
             parent_names = " or ".join([f"`{parent}`" for parent in parents])
             message = f"every `{name}` is a {parent_names}, but `{outside[0]}` is not"
@@ -122,26 +123,25 @@ class _MappingCheck:
         if not is_object_name(name):
             self.context.error(SC.STRUCTURE, "bind a constant to one object", place, "not an object")
         elif name not in self.symbols.object_index:
-            message, help = (
-                f"unknown object `{token_text(name)}`",
-                did_you_mean(token_text(name), self.symbols.object_index),
-            )
+            message = f"unknown object `{token_text(name)}`"
+            help = did_you_mean(token_text(name), self.symbols.object_index)
             self.context.error(SC.UNKNOWN_OBJECT, message, place, "not declared", help=help)
 
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
-    def _check_replacement(self, kind: str, at: Place, declared: VocabularyWord | None) -> None:
+    def _check_replacement(self, kind: str, at: Place, declaration: VocabularyWord | None) -> None:
+        """Check the replacement of a predicate, function or action (``kind``)."""
         head = at.node[0]
         assert isinstance(head, list)
-        if declared is not None and len(declared.parameters) != len(head) - 1:
-            count = len(declared.parameters)
+        if declaration is not None and len(declaration.parameters) != len(head) - 1:
+            count = len(declaration.parameters)
             message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
-            declaration = (declared.at, "declared here")
-            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=declaration)
+            declared_here = (declaration.at, "declared here")
+            self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=declared_here)
             return
         scope = Scope()
         for child in range(1, len(head)):
-            types = None if declared is None else declared.parameters[child - 1].types
+            types = None if declaration is None else declaration.parameters[child - 1].types
             if not self._bind_parameter(scope, head, child, types):
                 return
         conditions = ConditionReader(self.symbols, scope, "rules")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.printing import Printer
-from plansafe.verifier.rules.model import Rule, RulePart
+from plansafe.verifier.rules.model import PartMode, Rule, RulePart
 
-_MODE_TEXTS = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
+_MODE_TEXTS: dict[PartMode, str] = {"always": "at every letter", "end": "at the last letter", "whole": "of the trace"}
 
 
 def rule_text(task: Task, rule: Rule) -> str:
@@ -18,10 +18,13 @@ def rule_text(task: Task, rule: Rule) -> str:
         words.append(f"hazard {rule.hazard}")
     if rule.targets:
         words.append(f"targets {' '.join(rule.targets)}")
-    if rule.declared:
-        words.append(f"for {Printer(task).inside(rule.declared).variables(rule.declared)}")
+    if rule.declared_parameters:
+        words.append(f"for {Printer(task).inside(rule.declared_parameters).variables(rule.declared_parameters)}")
     if not rule.applicable:
-        words.append(f"not applicable: lacks {', '.join([' '.join(name) for name in rule.missing_names])}")
+        reasons = [" ".join(name) for name in rule.missing_names]
+        if rule.exclusion_reason is not None:
+            reasons.append(f"rule {rule.exclusion_reason}")
+        words.append(f"not applicable: lacks {', '.join(reasons)}")
     return f"rule {rule.name}: {', '.join(words)}"
 
 
@@ -29,7 +32,7 @@ def match_texts(task: Task, rule: Rule) -> Iterator[str]:
     """Print the step patterns by which a rule about steps counts its instances."""
     for pattern in rule.step_patterns:
         wildcards = {-1 - a: "_" for a in pattern.atom.arguments if a < 0}
-        printer = Printer(task, wildcards).inside(rule.declared)
+        printer = Printer(task, wildcards).inside(rule.declared_parameters)
         count = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
         yield f"matches {printer.formula(pattern.atom)}{count}"
 

@@ -10,14 +10,17 @@ from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
 from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.expanded_specs import ATOMS_FIELDS, FORMULA_FIELDS, STEP_FIELDS, step_connective
-from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, unbound_name
-from plansafe.verifier.rules.tree_copies import TreeCopier, without_types
+from plansafe.verifier.rules.mapping import Mapping, WordName, is_unbound, make_unbound_name
+from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
 
 _ACTION_OPERATORS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 
 
 class StepCase(NamedTuple):
-    """An alternative of a mapped step: the quantified variables and conditions around it, and the step itself."""
+    """An alternative of a mapped step.
+
+    ``typed``: the typed list of the variables that its ``exists`` bind. ``conditions``: the conditions of its ``when``.
+    """
 
     typed: list[Node]
     conditions: list[Node]
@@ -25,16 +28,20 @@ class StepCase(NamedTuple):
 
 
 class Rewriter:
-    """Rewrites trees; ``macros`` may grow between calls."""
+    """Rewrites trees of one specification.
+
+    ``macros`` maps a name to its parameters and its body. It grows while the specification is read. Without ``mapping``
+    only macros are replaced.
+    """
 
     def __init__(self, copier: TreeCopier, macros: dict[str, tuple[list[str], Node]], mapping: Mapping | None) -> None:
         self.macros = macros
         self.mapping = mapping
         self._copier = copier
         self._context = copier.context
-        self._derived = copier.derived
+        self._record_origin = copier.record_origin
 
-    def rule(self, rule: list[Node]) -> list[Node]:
+    def rewrite_rule(self, rule: list[Node]) -> list[Node]:
         """Rewrite a rule or an invariant."""
         if self.mapping is None and not (self.macros and all_tokens(rule) & self.macros.keys()):
             return rule
@@ -44,18 +51,20 @@ class Rewriter:
         key: Node = ""
         for child in rule:
             if key in FORMULA_FIELDS:
-                children.append(self.formula(child))
+                children.append(self.rewrite_formula(child))
             elif key in STEP_FIELDS:
-                case = self._separate_cases(token_text(key), self._step(child), child)
+                case = self._separate_cases(token_text(key), self._rewrite_step(child), child)
                 children.append(case.step)
-                new_parameters += [*case.typed, *_undeclared_variables(child, case, rule)]
+                new_parameters += [*case.typed, *_find_undeclared_variables(child, case, rule)]
                 condition = case.conditions[0] if case.conditions else condition
             elif key in ATOMS_FIELDS and isinstance(child, list):
                 children.append(
-                    self._derived([self.atom(atom, Place(child, at)) for at, atom in enumerate(child)], child)
+                    self._record_origin(
+                        [self.rewrite_atom(atom, Place(child, at)) for at, atom in enumerate(child)], child
+                    )
                 )
             elif key == ":parameters":
-                children.append(self.types(child))
+                children.append(self.rewrite_types(child))
             else:
                 children.append(child)
             key = child if isinstance(child, str) else ""
@@ -63,22 +72,25 @@ class Rewriter:
             at = children.index(":parameters") + 1
             declared = children[at]
             if isinstance(declared, list):
-                children[at] = self._derived([*declared, *new_parameters], declared)
+                children[at] = self._record_origin([*declared, *new_parameters], declared)
         elif new_parameters:
-            children += [":parameters", self._derived(new_parameters, rule)]
+            children += [":parameters", self._record_origin(new_parameters, rule)]
         if condition and ":when" in children[:-1]:
             at = children.index(":when") + 1
-            children[at] = self._derived(["and", children[at], condition], rule)
+            children[at] = self._record_origin(["and", children[at], condition], rule)
         elif condition:
             children += [":when", condition]
-        return self._derived(children, rule)
+        return self._record_origin(children, rule)
 
-    def atom(self, atom: Node, at: Place) -> Node:
-        """Rewrite an atom where no other formula is allowed, written at ``at``; ``()`` after a diagnostic."""
+    def rewrite_atom(self, atom: Node, at: Place) -> Node:
+        """Rewrite an atom where no other formula is allowed, written at ``at``; ``()`` after a diagnostic.
+
+        The result is ``(or)``, which is false, if the domain has nothing for the atom.
+        """
         errors = self._context.errors
-        formula = self.formula(atom)
+        formula = self.rewrite_formula(atom)
         head = atom[0] if isinstance(atom, list) and atom else None
-        if not isinstance(head, str) or self._replacement(head) is None:
+        if not isinstance(head, str) or self._find_replacement(head) is None:
             return formula
         if self._context.errors == errors and not (isinstance(formula, list) and formula and is_name(formula[0])):
             formula = ["or"]
@@ -88,40 +100,47 @@ class Rewriter:
             self._context.error(SC.VOCABULARY, message, at, "mapped to a formula", help=help)
         return formula if self._context.errors == errors else []
 
-    def formula(self, node: Node) -> Node:
+    def rewrite_formula(self, node: Node) -> Node:
         """Rewrite a formula or an expression."""
         if not isinstance(node, list) or not node:
             return node
         head = node[0]
         if head in ("forall", "exists") and len(node) == 3:
-            typed = self.types(node[1])
+            typed = self.rewrite_types(node[1])
             if _ranges_over_nothing(typed):
-                return self._derived(["and" if head == "forall" else "or"], node)
-            return self._derived([head, typed, self.formula(node[2])], node)
+                return self._record_origin(["and" if head == "forall" else "or"], node)
+            return self._record_origin([head, typed, self.rewrite_formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
-            return self._step_formula(token_text(head), self._step(node[1]), node)
-        arguments = [self.formula(child) if isinstance(child, list) else self._constant(child) for child in node[1:]]
+            return self._make_step_formula(token_text(head), self._rewrite_step(node[1]), node)
+        arguments = [
+            self.rewrite_formula(child) if isinstance(child, list) else self._rewrite_constant(child)
+            for child in node[1:]
+        ]
         if isinstance(head, str):
-            replacement = self._replacement(head)
+            replacement = self._find_replacement(head)
             if replacement is not None:
                 parameters, body = replacement
                 values = self._copier.bind_parameters(node, arguments, parameters, body)
-                return self._derived(["and"], node) if values is None else self._copied(node, parameters, body, values)
+                return (
+                    self._record_origin(["and"], node)
+                    if values is None
+                    else self._copy_body(node, parameters, body, values)
+                )
             if self.mapping is not None and self.mapping.has_nothing_for(("predicate", head), ("function", head)):
-                head = unbound_name(head)
-        return self._derived([head, *arguments], node)
+                head = make_unbound_name(head)
+        return self._record_origin([head, *arguments], node)
 
-    def _replacement(self, head: str) -> tuple[list[str], Node] | None:
+    def _find_replacement(self, head: str) -> tuple[list[str], Node] | None:
         """Return the replacement of an atom; macros have priority over the mapping."""
         return self.macros.get(head) or (self.mapping.atoms.get(head) if self.mapping else None)
 
-    def _copied(self, node: list[Node], parameters: list[str], body: Node, values: dict[str, Node]) -> Node:
+    def _copy_body(self, node: list[Node], parameters: list[str], body: Node, values: dict[str, Node]) -> Node:
         return self._copier.copy(body, values, {name: Place(node, child) for child, name in enumerate(parameters, 1)})
 
-    def _constant(self, token: str) -> Node:
-        return token if self.mapping is None else self.mapping.constant(token)
+    def _rewrite_constant(self, token: str) -> Node:
+        return token if self.mapping is None else self.mapping.replace_constant(token)
 
-    def types(self, node: Node) -> Node:
+    def rewrite_types(self, node: Node) -> Node:
         """Rewrite the types of a typed list."""
         mapping = self.mapping
         if mapping is None or not isinstance(node, list):
@@ -130,24 +149,24 @@ class Rewriter:
         after_dash = False
         for child in node:
             if after_dash and isinstance(child, str):
-                children.append(mapping.type(child))
+                children.append(mapping.replace_type(child))
             elif after_dash and isinstance(child, list):
-                children.append(self._alternative_types(child, mapping))
+                children.append(self._rewrite_alternative_types(child, mapping))
             else:
                 children.append(child)
             after_dash = child == "-"
-        return self._derived(children, node)
+        return self._record_origin(children, node)
 
-    def _alternative_types(self, either: list[Node], mapping: Mapping) -> list[Node]:
-        """Rewrite ``(either type ..)``; drop types that the domain has nothing for, unless it has none of them."""
+    def _rewrite_alternative_types(self, either: list[Node], mapping: Mapping) -> list[Node]:
+        """Rewrite ``(either type ..)``; drop types for which the domain has nothing, unless none is left."""
         bound = [type for type in either if isinstance(type, list) or not mapping.has_nothing_for(("type", type))]
         children: list[Node] = []
         for alternative in bound if len(bound) > 1 else either:
-            types = mapping.type(alternative) if isinstance(alternative, str) else alternative
+            types = mapping.replace_type(alternative) if isinstance(alternative, str) else alternative
             children.extend(types[1:] if isinstance(types, list) else [types])
-        return self._derived(children, either)
+        return self._record_origin(children, either)
 
-    def _step(self, node: Node) -> Node:
+    def _rewrite_step(self, node: Node) -> Node:
         """Rewrite a step into alternatives, each below the ``exists`` and ``when`` of its replacement."""
         mapping = self.mapping
         if mapping is None or not isinstance(node, list) or not node:
@@ -156,15 +175,15 @@ class Rewriter:
             alternatives: list[Node] = ["or"]
             bound = [child for child in node[1:] if not mapping.has_nothing_for(_action_name(child))]
             for child in bound or node[1:]:
-                step = self._step(child)
+                step = self._rewrite_step(child)
                 is_or = isinstance(step, list) and step_connective(step) == "or"
                 alternatives.extend(step[1:] if is_or else [step])
-            return self._derived(alternatives, node)
-        arguments = [self._constant(child) if isinstance(child, str) else child for child in node[1:]]
+            return self._record_origin(alternatives, node)
+        arguments = [self._rewrite_constant(child) if isinstance(child, str) else child for child in node[1:]]
         replacement = mapping.steps.get(token_text(node[0]))
         if replacement is None:
-            action = unbound_name(token_text(node[0])) if mapping.has_nothing_for(_action_name(node)) else node[0]
-            return self._derived([action, *arguments], node)
+            action = make_unbound_name(token_text(node[0])) if mapping.has_nothing_for(_action_name(node)) else node[0]
+            return self._record_origin([action, *arguments], node)
         parameters, body = replacement
         values = self._copier.bind_parameters(node, arguments, parameters, body)
         if values is None:
@@ -174,8 +193,10 @@ class Rewriter:
             if values[name] == "_":  # the condition must be about the same object as the step
                 values[name] = self._copier.new_variable(name)
                 quantified += [values[name], "-", "object"]
-        step = self._copied(node, parameters, body, values)
-        return self._derived(["exists", self._derived(quantified, node), step], node) if quantified else step
+        step = self._copy_body(node, parameters, body, values)
+        return (
+            self._record_origin(["exists", self._record_origin(quantified, node), step], node) if quantified else step
+        )
 
     def _separate_cases(self, field: str, step: Node, origin: Node) -> StepCase:
         """Move the ``exists`` and ``when`` of a rule's step out of it.
@@ -184,48 +205,50 @@ class Rewriter:
         ``:when``. If the alternatives have different variables or conditions, the condition is a formula that one of
         the alternatives is taken.
         """
-        cases = _step_cases(step)
+        cases = _list_step_cases(step)
         if not isinstance(origin, list) or not any([case.typed or case.conditions for case in cases]):
             return StepCase([], [], step)
 
-        def derived(*children: Node) -> list[Node]:
-            return self._derived(list(children), origin)
+        def make_list(*children: Node) -> list[Node]:
+            return self._record_origin(list(children), origin)
 
         contexts = [format_node([case.typed, case.conditions]) for case in cases]
         if contexts.count(contexts[0]) == len(contexts):
             typed, conditions, _ = cases[0]
             steps: list[Node] = [case.step for case in cases]
-            condition: list[Node] = [derived("and", *conditions)] if conditions else []
-            return StepCase(typed, condition, steps[0] if len(steps) == 1 else derived("or", *steps))
+            condition: list[Node] = [make_list("and", *conditions)] if conditions else []
+            return StepCase(typed, condition, steps[0] if len(steps) == 1 else make_list("or", *steps))
         formulas: list[Node] = []
         steps = []
         for typed, conditions, plain in cases:
-            body = derived("and", *conditions, derived(_ACTION_OPERATORS[field], plain))
-            formulas.append(derived("exists", derived(*typed), body) if typed else body)
-            bound = without_types(typed)
-            steps.append(derived(*["_" if t in bound else t for t in plain]) if isinstance(plain, list) else plain)
-        return StepCase([], [derived("or", *formulas)], derived("or", *steps))
+            body = make_list("and", *conditions, make_list(_ACTION_OPERATORS[field], plain))
+            formulas.append(make_list("exists", make_list(*typed), body) if typed else body)
+            bound = remove_types(typed)
+            steps.append(make_list(*["_" if t in bound else t for t in plain]) if isinstance(plain, list) else plain)
+        return StepCase([], [make_list("or", *formulas)], make_list("or", *steps))
 
-    def _step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
+    def _make_step_formula(self, operator: str, step: Node, origin: list[Node]) -> Node:
         """Return the formula that a step is taken."""
         connective = step_connective(step)
         if isinstance(step, list) and connective == "or":
-            return self._derived(["or", *[self._step_formula(operator, child, origin) for child in step[1:]]], origin)
+            return self._record_origin(
+                ["or", *[self._make_step_formula(operator, child, origin) for child in step[1:]]], origin
+            )
         if isinstance(step, list) and len(step) == 3 and connective:
             head = "exists" if connective == "exists" else "and"
-            return self._derived([head, step[1], self._step_formula(operator, step[2], origin)], origin)
-        return self._derived([operator, step], origin)
+            return self._record_origin([head, step[1], self._make_step_formula(operator, step[2], origin)], origin)
+        return self._record_origin([operator, step], origin)
 
 
 def _ranges_over_nothing(typed: Node) -> bool:
-    """Whether a variable of a mapped typed list has a kind that the domain has nothing for."""
+    """Whether a variable of a mapped typed list has a kind for which the domain has nothing."""
     if not isinstance(typed, list):
         return False
     kinds = [kind for dash, kind in pairwise(typed) if dash == "-"]
     return any([all(map(is_unbound, kind[1:] if isinstance(kind, list) else [kind])) for kind in kinds])
 
 
-def _step_cases(step: Node) -> list[StepCase]:
+def _list_step_cases(step: Node) -> list[StepCase]:
     """Return the alternatives of a mapped step."""
     cases = []
     stack = [StepCase([], [], step)]
@@ -244,7 +267,7 @@ def _step_cases(step: Node) -> list[StepCase]:
     return cases
 
 
-def _undeclared_variables(step: Node, case: StepCase, rule: list[Node]) -> list[Node]:
+def _find_undeclared_variables(step: Node, case: StepCase, rule: list[Node]) -> list[Node]:
     """Return a typed list of the variables of a step that occur only in its condition and are not declared."""
     declared = rule[rule.index(":parameters") + 1] if ":parameters" in rule[:-1] else []
     condition = case.conditions[0] if case.conditions else []

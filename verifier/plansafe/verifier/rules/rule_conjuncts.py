@@ -1,6 +1,6 @@
-"""Split the formula of a rule into parts, so that findings name objects wherever possible (docs/language.md, "Parts").
+"""Split the formula of a rule into parts, so that findings name objects wherever possible.
 
-Also check where temporal operators occur in it.
+docs/language.md, "Parts", defines them.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from plansafe.grammar.codes import SC
-from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.model.nodes import (
     And,
     Atom,
@@ -25,14 +23,11 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import (
     PAST_OPERATORS,
-    TRACE_OPERATORS,
-    children,
     negate,
     push_negation,
     subformulas,
 )
-
-MAX_TEMPORAL_DEPTH = 200
+from plansafe.verifier.rules.model import RulePart
 
 
 def required_conjuncts(
@@ -85,49 +80,11 @@ def is_past_only(formula: Formula) -> bool:
     return operators <= PAST_OPERATORS
 
 
-def trajectory_mode(formula: Formula) -> tuple[str, Formula]:
-    """Return the mode and body of a part of a trajectory rule.
+def make_trajectory_part(rule: int, parameters: tuple[Variable, ...], formula: Formula) -> RulePart:
+    """Make a part of a trajectory rule or a constraint, with the rule's number.
 
     ``always`` with a past formula is checked at every letter, any other formula on the whole trace.
     """
     if isinstance(formula, Temporal) and formula.operator == "always" and is_past_only(formula.operands[0]):
-        return "always", formula.operands[0]
-    return "whole", formula
-
-
-def check_past_operands(context: Context, formula: Formula, at: Place, past: bool) -> bool:
-    """Check that operands of past operators have no future operator; with ``past``, that the formula has none."""
-    stack: list[tuple[Formula, bool, int]] = [(formula, past, 0)]
-    while stack:
-        part, only_past, depth = stack.pop()
-        if depth > MAX_TEMPORAL_DEPTH:
-            context.error(SC.UNSUPPORTED, f"temporal operators nested deeper than {MAX_TEMPORAL_DEPTH}", at, "too deep")
-            return False
-        if isinstance(part, Temporal):
-            if only_past and part.operator not in PAST_OPERATORS:
-                code = SC.MISPLACED_OPERATOR if past else SC.FUTURE_IN_PAST
-                where = "in this kind of rule" if past else "inside a past operator"
-                message = f"the future operator `{part.operator}` is not allowed {where}"
-                help = "use a `:trajectory` rule" if past else None
-                context.error(code, message, at, "state and past formulas only", help=help)
-                return False
-            only_past = only_past or part.operator in PAST_OPERATORS or part.operator in TRACE_OPERATORS
-            depth += 1
-        stack += [(operand, only_past, depth) for operand in children(part)]
-    return True
-
-
-def check_trace_operators(context: Context, formula: Formula, at: Place) -> bool:
-    """Check that operators about the whole trace are not inside a temporal operator."""
-    stack: list[tuple[Formula, bool]] = [(formula, False)]
-    while stack:
-        part, is_inside = stack.pop()
-        if isinstance(part, Temporal):
-            if part.operator in TRACE_OPERATORS and is_inside:
-                name = part.operator.replace("at-end", "at end")
-                message = f"`{name}` is about the whole trace and is not allowed inside a temporal operator"
-                context.error(SC.MISPLACED_OPERATOR, message, at, f"`{name}` is too deep in this formula")
-                return False
-            is_inside = True
-        stack += [(operand, is_inside) for operand in children(part)]
-    return True
+        return RulePart(rule, parameters, "always", formula.operands[0])
+    return RulePart(rule, parameters, "whole", formula)

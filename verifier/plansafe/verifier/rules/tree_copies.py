@@ -15,11 +15,11 @@ class TreeCopier:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._nodes = 0
-        self._uses = 0
+        self._node_count = 0
+        self._use_count = 0  # uses of macros and of entries of mappings: the number in new variables
 
-    def derived(self, tree: list[Node], origin: list[Node]) -> list[Node]:
-        """Record the origin of a new list, for the places of diagnostics; return the list."""
+    def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
+        """Record that a new list is made from ``origin``, whose place diagnostics use; return the new list."""
         self.context.record_origin(tree, Place(origin))
         self._count(len(tree))
         return tree
@@ -31,7 +31,7 @@ class TreeCopier:
         """
         self._count(1)
         if isinstance(node, str):
-            return values[node] if node in values else _with_parameters(node, values)
+            return values[node] if node in values else _replace_parameters(node, values)
         tree: list[Node] = [self.copy(child, values, places) for child in node]
         self.context.record_origin(tree, Place(node))
         for number, child in enumerate(node):
@@ -47,23 +47,26 @@ class TreeCopier:
             message = f"`{token_text(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
             self.context.error(SC.ARITY, message, Place(use), f"{len(arguments)} given")
             return None
-        self._uses += 1
+        self._use_count += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
-        for name in _bound_variables(body):
+        for name in _find_bound_variables(body):
             values.setdefault(name, self.new_variable(name))
         return values
 
     def new_variable(self, name: str) -> str:
-        """Return a variable that no text can name; within one use, equal names give equal variables."""
-        return f"{name}~{self._uses}"
+        """Return a variable that no text can name, because of ``~`` and the number of the current use.
+
+        Within one use of a macro or of an entry, equal names give equal variables.
+        """
+        return f"{name}~{self._use_count}"
 
     def _count(self, nodes: int) -> None:
-        self._nodes += nodes
-        if self._nodes > MAX_NODES:
+        self._node_count += nodes
+        if self._node_count > MAX_NODES:
             raise LimitReached(LimitKind.NODES)
 
 
-def without_types(nodes: list[Node]) -> list[Node]:
+def remove_types(nodes: list[Node]) -> list[Node]:
     """Remove the dashes and types from a typed list."""
     names: list[Node] = []
     iterator = iter(nodes)
@@ -75,8 +78,11 @@ def without_types(nodes: list[Node]) -> list[Node]:
     return names
 
 
-def _with_parameters(token: str, values: dict[str, Node]) -> str:
-    """Replace template parameters inside a token (``left-$name``), the longest first; strings stay unchanged."""
+def _replace_parameters(token: str, values: dict[str, Node]) -> str:
+    """Replace template parameters inside a token (``left-$name``).
+
+    The longest name is replaced first, because a name may begin with another name. Strings stay unchanged.
+    """
     if "$" not in token or token.startswith('"'):
         return token
     for name in sorted(values, key=len, reverse=True):
@@ -86,14 +92,14 @@ def _with_parameters(token: str, values: dict[str, Node]) -> str:
     return token
 
 
-def _bound_variables(node: Node) -> set[str]:
-    """Return the variables that quantifiers in a formula bind."""
+def _find_bound_variables(node: Node) -> set[str]:
+    """Return the variables that the quantifiers in a formula bind."""
     names: set[str] = set()
     stack = [node]
     while stack:
         tree = stack.pop()
         if isinstance(tree, list):
             if len(tree) == 3 and tree[0] in ("forall", "exists") and isinstance(tree[1], list):
-                names.update([token_text(token) for token in without_types(tree[1])])
+                names.update([token_text(token) for token in remove_types(tree[1])])
             stack.extend(tree)
     return names

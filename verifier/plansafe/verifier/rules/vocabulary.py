@@ -19,17 +19,17 @@ from plansafe.verifier.rules.expanded_specs import (
     Vocabulary,
     step_connective,
 )
-from plansafe.verifier.rules.mapping import Mapping, WordName, unbound_name
+from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
 
 
 class VocabularyWord(NamedTuple):
-    """A declaration: the typed parameters of a word (of a type or constant: the word with its own type)."""
+    """The declaration of a word: its typed parameters. For a type or a constant, this is the word with its own type."""
 
     parameters: list[TypedName]
     at: Place
 
 
-def declared_words(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName, VocabularyWord]:
+def find_declared_words(context: Context, vocabularies: list[Vocabulary]) -> dict[WordName, VocabularyWord]:
     """Return the words of vocabularies with their first declarations; malformed declarations are skipped."""
     silent = Context()
     silent.places = context.places
@@ -43,15 +43,15 @@ def declared_words(context: Context, vocabularies: list[Vocabulary]) -> dict[Wor
                 for entry in parse_typed_list(silent, section, 1, is_object_name, "a name"):
                     words.setdefault((token_text(head)[1:-1], entry.name), VocabularyWord([entry], entry.at))
             elif head in (":predicates", ":functions", ":actions"):
-                for declared in section[1:]:
-                    if isinstance(declared, list) and declared and is_name(declared[0]):
-                        parameters = parse_typed_list(silent, declared, 1, is_variable, "a variable")
-                        name = (token_text(head)[1:-1], token_text(declared[0]))
-                        words.setdefault(name, VocabularyWord(parameters, Place(declared)))
+                for declaration in section[1:]:
+                    if isinstance(declaration, list) and declaration and is_name(declaration[0]):
+                        parameters = parse_typed_list(silent, declaration, 1, is_variable, "a variable")
+                        name = (token_text(head)[1:-1], token_text(declaration[0]))
+                        words.setdefault(name, VocabularyWord(parameters, Place(declaration)))
     return words
 
 
-def domain_names(symbols: Symbols) -> dict[str, Collection[str]]:
+def list_domain_names(symbols: Symbols) -> dict[str, Collection[str]]:
     """Return the names of a domain by name space."""
     return {
         "type": symbols.types.index,
@@ -63,7 +63,10 @@ def domain_names(symbols: Symbols) -> dict[str, Collection[str]]:
 
 
 def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordName, Place]:
-    """Return the vocabulary that neither the domain nor a mapping has, and check its other declarations."""
+    """Return the words that neither the domain nor a mapping has, with their places; check the other declarations.
+
+    A word for which a mapping has an empty entry is missing under its :func:`make_unbound_name`, as in expanded rules.
+    """
     context = symbols.context
     missing: dict[WordName, Place] = {}
     for vocabulary in expanded.vocabularies:
@@ -80,8 +83,8 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                 for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
                     is_bound = _is_bound(mapping, (kind, entry.name))
                     if is_bound is False:
-                        missing[kind, unbound_name(entry.name)] = entry.at
-                    elif is_bound is None and entry.name not in domain_names(symbols)[kind]:
+                        missing[kind, make_unbound_name(entry.name)] = entry.at
+                    elif is_bound is None and entry.name not in list_domain_names(symbols)[kind]:
                         missing[kind, entry.name] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
@@ -109,9 +112,9 @@ def _check_declaration(
     is_bound = _is_bound(mapping, (kind, name))
     if is_bound is not None:
         if not is_bound:
-            missing[kind, unbound_name(name)] = Place(entry, 0)
+            missing[kind, make_unbound_name(name)] = Place(entry, 0)
         return
-    if name not in domain_names(symbols)[kind]:
+    if name not in list_domain_names(symbols)[kind]:
         missing[kind, name] = Place(entry, 0)
         return
     declared: Predicate | None = None
@@ -139,7 +142,7 @@ def _is_bound(mapping: Mapping | None, name: WordName) -> bool | None:
 def warn_if_missing(
     context: Context, names: set[WordName], missing: dict[WordName, Place], effect: str, at: Place
 ) -> bool:
-    """Whether some of the names are missing; then a warning reports ``effect``."""
+    """Return whether some of the names are missing, and warn about them; ``effect`` says what follows from it."""
     missing_names = sorted(names & missing.keys())
     if missing_names:
         needs = ", ".join([f"{kind} `{name.removeprefix('~')}`" for kind, name in missing_names])
@@ -148,7 +151,7 @@ def warn_if_missing(
     return bool(missing_names)
 
 
-def names_in_rule(rule: list[Node]) -> set[WordName]:
+def find_names_in_rule(rule: list[Node]) -> set[WordName]:
     """Return the names that a rule uses."""
     names: set[WordName] = set()
     for child in range(2, len(rule) - 1):
@@ -156,19 +159,19 @@ def names_in_rule(rule: list[Node]) -> set[WordName]:
         if not isinstance(value, list) or not isinstance(key, str):
             continue
         if key == ":parameters":
-            names |= names_in_types(value)
+            names |= find_names_in_types(value)
         elif key in STEP_FIELDS:
             for step in value[1:] if step_connective(value) == "or" else [value]:
-                names |= _names_in_step(step)
+                names |= _find_names_in_step(step)
         elif key in FORMULA_FIELDS:
-            names |= names_in_formula(value)
+            names |= find_names_in_formula(value)
         elif key in ATOMS_FIELDS:
             for atom in value:
-                names |= names_in_formula(atom)
+                names |= find_names_in_formula(atom)
     return names
 
 
-def names_in_types(typed: Node) -> set[WordName]:
+def find_names_in_types(typed: Node) -> set[WordName]:
     """Return the types of a typed list."""
     names: set[WordName] = set()
     after_dash = False
@@ -179,13 +182,13 @@ def names_in_types(typed: Node) -> set[WordName]:
     return names
 
 
-def _names_in_step(step: Node) -> set[WordName]:
+def _find_names_in_step(step: Node) -> set[WordName]:
     if not isinstance(step, list) or not step:
         return set()
     return {("action", token_text(step[0])), *[("constant", token_text(t)) for t in step[1:]]}
 
 
-def names_in_formula(formula: Node) -> set[WordName]:
+def find_names_in_formula(formula: Node) -> set[WordName]:
     """Return all names of a formula."""
     names: set[WordName] = set()
     stack: list[tuple[Node, bool]] = [(formula, False)]
@@ -195,10 +198,10 @@ def names_in_formula(formula: Node) -> set[WordName]:
             continue
         head = tree[0]
         if head in ("forall", "exists") and len(tree) == 3:
-            names |= names_in_types(tree[1])
+            names |= find_names_in_types(tree[1])
             stack.append((tree[2], False))
         elif head in ACTION_ATOMS and len(tree) == 2:
-            names |= _names_in_step(tree[1])
+            names |= _find_names_in_step(tree[1])
         else:
             names.add(("function" if is_number else "predicate", head))
             names.update([("constant", t) for t in tree[1:] if isinstance(t, str)])

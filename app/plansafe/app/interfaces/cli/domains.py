@@ -137,12 +137,12 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
     result = describe_coverage(symbols, checker.compiled.expanded, checker.rules)
     print(f"\nrules         {len(result.applicable)} of {len(checker.rules)} apply")
     for rule in result.not_applicable:
-        reason = [text for kind, text in rule.missing_names if kind == "rule"]
-        lacks = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
-        print(f"  not {rule.rule}: {reason[0] if reason else f'the domain has no {lacks}'}")
-    if result.of(MAPPED):
-        print(f"words         {len(result.of(MAPPED))} mapped, {len(result.of(UNBOUND))} without a mapping")
-        for word in result.of(UNBOUND):
+        missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
+        print(f"  not {rule.rule}: {rule.exclusion_reason or f'the domain has no {missing_words}'}")
+    if result.words_with(MAPPED):
+        unbound_words = result.words_with(UNBOUND)
+        print(f"words         {len(result.words_with(MAPPED))} mapped, {len(unbound_words)} without a mapping")
+        for word in unbound_words:
             print(f"  {word.kind} {word.name}")
         covered = len(result.kinds) - len(result.unseen_types)
         print(f"types         {covered} of {len(result.kinds)} belong to a kind; rules about kinds skip the rest")

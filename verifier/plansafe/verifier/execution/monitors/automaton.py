@@ -1,4 +1,4 @@
-"""Parts with temporal operators: one small automaton for each binding whose letters differ from the default.
+"""Monitors of parts with temporal operators: an automaton for each binding whose letters differ from the default.
 
 All bindings whose leaves have their default values behave alike, so they share one *default* instance. When a leaf of a
 binding first differs, the binding gets its own instance, in the state of the default instance. An instance sleeps while
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.invariant import Truth
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
@@ -30,16 +31,20 @@ from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
 class Instance:
-    """The automaton of one binding: its state, its leaf bits, and data for blame."""
+    """The automaton of one binding: its state, the ``bits`` of its leaves, and data for blame.
+
+    ``violated_at_start``: it was violated at letter 0. ``ceased``: it has been satisfied at some letter. ``violated``,
+    only for a past formula: it was violated at the letter read last.
+    """
 
     __slots__ = ("bits", "ceased", "state", "violated", "violated_at_start")
 
     def __init__(self, state: int, bits: int) -> None:
         self.state = state
         self.bits = bits
-        self.violated_at_start = False  # violated at letter 0
+        self.violated_at_start = False
         self.ceased = False
-        self.violated = False  # in a past formula: violated at the previous letter
+        self.violated = False
 
     def copy(self) -> Instance:
         """An independent copy."""
@@ -48,8 +53,20 @@ class Instance:
         return new
 
 
+class InitialViolation(NamedTuple):
+    """A violation that was present at letter 0: its instance, and its number among the violations."""
+
+    instance: Instance
+    number: int
+
+
 class Automaton:
-    """A part run by a :class:`Program`. ``mode`` as in :class:`plansafe.verifier.rules.model.Part`."""
+    """Watches a part with temporal operators, whose instances all run one :class:`Program`.
+
+    ``mode`` is that of the :class:`~plansafe.verifier.rules.model.RulePart`, or ``latch`` (:mod:`.latch`).
+    ``reads_actions``: the formula reads actions of the present letter. ``mentions_actions``: it mentions any action,
+    so that a violation cannot be pre-existing. ``step_offset``: added to a letter to get the violating step.
+    """
 
     def __init__(
         self,
@@ -76,22 +93,32 @@ class Automaton:
         self._compile(emitter)
         self.instances: dict[Binding, Instance] = {}
         self.retired: set[Binding] = set()
+        """The bindings whose instances are decided for good, or cannot be decided."""
         self.default = Instance(self.program.start, 0)
+        """The instance of all bindings that are neither in ``instances`` nor retired."""
         self.default_retired = False
         self._awake: set[Binding] = set()
+        """The bindings whose instances must read the next letter even if nothing changes."""
         self._default_awake = True
         self._candidates: list[Binding] = []
-        self._touched: set[Binding] = set()
-        self.touched_since_start: dict[int, set[Binding]] = {}
-        self._touched_now: dict[int, set[Binding]] = {}
-        self._global_dirty = True
+        self._affected_bindings: set[Binding] = set()
+        """The bindings with an instance that reads a change since the last letter."""
+        self.affected_keys: dict[int, set[Binding]] = {}
+        """For blame, by read pattern: the keys of the facts that have changed since the start."""
+        self._newly_affected_keys: dict[int, set[Binding]] = {}
+        """The same for the facts that have changed since the last letter."""
+        self._has_global_change = True
+        """Whether a fact that a leaf without parameters reads has changed since the last letter."""
         self._global_bits = 0
-        self._time_bits = -1
+        self._time_bits = -1  # equals no letter's bits: the first letter makes all instances due
         self._timed = self.program.timed
         self.tracks_initial = False
-        self.initial_violations: dict[Binding, tuple[Instance, int]] = {}
+        """Whether changes are recorded for the blame for violations at letter 0."""
+        self.initial_violations: dict[Binding, InitialViolation] = {}
         self.undecided: set[Binding] = set()
-        self.touches = 0
+        """The bindings that could not be decided; ``()`` if no instance can be."""
+        self.candidate_count = 0
+        """The number of bindings that triggers have found until now."""
         self.violations: list[Violation] = []
 
     def _compile(self, emitter: Emitter) -> None:
@@ -99,12 +126,15 @@ class Automaton:
         leaves = self.program.leaves
         self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
         self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
-        self.truths = [
-            Truth(emitter, leaf, self.parameters if i in self.local_leaves else ()) for i, leaf in enumerate(leaves)
+        self.leaf_evaluators = [
+            ConditionEvaluator(emitter, leaf, self.parameters if i in self.local_leaves else ())
+            for i, leaf in enumerate(leaves)
         ]
         local_leaves = [(number, leaves[number]) for number in self.local_leaves]
-        self._local = emitter.compile_bits(local_leaves, [v.slot for v in self.parameters])
-        self._global = emitter.compile_bits([(number, leaves[number]) for number in self.global_leaves], [])
+        self._compute_local_bits = emitter.compile_bits(local_leaves, [v.slot for v in self.parameters])
+        self._compute_global_bits = emitter.compile_bits(
+            [(number, leaves[number]) for number in self.global_leaves], []
+        )
         self.default_bits = 0
         self.searches = []
         for number in self.local_leaves:
@@ -129,12 +159,12 @@ class Automaton:
     @property
     def awake(self) -> bool:
         """Whether the next letter matters even if nothing changes."""
-        return self._default_awake or bool(self._awake) or self._global_dirty or self._timed
+        return self._default_awake or bool(self._awake) or self._has_global_change or self._timed
 
     @property
     def has_pending_changes(self) -> bool:
         """Whether recorded changes wait for the next letter."""
-        return bool(self._candidates or self._touched or self._global_dirty)
+        return bool(self._candidates or self._affected_bindings or self._has_global_change)
 
     def global_bits(self, state: State) -> int | None:
         """The values of the leaves without parameters in a state; ``None`` if one is undefined."""
@@ -143,18 +173,21 @@ class Automaton:
     def pending_readers(self) -> InstanceIndex:
         """An index of the bindings whose recorded changes wait for the next letter."""
         index = InstanceIndex(self.readers.patterns)
-        for binding in {*self._candidates, *self._touched}:
+        for binding in {*self._candidates, *self._affected_bindings}:
             index.add(binding)
         return index
 
     def sleep(self, letter_time: LetterTime) -> None:
-        """Let no instance read the next letter because of its time; only changes count."""
+        """Let instances read the next letter only if changes affect them, whatever its time is."""
         self._awake.clear()
         self._default_awake = False
         self._time_bits = self.program.time_bits(letter_time)
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """The functions that find bindings, each with its predicate and whether the fact is added."""
+        """Return the functions that find bindings, each with its predicate and whether it follows added facts.
+
+        ``None``: it follows added and deleted facts, or the changes of a fluent.
+        """
         return [(t.predicate, t.added, t.find) for search in self.searches for t in search.triggers]
 
     @property
@@ -180,31 +213,31 @@ class Automaton:
             return True
         if self.mode in ("always", "each"):
             return False
-        return (not self.default_retired and self._fails(self.default)) or any(
-            map(self._fails, self.instances.values())
+        return (not self.default_retired and self._is_unsatisfied(self.default)) or any(
+            map(self._is_unsatisfied, self.instances.values())
         )
 
     def record_change(self, predicate: int, code: int) -> bool:
         """Record a changed fact for the instances that read it; return :meth:`is_affected`."""
-        is_read = bool(self.instances) and self.readers.add_readers(predicate, code, self._touched)
+        is_read = bool(self.instances) and self.readers.add_readers(predicate, code, self._affected_bindings)
         if self.global_readers.matches(predicate, code):
-            self._global_dirty = is_read = True
+            self._has_global_change = is_read = True
         if self.tracks_initial:
-            self._track(predicate, code)
+            self._record_affected_keys(predicate, code)
             return True
         return is_read
 
-    def _track(self, predicate: int, code: int) -> None:
-        """For blame: record that a fact which some instance reads has changed."""
+    def _record_affected_keys(self, predicate: int, code: int) -> None:
+        """Record, for blame, that a fact has changed, if some instance may read it."""
         for number in self.all_readers.by_predicate.get(predicate, ()):
             pattern = self.all_readers.patterns[number]
             key = pattern.key(code)
             if key is not None:
-                self._touched_now.setdefault(number, set()).add(key)
+                self._newly_affected_keys.setdefault(number, set()).add(key)
 
-    def was_touched(self, binding: Binding) -> bool:
-        """For blame: whether a fact that an instance reads has changed since the start."""
-        for number, keys in self.touched_since_start.items():
+    def was_affected(self, binding: Binding) -> bool:
+        """Whether a fact that an instance reads has changed since the start; this decides blame."""
+        for number, keys in self.affected_keys.items():
             if tuple([binding[p] for p in self.all_readers.patterns[number].parameters]) in keys:
                 return True
         return False
@@ -213,9 +246,9 @@ class Automaton:
 
     def is_stable(self, letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
-        if self._awake or self._default_awake or self._global_dirty or self._touched or self._candidates:
+        if self._awake or self._default_awake or self._has_global_change or self._affected_bindings or self._candidates:
             return False
-        return not self._touched_now and self.program.time_bits(letter_time) == self._time_bits
+        return not self._newly_affected_keys and self.program.time_bits(letter_time) == self._time_bits
 
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read the letter of ``state`` at ``letter_time``."""
@@ -223,22 +256,22 @@ class Automaton:
         time_bits = program.time_bits(letter_time) if self._timed else 0
         all_due = time_bits != self._time_bits
         self._time_bits = time_bits
-        if self._global_dirty:
-            self._global_dirty = False
+        if self._has_global_change:
+            self._has_global_change = False
             bits = self._bits(state, None)
             if bits is None:
-                self._give_up()
+                self._retire_all()
                 return
             all_due = all_due or bits != self._global_bits
             self._global_bits = bits
         due = set(self._awake) if not all_due else set(self.instances)
-        if self._touched:
-            due |= self._touched
-            for binding in self._touched:
-                self._refresh(state, binding)
-            self._touched.clear()
+        if self._affected_bindings:
+            due |= self._affected_bindings
+            for binding in self._affected_bindings:
+                self._update_bits(state, binding)
+            self._affected_bindings.clear()
         if self._candidates:
-            self.touches += len(self._candidates)
+            self.candidate_count += len(self._candidates)
             if not self.default_retired:
                 for binding in dict.fromkeys(self._candidates):
                     if binding not in self.instances and binding not in self.retired:
@@ -251,55 +284,56 @@ class Automaton:
                 self._advance(binding, instance, time_bits, letter_time)
         if not self.default_retired and (self._default_awake or all_due):
             self._advance_default(time_bits, letter_time)
-        if self._touched_now:
-            # A change that ends a block does not count as touching it, so changes count from the next letter on.
-            for number, keys in self._touched_now.items():
-                self.touched_since_start.setdefault(number, set()).update(keys)
-            self._touched_now = {}
+        if self._newly_affected_keys:
+            # A change that ends a violation does not worsen it. Thus changes count from the next letter on.
+            for number, keys in self._newly_affected_keys.items():
+                self.affected_keys.setdefault(number, set()).update(keys)
+            self._newly_affected_keys = {}
 
     def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], letter_time: LetterTime
     ) -> tuple[list[Binding], list[Binding]] | None:
-        """The bindings that :meth:`step` would report violated, and undecided, in the letter of ``state``.
+        """Return the bindings that :meth:`step` would report as violated, and as undecided, in the letter of ``state``.
 
-        ``changes`` led to the state, and triggers found the ``candidates``. ``None`` if only stepping a copy can tell:
-        all bindings that share the default instance are violated together, or there are too many instances.
+        ``changes`` led to the state, and their triggers found the ``candidates``. ``None``: only a step of a copy can
+        tell, because all bindings that share the default instance are violated together, or there are too many
+        instances.
         """
-        program, touched, dirty = self.program, set(self._touched), self._global_dirty
+        program, affected, has_global_change = self.program, set(self._affected_bindings), self._has_global_change
         for index, code, _ in changes:
-            self.readers.add_readers(index, code, touched)
-            dirty = dirty or self.global_readers.matches(index, code)
+            self.readers.add_readers(index, code, affected)
+            has_global_change = has_global_change or self.global_readers.matches(index, code)
         time_bits = program.time_bits(letter_time)
-        all_due, shared = time_bits != self._time_bits, self._global_bits
-        if dirty:
+        all_due, global_bits = time_bits != self._time_bits, self._global_bits
+        if has_global_change:
             bits = self._bits(state, None)
             if bits is None:
-                return [], [] if () in self.undecided else [()]
-            all_due, shared = all_due or bits != shared, bits
+                return [], [()] if self._has_open_instances() and () not in self.undecided else []
+            all_due, global_bits = all_due or bits != global_bits, bits
         if not self.default_retired and (self._default_awake or all_due):
-            default = program.move(self.default.state, self.default_bits | shared, time_bits, letter_time)[0]
+            default = program.move(self.default.state, self.default_bits | global_bits, time_bits, letter_time)[0]
             if self._is_violated_in(default) and (self.mode in ("always", "each") or not program.past_mode):
                 return None
         violated: list[Binding] = []
         undecided: list[Binding] = []
-        fresh = () if self.default_retired else dict.fromkeys((*self._candidates, *candidates))
-        if len(self.instances) + len(fresh) > self.limit:
+        all_candidates = () if self.default_retired else dict.fromkeys((*self._candidates, *candidates))
+        if len(self.instances) + len(all_candidates) > self.limit:
             return None
-        for binding in {*(self.instances if all_due else self._awake), *touched, *fresh}:
+        for binding in {*(self.instances if all_due else self._awake), *affected, *all_candidates}:
             instance = self.instances.get(binding)
             if instance is None:
-                if binding not in fresh or binding in self.retired:
+                if binding not in all_candidates or binding in self.retired:
                     continue
                 bits, instance = self._bits(state, binding), self.default
                 if bits == self.default_bits:
                     continue
             else:
-                bits = self._bits(state, binding) if binding in touched else instance.bits
+                bits = self._bits(state, binding) if binding in affected else instance.bits
             if bits is None:
                 if binding not in self.undecided:
                     undecided.append(binding)
                 continue
-            after = program.move(instance.state, bits | shared, time_bits, letter_time)[0]
+            after = program.move(instance.state, bits | global_bits, time_bits, letter_time)[0]
             is_continued = program.past_mode and self.mode == "always" and instance.violated
             if (
                 self._is_violated_in(after)
@@ -328,21 +362,26 @@ class Automaton:
         self.readers.add(binding)
 
     def _bits(self, state: State, binding: Binding | None) -> int | None:
-        """The bits of a binding's leaves, or (``None``) of the global leaves; ``None`` if one is undefined."""
-        shared = binding is None
+        """Return the bits of a binding's leaves; ``None`` if one is undefined.
+
+        The ``binding`` ``None`` stands for the leaves without parameters.
+        """
+        is_global = binding is None
         objects = binding or ()
         try:
-            return (self._global if shared else self._local)(state.facts, state.fluents, *objects)
+            return (self._compute_global_bits if is_global else self._compute_local_bits)(
+                state.facts, state.fluents, *objects
+            )
         except (KeyError, ZeroDivisionError):
             bits = 0
-            for number in self.global_leaves if shared else self.local_leaves:
-                value = self.truths[number](state, objects)
+            for number in self.global_leaves if is_global else self.local_leaves:
+                value = self.leaf_evaluators[number](state, objects)
                 if value is None:
                     return None
                 bits |= value << number
             return bits
 
-    def _refresh(self, state: State, binding: Binding) -> None:
+    def _update_bits(self, state: State, binding: Binding) -> None:
         instance = self.instances.get(binding)
         if instance is None:
             return
@@ -353,12 +392,17 @@ class Automaton:
         else:
             instance.bits = bits
 
-    def _give_up(self) -> None:
-        """A leaf without parameters is undefined: no instance can be decided."""
-        self.undecided.add(())
+    def _retire_all(self) -> None:
+        """Retire all instances as undecided, because a leaf without parameters is undefined."""
+        if self._has_open_instances():
+            self.undecided.add(())
         self.default_retired = True
         for binding in list(self.instances):
             self._retire(binding)
+
+    def _has_open_instances(self) -> bool:
+        """Whether the verdict on some instance is not yet permanent."""
+        return bool(self.instances) or not self.default_retired
 
     def _retire(self, binding: Binding) -> None:
         del self.instances[binding]
@@ -377,7 +421,7 @@ class Automaton:
         else:
             verdict = program.verdict(instance.state)
             if verdict == PERMANENTLY_VIOLATED:
-                self._violate(binding, instance, letter_time.letter, False)
+                self._report_violation(binding, instance, letter_time.letter, at_end=False)
                 self._retire(binding)
                 return
             if verdict == PERMANENTLY_SATISFIED:
@@ -385,21 +429,21 @@ class Automaton:
                 return
             if verdict == PRESENTLY_SATISFIED:
                 instance.ceased = True
-        (self._awake.discard if sleeps and not self._repeats(instance) else self._awake.add)(binding)
+        (self._awake.discard if sleeps and not self._is_violated_again(instance) else self._awake.add)(binding)
 
-    def _repeats(self, instance: Instance) -> bool:
+    def _is_violated_again(self, instance: Instance) -> bool:
         """Whether the next letter has a violation even if nothing changes."""
         return self.mode == "each" and not self.program.output(instance.state)
 
     def _record_initial_violation(self, instance: Instance, letter: int, letter_time: LetterTime) -> None:
-        """At letter 0: record whether a violation, or the trigger of a response, is present before any step."""
+        """Record, at letter 0, whether a violation or the trigger of a response is present before any step."""
         if self.mentions_actions or self.mode in ("each", "latch"):
             return
         if self.is_response:
             assert self._premise is not None
-            premise_letter = 0
+            premise_letter = 0  # the letter of the premise alone, whose leaves have other numbers
             for number, leaf in enumerate(self._premise.leaves):
-                premise_letter |= (letter >> self.program.leaf(leaf) & 1) << number
+                premise_letter |= (letter >> self.program.leaf_number(leaf) & 1) << number
             instance.violated_at_start = self._premise.output(
                 self._premise.step(self._premise.start, premise_letter, 0, letter_time)
             )
@@ -424,36 +468,37 @@ class Automaton:
                     )
                 )
         elif self.mode == "always" and violated and not instance.violated:
-            self._violate(binding, instance, letter_time.letter, False)
+            self._report_violation(binding, instance, letter_time.letter, at_end=False)
         if not violated:
             if instance.violated and binding in self.initial_violations:
-                self._settle(self.initial_violations[binding][1])
+                self._settle_blame(self.initial_violations[binding].number)
             instance.ceased = True
             instance.violated_at_start = False
         instance.violated = violated
 
-    def _settle(self, number: int) -> None:
+    def _settle_blame(self, number: int) -> None:
         """Decide the blame for a violation that was present at letter 0 and has ended."""
         if self.violations[number].blame == "early":
             self.violations[number] = self.violations[number]._replace(blame=self.blame(number))
 
     def blame(self, number: int) -> str:
-        """The blame for a violation; if it was present at letter 0, the blame may still change."""
+        """Return the blame so far for the violation with a number; for one present at letter 0 it may still change."""
         violation = self.violations[number]
         if violation.blame != "early":
             return violation.blame
-        instance = self.initial_violations[violation.binding][0]
+        instance = self.initial_violations[violation.binding].instance
         if instance.ceased and (self.is_response or violation.at_end):
             return "introduced"
-        return "worsened" if self.was_touched(violation.binding) else "pre-existing"
+        return "worsened" if self.was_affected(violation.binding) else "pre-existing"
 
-    def _violate(self, binding: Binding, instance: Instance, letter: int, at_end: bool) -> None:
+    def _report_violation(self, binding: Binding, instance: Instance, letter: int, *, at_end: bool) -> None:
+        """Record a violation. ``early`` stands for its blame until that can be decided (:meth:`_settle_blame`)."""
         early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
         self.violations.append(
             Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
         )
         if early:
-            self.initial_violations[binding] = (instance, len(self.violations) - 1)
+            self.initial_violations[binding] = InitialViolation(instance, len(self.violations) - 1)
 
     def _advance_default(self, time_bits: int, letter_time: LetterTime) -> None:
         program = self.program
@@ -465,7 +510,7 @@ class Automaton:
             self._record_initial_violation(default, letter, letter_time)
         is_violated = self._is_violated_in(default.state)
         if is_violated and (self.mode in ("always", "each") or not program.past_mode):
-            self._materialise(letter_time)
+            self._violate_shared_bindings(letter_time)
             return
         if not program.past_mode:
             verdict = program.verdict(default.state)
@@ -477,10 +522,10 @@ class Automaton:
             default.ceased = True
             default.violated_at_start = False
         default.violated = is_violated
-        self._default_awake = not sleeps or self._repeats(default)
+        self._default_awake = not sleeps or self._is_violated_again(default)
 
-    def _materialise(self, letter_time: LetterTime) -> None:
-        """The default instance is violated: so is every binding that still shares it."""
+    def _violate_shared_bindings(self, letter_time: LetterTime) -> None:
+        """Give every binding that shares the default instance, which is violated, a violated instance of its own."""
         for binding in self._shared_bindings():
             instance = self.default.copy()
             self.instances[binding] = instance
@@ -491,7 +536,7 @@ class Automaton:
                 self._evaluate_letter(binding, instance, letter_time)
                 self._awake.add(binding)
             else:
-                self._violate(binding, instance, letter_time.letter, False)
+                self._report_violation(binding, instance, letter_time.letter, at_end=False)
                 self._retire(binding)
         self.default_retired = True
 
@@ -511,15 +556,15 @@ class Automaton:
         """Report the unsatisfied instances at the end of the trace, whose last letter has just been read."""
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():
-                if self._fails(instance):
-                    self._violate(binding, instance, letter, True)
-            if not self.default_retired and self._fails(self.default):
+                if self._is_unsatisfied(instance):
+                    self._report_violation(binding, instance, letter, at_end=True)
+            if not self.default_retired and self._is_unsatisfied(self.default):
                 for binding in self._shared_bindings():
-                    self._violate(binding, self.default.copy(), letter, True)
+                    self._report_violation(binding, self.default.copy(), letter, at_end=True)
         for number in range(len(self.violations)):
-            self._settle(number)
+            self._settle_blame(number)
 
-    def _fails(self, instance: Instance) -> bool:
+    def _is_unsatisfied(self, instance: Instance) -> bool:
         if self.program.past_mode:
             return not self.program.output(instance.state)
         return self.program.verdict(instance.state) < PRESENTLY_SATISFIED
@@ -533,9 +578,9 @@ class Automaton:
         copy.readers = self.readers.fork()
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
         copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class
-        copy._touched = set(self._touched)  # noqa: SLF001 - of its own class
-        copy.touched_since_start = {n: set(k) for n, k in self.touched_since_start.items()}
-        copy._touched_now = {n: set(k) for n, k in self._touched_now.items()}  # noqa: SLF001 - of its own class
+        copy._affected_bindings = set(self._affected_bindings)  # noqa: SLF001 - of its own class
+        copy.affected_keys = {n: set(k) for n, k in self.affected_keys.items()}
+        copy._newly_affected_keys = {n: set(k) for n, k in self._newly_affected_keys.items()}  # noqa: SLF001 - of its own class
         copy.initial_violations = dict(self.initial_violations)
         copy.undecided = set(self.undecided)
         copy.violations = list(self.violations)

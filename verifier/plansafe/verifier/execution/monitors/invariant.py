@@ -1,4 +1,4 @@
-"""Parts about single states: the set of bindings that violate them now, updated only by changes."""
+"""Monitors of parts about single states: the set of bindings that violate them now, updated only by changes."""
 
 from __future__ import annotations
 
@@ -6,59 +6,43 @@ from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
-from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Formula, Variable
 
 
-class Truth:
-    """The three-valued truth of ``formula`` under a binding: by generated code, or interpreted if it is undefined."""
-
-    def __init__(self, emitter: Emitter, formula: Formula, parameters: tuple[Variable, ...]) -> None:
-        self.formula = formula
-        self.slots = [v.slot for v in parameters]
-        self.task = emitter.task
-        self._emitter = emitter
-        self._fast: Callable[..., bool] | None = None  # compiled at first use: many are never used
-
-    def __call__(self, state: State, binding: Binding) -> bool | None:
-        """The value in a state; ``None`` for undefined."""
-        fast = self._fast
-        if fast is None:
-            fast = self._fast = self._emitter.compile_condition(self.formula, self.slots)
-        try:
-            return fast(state.facts, state.fluents, *binding)
-        except (KeyError, ZeroDivisionError):
-            evaluator = Evaluator(self.task, state.facts, state.fluents)
-            return evaluator.holds(self.formula, dict(zip(self.slots, binding, strict=True)))
-
-
 class Episode:
-    """A block of letters in which an instance is violated; blame depends on whether it began at letter 0."""
+    """A block of letters in which an instance is violated. ``start`` is its first letter.
 
-    __slots__ = ("start", "touched")
+    ``was_affected``: a step has changed a fact that the instance reads, and has not ended the block.
+    """
 
-    def __init__(self, start: int, touched: bool) -> None:
+    __slots__ = ("start", "was_affected")
+
+    def __init__(self, start: int, was_affected: bool = False) -> None:
         self.start = start
-        self.touched = touched
+        self.was_affected = was_affected
 
-    def blame(self, mentions_actions: bool) -> str:
-        """The blame until now. ``mentions_actions``: the rule mentions actions."""
-        return "introduced" if self.start or mentions_actions else "worsened" if self.touched else "pre-existing"
+    def blame(self, *, mentions_actions: bool) -> str:
+        """Return the blame so far; a rule that mentions actions cannot be violated before the first step."""
+        if self.start or mentions_actions:
+            return "introduced"
+        return "worsened" if self.was_affected else "pre-existing"
 
 
-class Invariant:
-    """``body`` must hold in every state (``always``), or in the last (``final``), for every binding.
+class InvariantMonitor:
+    """Watches a condition on single states: ``body`` must hold in every state, or only in the last (``final``).
 
-    Work per step: the triggers of the facts that changed, and the violated bindings that read them.
+    ``episodes`` has the instances that are violated now. ``candidates`` has the bindings that triggers have found since
+    the last letter. Work per step: the triggers of the facts that changed, and the violated bindings that read them.
     """
 
     reads_actions = False
     awake = False
-    """Only changes make it due."""
+    """Whether the next letter matters even if nothing changes: never."""
 
     def __init__(
         self,
@@ -76,22 +60,27 @@ class Invariant:
         self.mentions_actions = mentions_actions
         self.limit = limit
         self.search = compile_extension(emitter, body, False, parameters)
-        self.holds = Truth(emitter, body, parameters)
+        self.holds = ConditionEvaluator(emitter, body, parameters)
         self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
         self.candidates: list[Binding] = []
-        self.touches = 0
+        self.candidate_count = 0
+        """The number of bindings that triggers have found until now."""
         self.violations: list[Violation] = []
-        self._touched: set[Binding] = set()
+        self._affected_bindings: set[Binding] = set()
+        """The violated bindings that read a change since the last letter."""
 
     def triggers(self) -> list[tuple[int, bool | None, Callable[..., None]]]:
-        """The functions that find bindings, each with its predicate and whether the fact is added."""
+        """Return the functions that find bindings, each with its predicate and whether it follows added facts.
+
+        ``None``: it follows added and deleted facts, or the changes of a fluent.
+        """
         return [(t.predicate, t.added, t.find) for t in self.search.triggers]
 
     def is_stable(self, _letter_time: LetterTime) -> bool:
         """Whether :meth:`step` would change nothing."""
-        return not (self._touched or self.candidates)
+        return not (self._affected_bindings or self.candidates)
 
     def start(self, state: State, indexes: FactIndexes) -> None:
         """Find every violation of S0."""
@@ -103,7 +92,7 @@ class Invariant:
 
     def record_change(self, predicate: int, code: int) -> bool:
         """Record a changed fact for the violated instances that read it; return :meth:`is_affected`."""
-        return bool(self.episodes) and self.readers.add_readers(predicate, code, self._touched)
+        return bool(self.episodes) and self.readers.add_readers(predicate, code, self._affected_bindings)
 
     @property
     def affects_end(self) -> bool:
@@ -113,43 +102,46 @@ class Invariant:
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Evaluate the instances that changes since the last letter may have affected."""
         letter = letter_time.letter
-        if self._touched:
-            for binding in self._touched:
+        if self._affected_bindings:
+            for binding in self._affected_bindings:
                 episode = self.episodes.get(binding)
                 if episode is None:
                     continue
                 value = self.holds(state, binding)
                 if value is False:
-                    episode.touched = episode.touched or letter > 0
+                    episode.was_affected = episode.was_affected or letter > 0
                     continue
                 if value is None:
                     self.undecided.add(binding)
                 self._close(binding, episode)
-            self._touched.clear()
+            self._affected_bindings.clear()
         if self.candidates:
             for binding in self.candidates:
                 if binding not in self.episodes:
                     value = self.holds(state, binding)
                     if value is False:
-                        self.episodes[binding] = Episode(letter, False)
+                        self.episodes[binding] = Episode(letter)
                         self.readers.add(binding)
                         if len(self.episodes) > self.limit:
                             raise TooManyInstances
                     elif value is None:
                         self.undecided.add(binding)
-            self.touches += len(self.candidates)
+            self.candidate_count += len(self.candidates)
             self.candidates.clear()
 
     def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], _letter_time: LetterTime
     ) -> tuple[list[Binding], list[Binding]]:
-        """The bindings that :meth:`step` would report newly violated, and newly undecided, after ``changes``."""
+        """Return the bindings that :meth:`step` would report as newly violated, and as newly undecided, after changes.
+
+        ``candidates`` are the bindings that the triggers of the ``changes`` found.
+        """
         distinct = dict.fromkeys(candidates)
-        touched: set[Binding] = set()
+        affected: set[Binding] = set()
         if self.episodes:
             for index, code, _ in changes:
-                self.readers.add_readers(index, code, touched)
-        values = {binding: self.holds(state, binding) for binding in (*distinct, *touched)}
+                self.readers.add_readers(index, code, affected)
+        values = {binding: self.holds(state, binding) for binding in (*distinct, *affected)}
         violated = [binding for binding in distinct if values[binding] is False and binding not in self.episodes]
         return violated, [b for b, value in values.items() if value is None and b not in self.undecided]
 
@@ -157,12 +149,11 @@ class Invariant:
         del self.episodes[binding]
         self.readers.remove(binding)
         if not self.final:
-            self._report(binding, episode, False)
+            self._report(binding, episode, episode.start, at_end=False)
 
-    def _report(self, binding: Binding, episode: Episode, at_end: bool, letter: int | None = None) -> None:
-        letter = episode.start if letter is None else letter
+    def _report(self, binding: Binding, episode: Episode, letter: int, *, at_end: bool) -> None:
         self.violations.append(
-            Violation(self.part, binding, letter, letter, at_end, episode.blame(self.mentions_actions))
+            Violation(self.part, binding, letter, letter, at_end, episode.blame(mentions_actions=self.mentions_actions))
         )
 
     def finish(self, state: State, letter: int) -> None:
@@ -170,15 +161,15 @@ class Invariant:
         if self.final:
             self.undecided = {binding for binding in self.undecided if self.holds(state, binding) is None}
         for binding, episode in self.episodes.items():
-            self._report(binding, episode, self.final, letter if self.final else None)
+            self._report(binding, episode, letter if self.final else episode.start, at_end=self.final)
 
-    def fork(self) -> Invariant:
+    def fork(self) -> InvariantMonitor:
         """An independent copy."""
         copy = shallow_copy(self)
         copy.readers = self.readers.fork()
-        copy.episodes = {b: Episode(e.start, e.touched) for b, e in self.episodes.items()}
+        copy.episodes = {b: Episode(e.start, e.was_affected) for b, e in self.episodes.items()}
         copy.undecided = set(self.undecided)
         copy.candidates = []
         copy.violations = list(self.violations)
-        copy._touched = set()  # noqa: SLF001 - of its own class
+        copy._affected_bindings = set()  # noqa: SLF001 - of its own class
         return copy

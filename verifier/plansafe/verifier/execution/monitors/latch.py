@@ -13,10 +13,11 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
-from plansafe.verifier.execution.monitors.invariant import Invariant, Truth
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
-from plansafe.verifier.execution.monitors.temporal_grounding import structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model import nodes as model
@@ -109,7 +110,7 @@ class Latch(Automaton):
         return copy
 
 
-def latch_truth(monitors: Sequence[object]) -> LatchTruth:
+def make_latch_reader(monitors: Sequence[object]) -> LatchTruth:
     """The function that reads the latches among some monitors."""
 
     def truth(number: int, binding: Binding) -> bool | None:
@@ -145,19 +146,19 @@ class LatchedCheck(StepCheck):
         guard: Formula | None,
         body: Formula,
         momentary: frozenset[int],
-        monitors: list[Invariant | Automaton],
+        monitors: list[InvariantMonitor | Automaton],
         latches: dict[tuple[object, ...], int],
     ) -> None:
         super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
         self.after = False
         self.slots = [v.slot for v in parameters]
         self.latch_references: dict[int, _LatchReference] = {}
-        self._truths: dict[int, tuple[Truth, tuple[int, ...]]] = {}
+        self._truths: dict[int, tuple[ConditionEvaluator, tuple[int, ...]]] = {}
         self._body = body
         temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
         self._prepare(emitter, body, parameters, temporal)
         for formula, variables in temporal:
-            key = (tuple([(v.slot, v.domain) for v in variables]), *structural_key(formula))
+            key = (tuple([(v.slot, v.domain) for v in variables]), *make_structural_key(formula))
             if key not in latches:
                 monitors.append(Latch(part, emitter, variables, formula, momentary))
                 latches[key] = len(monitors) - 1
@@ -184,7 +185,7 @@ class LatchedCheck(StepCheck):
             temporal.append((formula, free_variables))
         else:
             slots = tuple([v.slot for v in free_variables])
-            self._truths[id(formula)] = Truth(emitter, formula, free_variables), slots
+            self._truths[id(formula)] = ConditionEvaluator(emitter, formula, free_variables), slots
 
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""

@@ -8,22 +8,22 @@ is left out, a running deadline counts from now, and the letter counts only whil
 from __future__ import annotations
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
-from plansafe.verifier.execution.monitors.trace_operators import Component, ComponentState
+from plansafe.verifier.execution.monitors.trace_operators import Component, ComponentState, FinalState
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
-Key = tuple[object, ...]
+MonitorKey = tuple[object, ...]
 
 
-def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria = EVERY_VIOLATION) -> Key:
-    """The memory of ``runtime`` at ``letter`` of an untimed trace, as far as it affects decisive violations.
+def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria = EVERY_VIOLATION) -> MonitorKey:
+    """Return the memory of ``runtime`` at ``letter`` of an untimed trace, as far as it affects decisive violations.
 
-    If only violations that the plan caused decide, the key includes what the blame for later violations depends on. It
-    excludes all that follows from the state, and counts of violations and touches. Linear in the live instances of the
-    monitors that have changed since their memory was last computed.
+    The key is empty without monitors. If only violations that the plan caused decide, it includes what the blame for
+    later violations depends on. It excludes all that follows from the state, and the numbers of violations and
+    candidates. Linear in the live instances of the monitors that have changed since their memory was last computed.
     """
     if runtime is None:
         return ()
@@ -40,7 +40,7 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
         memory = memories.get(number)
         if memory is None or (memory.initial is None and criteria.only_introduced):
             memory = _compute_memory(monitor, letter, criteria.only_introduced)
-            if isinstance(monitor, Invariant) or not (monitor.program.clocked or monitor.program.horizon):
+            if isinstance(monitor, InvariantMonitor) or not (monitor.program.clocked or monitor.program.horizon):
                 memories[number] = memory
         if memory.key:
             key.append(memory.key)
@@ -55,23 +55,29 @@ def monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCriteria 
     return (*key, is_violated, is_undecided)
 
 
-def _compute_memory(monitor: Invariant | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
-    initial, caused = _initial_violations_key(monitor) if only_introduced else (None, False)
-    if isinstance(monitor, Invariant):
+def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
+    initial, caused = _make_initial_violations_key(monitor) if only_introduced else (None, False)
+    if isinstance(monitor, InvariantMonitor):
         # The episodes follow from the state; undecided instances of the last state are evaluated again.
         lasting = not monitor.final
         violated = bool(monitor.violations or (monitor.episodes and lasting))
         return MonitorMemory((), violated, bool(monitor.undecided and lasting), initial, caused)
-    key = _automaton_key(monitor, letter)
+    key = _make_automaton_key(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown))
     return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), initial, caused)
 
 
-def _initial_violations_key(monitor: Invariant | Automaton) -> tuple[Key, bool]:
-    """The key of what the blame for violations at letter 0 depends on; whether the plan caused a violation already."""
-    if isinstance(monitor, Invariant):
-        blames = {binding: episode.blame(monitor.mentions_actions) for binding, episode in monitor.episodes.items()}
+def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple[MonitorKey, bool]:
+    """Return the key of what the blame for violations at letter 0 depends on.
+
+    The second value says whether the plan has already caused a violation.
+    """
+    if isinstance(monitor, InvariantMonitor):
+        blames = {
+            binding: episode.blame(mentions_actions=monitor.mentions_actions)
+            for binding, episode in monitor.episodes.items()
+        }
         if monitor.final:
             # Only the last state counts: a worsened violation may still end.
             old = frozenset([(binding, blame) for binding, blame in blames.items() if blame != "introduced"])
@@ -83,44 +89,44 @@ def _initial_violations_key(monitor: Invariant | Automaton) -> tuple[Key, bool]:
     if not monitor.tracks_initial:
         return (), caused
     instances = [(b, instance) for b, instance in monitor.instances.items() if instance.violated_at_start]
-    violated = frozenset([(b, instance.ceased, monitor.was_touched(b)) for b, instance in instances])
+    violated = frozenset([(b, instance.ceased, monitor.was_affected(b)) for b, instance in instances])
     unsettled = frozenset([v.binding for v in monitor.violations if v.blame == "early" and not caused])
     default = monitor.default
     sharing: object = None
     if default.violated_at_start and not monitor.default_retired:
-        sharing = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.touched_since_start.items()])
+        sharing = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.affected_keys.items()])
     return (violated, unsettled, sharing), caused
 
 
-def program_key(program: Program, state: int, letter: int) -> Key:
-    """The memory of one instance's automaton after ``letter`` letters of an untimed trace."""
-    return _state_key(program, state, letter), min(letter, program.horizon)
+def make_program_key(program: Program, state: int, letter: int) -> MonitorKey:
+    """Return the memory of one instance's automaton after ``letter`` letters of an untimed trace."""
+    return _make_state_key(program, state, letter), min(letter, program.horizon)
 
 
-def _automaton_key(automaton: Automaton, letter: int) -> Key:
-    """The automaton states of all bindings, and the letter as far as a bound is ahead of it."""
+def _make_automaton_key(automaton: Automaton, letter: int) -> MonitorKey:
+    """Return the automaton states of all bindings, and the letter as far as a bound is ahead of it."""
     program = automaton.program
-    states = {binding: _state_key(program, i.state, letter) for binding, i in automaton.instances.items()}
+    states = {binding: _make_state_key(program, i.state, letter) for binding, i in automaton.instances.items()}
     default: object = None
     retired: frozenset[object] = frozenset()
     if not automaton.default_retired and automaton.has_shared_bindings():
-        default = _state_key(program, automaton.default.state, letter)
+        default = _make_state_key(program, automaton.default.state, letter)
         states = {binding: state for binding, state in states.items() if state != default}
         retired = frozenset(automaton.retired)
     is_live = default is not None or bool(states)
     return (default, frozenset(states.items()), retired, min(letter, program.horizon) if is_live else 0)
 
 
-def _state_key(program: Program, state: int, letter: int) -> object:
-    """A state of a program; a running clock is replaced by the time since it started."""
+def _make_state_key(program: Program, state: int, letter: int) -> object:
+    """Return a state of a program, with each running clock replaced by the time since it started."""
     if not program.clocked:
         return state
     past, component_states, output = program.states[state]
     components = zip(program.components, component_states, strict=True)
-    return past, tuple([_since_start(component, state, letter) for component, state in components]), output
+    return past, tuple([_subtract_letter(component, state, letter) for component, state in components]), output
 
 
-def _since_start(component: Component, state: ComponentState, letter: int) -> ComponentState:
-    if component.kind == "always-within" and state is not None and not isinstance(state, str):
+def _subtract_letter(component: Component, state: ComponentState, letter: int) -> ComponentState:
+    if component.kind == "always-within" and state is not None and not isinstance(state, FinalState):
         return letter - state
     return state

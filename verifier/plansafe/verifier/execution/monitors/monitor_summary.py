@@ -9,42 +9,45 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.rules.model import RulePart
 
-StateMonitor = Invariant | Automaton
+StateMonitor = InvariantMonitor | Automaton
 
 
 class MonitorSummary(NamedTuple):
-    """The monitors (by number) and checks (by predicate) with something to report."""
+    """The monitors (by number) and checks (by predicate) that have something to report."""
 
     end_monitors: tuple[int, ...]
     """The monitors that the end of the trace concerns."""
-    reporting: tuple[int, ...]
+    reporting_monitors: tuple[int, ...]
     """The monitors with violations or undecided instances."""
     reporting_checks: tuple[int, ...]
     """The predicates of checks with violations or undecided instances."""
-    touches: tuple[int, ...]
-    """By rule, how often changes could have affected its condition."""
+    candidate_counts: tuple[int, ...]
+    """By rule, how many bindings the triggers of its monitors have found."""
 
 
 def summarize_monitors(
-    monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], parts: Sequence[RulePart], rules: int
+    monitors: Sequence[StateMonitor],
+    checks: Mapping[int, Sequence[StepCheck]],
+    parts: Sequence[RulePart],
+    rule_count: int,
 ) -> MonitorSummary:
-    """Summarize all monitors and checks; ``rules`` is the number of rules."""
-    touches = [0] * rules
+    """Summarize all monitors and checks."""
+    candidate_counts = [0] * rule_count
     for monitor in monitors:
-        touches[parts[monitor.part].rule] += touch_count(monitor)
+        candidate_counts[parts[monitor.part].rule] += count_candidates(monitor)
     return MonitorSummary(
         tuple([n for n, monitor in enumerate(monitors) if monitor.affects_end]),
         tuple([n for n, monitor in enumerate(monitors) if monitor.violations or monitor.undecided]),
         tuple([p for p, entries in checks.items() if any([c.violations or c.undecided for c in entries])]),
-        tuple(touches),
+        tuple(candidate_counts),
     )
 
 
-def touch_count(monitor: StateMonitor) -> int:
-    """How often changes could have affected the condition of a monitor's rule; 0 for latches."""
-    return 0 if isinstance(monitor, Latch) else monitor.touches
+def count_candidates(monitor: StateMonitor) -> int:
+    """Return how many bindings the triggers of a monitor have found; 0 for latches, which several rules share."""
+    return 0 if isinstance(monitor, Latch) else monitor.candidate_count

@@ -13,20 +13,22 @@ from typing import assert_never
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal, structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal, make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import (
+    BOUND_COMPARISONS,
+    NO_COMPARISONS,
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
     PRESENTLY_SATISFIED,
     PRESENTLY_VIOLATED,
-    VIOLATED_FOR_GOOD,
     BooleanExpression,
     Component,
     ComponentState,
+    FinalState,
     LetterTime,
     advance_component,
-    component_verdict,
-    start_state,
+    find_component_verdict,
+    find_start_state,
 )
 from plansafe.verifier.model.nodes import (
     And,
@@ -59,7 +61,13 @@ _BOUNDED = ("within", "hold-during", "hold-after")
 
 
 class Program:
-    """The automaton of one rule part; ``leaves`` are the state formulas whose truth makes a letter, by bit."""
+    """The automaton of one rule part.
+
+    ``leaves`` are the state formulas whose truth makes a letter, by bit. In the ``past_mode`` the formula is about the
+    past, and has a value at each letter. Otherwise it is about the whole trace, and each prefix has a verdict:
+    ``skeleton`` is its Boolean structure over the ``components``. ``timed``: time affects the state; ``clocked``: the
+    state contains the time of a letter, so that the states are not finitely many.
+    """
 
     def __init__(self, task: Task, mode: str, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
         self.task = task
@@ -89,19 +97,19 @@ class Program:
         for number, (operator, _) in enumerate(self._past):
             if operator in ("historically", "weak-yesterday"):
                 initial_past |= 1 << number
-        self.start = self._number((initial_past, tuple([c.start for c in self.components]), True))
+        self.start = self._number_state((initial_past, tuple([c.start for c in self.components]), True))
 
     @cached_property
     def horizon(self) -> int:
-        """The first letter of an untimed trace at which no bound of the formula matters any more."""
+        """The first letter of an untimed trace at which no bound of the formula matters any more; 0 without bounds."""
         bounds = [bound for component in self.components if component.kind in _BOUNDED for bound in component.bounds]
         return max(0, int(max(bounds)) + 2) if bounds else 0
 
     # -- building -----------------------------------------------------------------------------------------------------
 
-    def leaf(self, formula: Formula) -> int:
-        """The number of a state formula among the leaves; it is added if it is missing."""
-        key = structural_key(formula)
+    def leaf_number(self, formula: Formula) -> int:
+        """Return the number of a state formula among the leaves; it is added if it is missing."""
+        key = make_structural_key(formula)
         if key not in self._leaf_index:
             self._leaf_index[key] = len(self.leaves)
             self.leaves.append(formula)
@@ -112,7 +120,7 @@ class Program:
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):
-            return BooleanExpression("leaf", self.leaf(formula))
+            return BooleanExpression("leaf", self.leaf_number(formula))
         match formula:
             case Not():
                 return BooleanExpression("not", parts=(self._past_expression(formula.body),))
@@ -132,8 +140,8 @@ class Program:
     def _trace_expression(self, formula: Formula) -> BooleanExpression:
         """The Boolean structure of a formula about the trace; maximal formulas without trace operators become LTLf."""
         if not any([isinstance(p, Temporal) and p.operator in TRACE_OPERATORS for p in subformulas(formula)]):
-            node = self.progression.normal(formula, True, self._bit, _ground)
-            return self._component(Component("ltl", [], (), node))
+            node = self.progression.normal(formula, True, self._interleaved_bit, _expect_no_quantifier)
+            return self._add_component(Component("ltl", [], (), node))
         match formula:
             case Not():
                 return BooleanExpression("not", parts=(self._trace_expression(formula.body),))
@@ -142,27 +150,28 @@ class Program:
             case Temporal():
                 values = [self._past_expression(p) for p in formula.operands]
                 operator = trace_operator(formula)
-                return self._component(Component(operator, values, formula.bounds, start_state(operator)))
+                return self._add_component(Component(operator, values, formula.bounds, find_start_state(operator)))
             case Truth() | Atom() | Equal() | Compare() | Quantified():
                 raise AssertionError("quantifiers over temporal formulas are ground")
             case _:
                 assert_never(formula)
 
-    def _component(self, component: Component) -> BooleanExpression:
+    def _add_component(self, component: Component) -> BooleanExpression:
         self.components.append(component)
         return BooleanExpression("component", len(self.components) - 1)
 
-    def _bit(self, formula: Formula) -> int | None:
-        """The bit of a leaf or of a past subformula (see :meth:`_interleave`); ``None`` of anything else."""
+    def _interleaved_bit(self, formula: Formula) -> int | None:
+        """Return the bit of a leaf or of a past subformula in :meth:`_interleave`; ``None`` for another formula."""
         if not is_temporal(formula):
-            return 2 * self.leaf(formula)
+            return 2 * self.leaf_number(formula)
         if isinstance(formula, Temporal) and formula.operator in PAST_OPERATORS:
             return 2 * self._past_expression(formula).number + 1
         return None
 
     # -- running ------------------------------------------------------------------------------------------------------
 
-    def _number(self, state: ProgramState) -> int:
+    def _number_state(self, state: ProgramState) -> int:
+        """Return the number of a state, a new one if the state is reached for the first time."""
         number = self._numbers.get(state)
         if number is None:
             number = self._numbers[state] = len(self.states)
@@ -170,22 +179,26 @@ class Program:
         return number
 
     def time_bits(self, letter_time: LetterTime) -> int:
-        """The comparisons of a letter's time with the bounds of the formula, as bits; 0 without bounds."""
+        """Return the comparisons of a letter's time with the bounds of the formula; 0 without bounds.
+
+        They are one integer, because it is a part of cache keys: for each component with bounds, the fields of
+        :class:`BoundComparisons` in the next four bits.
+        """
         bits = 0
         shift = 0
         for component in self.components:
             if component.kind in _BOUNDED:
                 low, high = component.bounds[0], component.bounds[-1]
-                flags = [letter_time.time <= low, letter_time.later_at_most(low), False, False]
+                comparisons = [letter_time.time <= low, letter_time.later_at_most(low), False, False]
                 if component.kind == "hold-during":
-                    flags[2:] = letter_time.time < high, letter_time.later_before(high)
-                for flag in flags:
-                    bits |= flag << shift
+                    comparisons[2:] = letter_time.time < high, letter_time.later_before(high)
+                for is_true in comparisons:
+                    bits |= is_true << shift
                     shift += 1
         return bits
 
     def step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
-        """The state after a letter; cached unless the formula has a clock."""
+        """Return the state after a letter; cached unless the formula has a clock."""
         if self.clocked:
             return self._step(state, letter, time_bits, letter_time)
         key = (state, letter, time_bits)
@@ -195,10 +208,15 @@ class Program:
         return after
 
     def move(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> tuple[int, bool]:
-        """The state after a letter, and whether reading the same letter again would not change it."""
+        """Return the state after a letter, and whether the same letter again would not change that state.
+
+        A pair rather than a type of its own: every step of every instance calls this.
+        """
         if self.clocked:
             after = self._step(state, letter, time_bits, letter_time)
-            return after, not self.pending(after) and self._step(after, letter, time_bits, letter_time) == after
+            if self.has_running_clock(after):
+                return after, False
+            return after, self._step(after, letter, time_bits, letter_time) == after
         key = (state, letter, time_bits)
         move = self._moves.get(key)
         if move is None:
@@ -207,36 +225,39 @@ class Program:
         return move
 
     def _step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
-        stored, components, _ = self.states[state]
-        now, after = self._past_step(stored, letter)
+        stored_bits, components, _ = self.states[state]
+        past_bits, next_stored_bits = self._past_step(stored_bits, letter)
         output = True
         new_states: list[ComponentState] = []
         if self.past_mode:
-            output = self._evaluate(self._output, letter, now)
-        extended = -1
+            output = self._evaluate(self._output, letter, past_bits)
+        interleaved: int | None = None  # needed only by LTLf formulas
         shift = 0
         for component, component_state in zip(self.components, components, strict=True):
             if component.kind == "ltl":
-                if extended < 0:
-                    extended = self._interleave(letter, now)
+                if interleaved is None:
+                    interleaved = self._interleave(letter, past_bits)
                 assert isinstance(component_state, int)
-                new_states.append(self.progression.progress(component_state, extended))
+                new_states.append(self.progression.progress(component_state, interleaved))
                 continue
-            values = [self._evaluate(value, letter, now) for value in component.values]
-            flags = 0
+            values = [self._evaluate(value, letter, past_bits) for value in component.values]
+            comparisons = NO_COMPARISONS
             if component.kind in _BOUNDED:
-                flags = time_bits >> shift & 15
+                comparisons = BOUND_COMPARISONS[time_bits >> shift & 15]
                 shift += 4
-            new_states.append(advance_component(component, component_state, values, flags, letter_time))
-        return self._number((after, tuple(new_states), output))
+            new_states.append(advance_component(component, component_state, values, comparisons, letter_time))
+        return self._number_state((next_stored_bits, tuple(new_states), output))
 
-    def _past_step(self, stored: int, letter: int) -> tuple[int, int]:
-        """The values of past subformulas at this letter, and the values stored for the next one."""
-        now = 0
-        after = 0
+    def _past_step(self, stored_bits: int, letter: int) -> tuple[int, int]:
+        """Return the values of the past subformulas at this letter, and the values to store for the next letter.
+
+        Both are integers with one bit for each past subformula. A subformula comes after those that it contains.
+        """
+        past_bits = 0
+        next_stored_bits = 0
         for number, (operator, operands) in enumerate(self._past):
-            before = bool(stored >> number & 1)
-            first = self._evaluate(operands[0], letter, now)
+            before = bool(stored_bits >> number & 1)
+            first = self._evaluate(operands[0], letter, past_bits)
             match operator:
                 case "yesterday" | "weak-yesterday":
                     value, stored_value = before, first
@@ -245,45 +266,52 @@ class Program:
                 case "historically":
                     value = stored_value = before and first
                 case "since":
-                    value = self._evaluate(operands[1], letter, now) or (first and before)
+                    value = self._evaluate(operands[1], letter, past_bits) or (first and before)
                     stored_value = value
                 case _:
                     assert_never(operator)
-            now |= value << number
-            after |= stored_value << number
-        return now, after
+            past_bits |= value << number
+            next_stored_bits |= stored_value << number
+        return past_bits, next_stored_bits
 
-    def _evaluate(self, expression: BooleanExpression, letter: int, past: int) -> bool:
+    def _evaluate(self, expression: BooleanExpression, letter: int, past_bits: int) -> bool:
         kind, number, parts = expression
         match kind:
             case "leaf":
                 return bool(letter >> number & 1)
             case "past":
-                return bool(past >> number & 1)
+                return bool(past_bits >> number & 1)
             case "constant":
                 return bool(number)
             case "not":
-                return not self._evaluate(parts[0], letter, past)
+                return not self._evaluate(parts[0], letter, past_bits)
             case "and":
-                return all([self._evaluate(part, letter, past) for part in parts])
+                return all([self._evaluate(part, letter, past_bits) for part in parts])
+            case "or":
+                return any([self._evaluate(part, letter, past_bits) for part in parts])
+            case "component":
+                raise AssertionError("only the skeleton of a formula about the trace has components")
             case _:
-                return any([self._evaluate(part, letter, past) for part in parts])
+                assert_never(kind)
 
-    def _interleave(self, letter: int, past: int) -> int:
-        """One integer for the progression: leaf ``b`` at bit ``2b``, past subformula ``b`` at ``2b + 1``."""
+    def _interleave(self, letter: int, past_bits: int) -> int:
+        """Return one letter for the progression: leaf ``b`` at bit ``2b``, past subformula ``b`` at bit ``2b + 1``."""
         interleaved = 0
         for bit in range(len(self.leaves)):
             interleaved |= (letter >> bit & 1) << 2 * bit
         for bit in range(len(self._past)):
-            interleaved |= (past >> bit & 1) << 2 * bit + 1
+            interleaved |= (past_bits >> bit & 1) << 2 * bit + 1
         return interleaved
 
     def output(self, state: int) -> bool:
-        """The value of a past formula at the letter just read."""
+        """Return the value of a past formula at the letter just read."""
         return self.states[state][2]
 
     def verdict(self, state: int) -> int:
-        """The verdict on the prefix just read (RV-LTL); if permanent, it is sound, and complete for PDDL3 operators."""
+        """Return the verdict on the prefix just read (RV-LTL).
+
+        A permanent verdict is always right. For PDDL3 operators, a verdict that is permanent is also always found.
+        """
         verdict = self._verdicts.get(state)
         if verdict is None:
             verdict = self._verdicts[state] = self._prefix_verdict(self.skeleton, self.states[state][1])
@@ -294,7 +322,7 @@ class Program:
         if kind == "component":
             component, state = self.components[number], components[number]
             if component.kind != "ltl":
-                return component_verdict(component, state)
+                return find_component_verdict(component, state)
             if state in (progression.TRUE, progression.FALSE):
                 return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
             assert isinstance(state, int)
@@ -306,16 +334,16 @@ class Program:
             return min(verdicts, default=PERMANENTLY_SATISFIED)
         return max(verdicts, default=PERMANENTLY_VIOLATED)
 
-    def pending(self, state: int) -> bool:
+    def has_running_clock(self, state: int) -> bool:
         """Whether a clock of the formula is running, so that time alone changes the state."""
         if not self.clocked:
             return False
         components = zip(self.components, self.states[state][1], strict=True)
         clocks = [clock for component, clock in components if component.kind == "always-within"]
-        return any([clock is not None and clock is not VIOLATED_FOR_GOOD for clock in clocks])
+        return any([clock is not None and clock is not FinalState.VIOLATED for clock in clocks])
 
 
-def _ground(formula: Quantified) -> list[Formula]:  # noqa: ARG001 - none is left
+def _expect_no_quantifier(formula: Quantified) -> list[Formula]:  # noqa: ARG001 - none is left
     raise AssertionError("quantifiers over temporal formulas are ground")
 
 

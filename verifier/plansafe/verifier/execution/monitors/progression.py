@@ -36,7 +36,7 @@ class Node(NamedTuple):
     positive: bool = True
 
 
-def dual(operator: Operator) -> Operator:
+def find_dual_operator(operator: Operator) -> Operator:
     """The operator that, applied to the negated operands, gives the negation."""
     match operator:
         case "always":
@@ -97,8 +97,8 @@ class Progression:
         flat.discard(unit)
         if zero in flat or (NONEMPTY in flat and EMPTY in flat):
             return zero
-        dual = "or" if word == "and" else "and"
-        flat = {part for part in flat if not (self.nodes[part].kind == dual and self.nodes[part].parts & flat)}
+        opposite = "or" if word == "and" else "and"
+        flat = {part for part in flat if not (self.nodes[part].kind == opposite and self.nodes[part].parts & flat)}
         if not flat:
             return unit
         if len(flat) == 1:
@@ -139,7 +139,7 @@ class Progression:
                 operator = future_operator(formula)
                 if operator != "sometime-after":
                     operands = [node(operand, positive) for operand in formula.operands]
-                    return self.make(operator if positive else dual(operator), *operands)
+                    return self.make(operator if positive else find_dual_operator(operator), *operands)
                 premise, conclusion = formula.operands
                 answer = self.make("sometime" if positive else "always", node(conclusion, positive))
                 trigger = node(premise, not positive)

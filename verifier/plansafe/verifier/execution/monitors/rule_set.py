@@ -71,7 +71,7 @@ class MatchCounter:
         self._cache: dict[ActionFact, list[tuple[int, int]]] = {}
         for number, rule in enumerate(rule_set.rules):
             for match in rule.step_patterns:
-                for pattern in compile_patterns(emitter, match.atom, rule.declared):
+                for pattern in compile_patterns(emitter, match.atom, rule.declared_parameters):
                     rule_patterns = self._patterns.setdefault(match.atom.predicate, [])
                     rule_patterns.append((number, match.bindings_per_match, pattern))
 
@@ -101,7 +101,7 @@ class MatchCounter:
 
     def _count_distinct(self, rule: int, matches: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> int:
         """The number of distinct bindings of several matches of a rule; above a limit the sum of their numbers."""
-        declared = self._rule_set.rules[rule].declared
+        declared = self._rule_set.rules[rule].declared_parameters
         total = sum([bindings for bindings, _, _ in matches])
         if total > MAX_ENUMERATED_BINDINGS:
             return total

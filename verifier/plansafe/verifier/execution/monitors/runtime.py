@@ -14,13 +14,13 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import Invariant
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, latch_truth
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, make_latch_reader
 from plansafe.verifier.execution.monitors.monitor_summary import (
     MonitorSummary,
     StateMonitor,
+    count_candidates,
     summarize_monitors,
-    touch_count,
 )
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, MatchCounter, RuleSet
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
@@ -29,7 +29,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula, Or, Temporal
 from plansafe.verifier.model.operations import is_temporal, mentions, negate
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 TriggerFunction = Callable[..., None]
 
@@ -67,7 +67,7 @@ class Runtime:
         self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         """The monitors, and the predicates of the checks, that changed between the summary and the last fork."""
         self.key_memories: dict[int, MonitorMemory] = {}
-        """By number, the key memory of monitors that have not changed since it was computed (see ``monitor_key``)."""
+        """By number, the key memory of monitors that have not changed since (see ``make_monitor_key``)."""
         self.too_large: list[int] = []
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
@@ -90,7 +90,7 @@ class Runtime:
             assert part.step is not None
             check = self._make_step_check(number, part, emitter)
             if check is not None:
-                self.checks.setdefault(step_predicate(part.step), []).append(check)
+                self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             premise: Formula = part.step if part.guard is None else And((part.step, part.guard))
             if part.after:
@@ -101,7 +101,7 @@ class Runtime:
         monitor: StateMonitor
         if not reads_actions and part.mode in ("always", "end") and not is_temporal(formula):
             final = part.mode == "end"
-            monitor = Invariant(
+            monitor = InvariantMonitor(
                 number,
                 emitter,
                 part.parameters,
@@ -128,7 +128,7 @@ class Runtime:
         """The check of a rule about steps; ``None`` if it needs an automaton."""
         momentary, step, guard, body, after = self.rule_set.momentary, part.step, part.guard, part.body, part.after
         assert step is not None
-        is_momentary = step_predicate(step) in momentary
+        is_momentary = find_action_predicate(step) in momentary
         formulas = [body] if guard is None else [body, guard]
         if is_momentary and not any([is_temporal(f) or mentions(f, momentary) for f in formulas]):
             return StepCheck(number, emitter, part.parameters, step, guard, body, after=after)
@@ -274,7 +274,7 @@ class Runtime:
                         latched.append(check)
             self._read_actions(state, letter_time)
             for check in latched:
-                check.check_with_latches(state, latch_truth(self.monitors), letter_time)
+                check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
@@ -320,7 +320,7 @@ class Runtime:
         if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
         summary, (monitors, checks) = self._summary[0], self._changed_since_summary()
-        return monitors.union(summary.end_monitors, summary.reporting), checks.union(summary.reporting_checks)
+        return monitors.union(summary.end_monitors, summary.reporting_monitors), checks.union(summary.reporting_checks)
 
     def _changed_since_summary(self) -> tuple[frozenset[int], frozenset[int]]:
         """The monitors, and the predicates of the checks, that may differ from the summary."""
@@ -333,7 +333,7 @@ class Runtime:
             return [*self.monitors, *[check for checks in self.checks.values() for check in checks]]
         summary, (monitors, predicates) = self._summary[0], self._changed_since_summary()
         checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
-        return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting))], *checks]
+        return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting_monitors))], *checks]
 
     def violations(self) -> list[Violation]:
         """All violations by step, rule and binding; one for each rule, binding and step."""
@@ -344,17 +344,18 @@ class Runtime:
         """The part and binding of every instance that could not be decided."""
         return sorted([(monitor.part, binding) for monitor in self._reporters() for binding in monitor.undecided])
 
-    def touches(self) -> list[int]:
-        """How often changes could have affected each rule's condition."""
-        parts, rules = self.rule_set.parts, len(self.rule_set.rules)
+    def trigger_counts(self) -> list[int]:
+        """Return, for each rule, how many bindings changes or matching steps could have affected."""
+        parts, rule_count = self.rule_set.parts, len(self.rule_set.rules)
         if self._summary is None:
-            touches = summarize_monitors(self.monitors, self.checks, parts, rules).touches
-            return [t + m for t, m in zip(touches, self.match_counts, strict=True)]
-        summary, before = self._summary
-        counts = [t + m for t, m in zip(summary.touches, self.match_counts, strict=True)]
+            candidate_counts = summarize_monitors(self.monitors, self.checks, parts, rule_count).candidate_counts
+            return [c + m for c, m in zip(candidate_counts, self.match_counts, strict=True)]
+        summary, summarized_monitors = self._summary
+        counts = [c + m for c, m in zip(summary.candidate_counts, self.match_counts, strict=True)]
         for number in self._changed_since_summary()[0]:
             monitor = self.monitors[number]
-            counts[parts[monitor.part].rule] += touch_count(monitor) - touch_count(before[number])
+            count_before = count_candidates(summarized_monitors[number])
+            counts[parts[monitor.part].rule] += count_candidates(monitor) - count_before
         return counts
 
     def fork(self) -> Runtime:

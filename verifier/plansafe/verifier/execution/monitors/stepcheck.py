@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import compile_extension
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
-from plansafe.verifier.execution.monitors.invariant import Truth
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, shallow_copy
 from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
-from plansafe.verifier.rules.model import step_predicate
+from plansafe.verifier.rules.model import find_action_predicate
 
 LatchTruth = Callable[[int, Binding], bool | None]
 """The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
@@ -37,19 +37,18 @@ class StepCheck:
     ) -> None:
         self.part = part
         self.task = emitter.task
-        self.predicate = step_predicate(step)
+        self.predicate = find_action_predicate(step)
         self.after = after
         self.body = body
         guard = TRUE if guard is None else guard
         failing = And((step, guard)) if after else And((step, guard, Not(body)))
         search = compile_extension(emitter, failing, True, parameters)
         self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
-        self._guard = Truth(emitter, guard, parameters)
-        self.holds = Truth(emitter, body, parameters)
+        self._guard = ConditionEvaluator(emitter, guard, parameters)
+        self.holds = ConditionEvaluator(emitter, body, parameters)
         self._due: list[Binding] = []
         self.undecided: set[Binding] = set()
         self.violations: list[Violation] = []
-        self.touches = 0
 
     def matching_bindings(self, state: State, indexes: FactIndexes, code: int) -> list[Binding]:
         """The bindings that may match the next step, whose action fact is in the state."""

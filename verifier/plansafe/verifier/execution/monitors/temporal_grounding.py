@@ -26,7 +26,7 @@ MAX_EXPANSION = 20_000
 """The most nodes of a formula whose quantifiers over temporal formulas are expanded."""
 
 
-def structural_key(formula: Formula) -> tuple[object, ...]:
+def make_structural_key(formula: Formula) -> tuple[object, ...]:
     """A flat key that is equal for equal formulas."""
     key: list[object] = []
     stack: list[object] = [formula]

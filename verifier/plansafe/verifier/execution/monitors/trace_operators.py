@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Literal, NamedTuple, assert_never
 
 from plansafe.verifier.model.nodes import Number, TraceOperator
 
 PERMANENTLY_VIOLATED, PRESENTLY_VIOLATED, PRESENTLY_SATISFIED, PERMANENTLY_SATISFIED = range(4)
-VIOLATED_FOR_GOOD, SATISFIED_FOR_GOOD = "bad", "good"
-"""The final states of an operator."""
+"""The verdicts on a prefix (RV-LTL). They are numbers, because hot loops compare them: ``and`` is the minimum, ``or``
+the maximum, and ``not`` the difference from the last one."""
+
+
+class FinalState(StrEnum):
+    """A state of an operator that no letter changes; a text, which has a fast hash and equals no number."""
+
+    VIOLATED = "violated"
+    SATISFIED = "satisfied"
 
 
 class LetterTime(NamedTuple):
     """The number and time of a letter, and whether the trace is timed.
 
-    ``shared``: an action without duration has just started, and may end in another letter of the same time.
+    ``shared``: an action without duration has just started, so that the letter in which it ends has the same time.
     """
 
     letter: int
@@ -33,23 +41,49 @@ class LetterTime(NamedTuple):
         return self.time + 1 < bound if not self.timed else self.time < bound
 
 
-class BooleanExpression(NamedTuple):
-    """A Boolean expression over leaves and past subformulas, or over components, which it names by their numbers.
+class BoundComparisons(NamedTuple):
+    """How the time of a letter, and the times of later letters, compare with the bounds of an operator.
 
-    The number of a constant is its value.
+    The lower bound is the only bound of ``within`` and ``hold-after``. The upper bound is that of ``hold-during``; for
+    the other operators the comparisons with it are false.
     """
 
-    kind: str
+    at_most_low: bool
+    later_at_most_low: bool
+    """Whether a later letter may have a time at most the lower bound."""
+    before_high: bool
+    later_before_high: bool
+    """Whether a later letter may have a time before the upper bound."""
+
+
+BOUND_COMPARISONS = tuple([BoundComparisons(*[bool(bits >> n & 1) for n in range(4)]) for bits in range(16)])
+"""The comparisons by their encoding in four bits, the first field in the lowest bit."""
+NO_COMPARISONS = BOUND_COMPARISONS[0]
+"""The comparisons of an operator that is not compared with bounds."""
+
+
+class BooleanExpression(NamedTuple):
+    """A Boolean expression over leaves and past subformulas, or over components.
+
+    ``number``: of a leaf, a past subformula or a component; of a constant, its value. ``parts``: the operands of the
+    other kinds.
+    """
+
+    kind: Literal["leaf", "past", "component", "constant", "not", "and", "or"]
     number: int = 0
     parts: tuple[BooleanExpression, ...] = ()
 
 
-ComponentState = Number | str | None
-"""A residual formula, or the state of an operator (see :func:`advance_component`)."""
+ComponentState = Number | FinalState | None
+"""The number of a residual formula, or the state of an operator (see :func:`advance_component`)."""
 
 
 class Component(NamedTuple):
-    """One operator at the top of a formula over the trace, with the past formulas it reads."""
+    """A maximal subformula of a formula over the trace that is run as one automaton.
+
+    It is an LTLf formula, or an operator with the past formulas that it reads (``values``) and its ``bounds``.
+    ``start`` is its state before the first letter.
+    """
 
     kind: Literal["ltl"] | TraceOperator
     values: list[BooleanExpression]
@@ -57,8 +91,8 @@ class Component(NamedTuple):
     start: ComponentState
 
 
-def start_state(operator: TraceOperator) -> ComponentState:
-    """The state of a whole-trace operator before the first letter."""
+def find_start_state(operator: TraceOperator) -> ComponentState:
+    """Return the state of a whole-trace operator before the first letter."""
     match operator:
         case "at-most-once" | "sometime-before" | "within":
             return 0
@@ -71,14 +105,20 @@ def start_state(operator: TraceOperator) -> ComponentState:
 
 
 def advance_component(
-    component: Component, state: ComponentState, values: list[bool], flags: int, letter_time: LetterTime
+    component: Component,
+    state: ComponentState,
+    values: list[bool],
+    comparisons: BoundComparisons,
+    letter_time: LetterTime,
 ) -> ComponentState:
-    """The next state of a whole-trace operator; the two final states do not change.
+    """Return the next state of a whole-trace operator. A final state does not change; the others mean:
 
-    ``at-end`` and ``hold-*``: the last value. ``at-most-once``: 0 before, 1 in, 2 after the block. ``sometime-before``
-    and ``within``: 0 until decided. ``always-within``: the time of the first unanswered trigger, or ``None``.
+    - ``at-end``, ``hold-during`` and ``hold-after``: the last value (``None``: no value counts yet);
+    - ``at-most-once``: 0 before the block of letters in which the operand holds, 1 in it, 2 after it;
+    - ``sometime-before`` and ``within``: 0 until the operator is decided;
+    - ``always-within``: the time of the first trigger without an answer (``None``: there is none).
     """
-    if state is VIOLATED_FOR_GOOD or state is SATISFIED_FOR_GOOD:
+    if state is FinalState.VIOLATED or state is FinalState.SATISFIED:
         return state
     first = values[0]
     match component.kind:
@@ -86,59 +126,73 @@ def advance_component(
             return first
         case "at-most-once":
             if first:
-                return VIOLATED_FOR_GOOD if state == 2 else 1
+                return FinalState.VIOLATED if state == 2 else 1
             return 0 if state == 0 else 2
         case "sometime-before":
-            return VIOLATED_FOR_GOOD if first else SATISFIED_FOR_GOOD if values[1] else 0
+            if first:
+                return FinalState.VIOLATED
+            return FinalState.SATISFIED if values[1] else 0
         case "within":
-            return SATISFIED_FOR_GOOD if first and flags & 1 else state if flags & 2 else VIOLATED_FOR_GOOD
+            if first and comparisons.at_most_low:
+                return FinalState.SATISFIED
+            return state if comparisons.later_at_most_low else FinalState.VIOLATED
         case "always-within":
             return _advance_always_within(state, first, values[1], component.bounds[0], letter_time)
         case "hold-during" | "hold-after":
-            return _advance_hold(state, first, flags, for_good=component.kind == "hold-after")
+            return _advance_hold(state, first, comparisons, has_end=component.kind == "hold-during")
         case "ltl":
             raise AssertionError("LTLf formulas are progressed")
         case _:
             assert_never(component.kind)
 
 
-def _advance_hold(state: ComponentState, first: bool, flags: int, *, for_good: bool) -> ComponentState:
-    at_most, later_at_most, before, later_before = bool(flags & 1), bool(flags & 2), bool(flags & 4), bool(flags & 8)
-    if at_most:
-        if later_at_most:
-            return first
-        if not first:
-            return VIOLATED_FOR_GOOD
-        return first if for_good or later_before else SATISFIED_FOR_GOOD
+def _advance_hold(
+    state: ComponentState, value: bool, comparisons: BoundComparisons, *, has_end: bool
+) -> ComponentState:
+    """Return the next state of ``hold-during`` (``has_end``) or ``hold-after``.
+
+    The operand must hold at the last letter that is not after the lower bound, because its state lasts until the next
+    letter, and at all later letters; in ``hold-during``, only at those before the upper bound.
+    """
+    if comparisons.at_most_low:
+        if comparisons.later_at_most_low:
+            return value  # a later letter may still be the last one until the bound
+        if not value:
+            return FinalState.VIOLATED
+        return value if not has_end or comparisons.later_before_high else FinalState.SATISFIED
     if state is False:
-        return VIOLATED_FOR_GOOD
-    if for_good:
-        return first or VIOLATED_FOR_GOOD
-    if not before:
-        return SATISFIED_FOR_GOOD
-    return VIOLATED_FOR_GOOD if not first else True if later_before else SATISFIED_FOR_GOOD
+        return FinalState.VIOLATED
+    if not has_end:
+        return value or FinalState.VIOLATED
+    if not comparisons.before_high:
+        return FinalState.SATISFIED
+    if not value:
+        return FinalState.VIOLATED
+    return True if comparisons.later_before_high else FinalState.SATISFIED
 
 
 def _advance_always_within(
     state: ComponentState, trigger: bool, answer: bool, bound: Number, letter_time: LetterTime
 ) -> ComponentState:
-    due = state if state is not None else (letter_time.time if trigger else None)
-    if due is None:
+    trigger_time = state
+    if trigger_time is None and trigger:
+        trigger_time = letter_time.time
+    if trigger_time is None:
         return None
-    assert not isinstance(due, bool | str)
-    deadline = due + bound
+    assert not isinstance(trigger_time, bool | FinalState)
+    deadline = trigger_time + bound
     if answer and letter_time.time <= deadline:
         return None
     if letter_time.time > deadline:
-        return VIOLATED_FOR_GOOD
-    return due if letter_time.later_at_most(deadline) else VIOLATED_FOR_GOOD
+        return FinalState.VIOLATED
+    return trigger_time if letter_time.later_at_most(deadline) else FinalState.VIOLATED
 
 
-def component_verdict(component: Component, state: ComponentState) -> int:
-    """The prefix verdict of a whole-trace operator in a state."""
-    if state is VIOLATED_FOR_GOOD:
+def find_component_verdict(component: Component, state: ComponentState) -> int:
+    """Return the verdict on the prefix of a whole-trace operator in a state."""
+    if state is FinalState.VIOLATED:
         return PERMANENTLY_VIOLATED
-    if state is SATISFIED_FOR_GOOD:
+    if state is FinalState.SATISFIED:
         return PERMANENTLY_SATISFIED
     match component.kind:
         case "at-end" | "hold-during" | "hold-after":

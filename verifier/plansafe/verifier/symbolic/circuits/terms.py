@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import count
 from typing import NamedTuple
 
-from plansafe.verifier.execution.state import checked_number
+from plansafe.verifier.execution.state import check_number
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 
@@ -82,12 +82,12 @@ def variable(function: int, code: int) -> Sum:
 
 def add(a: Sum, b: Sum, factor: Number = 1) -> Sum:
     """``a + factor * b``."""
-    total = checked_number(normal_number(a.constant + factor * b.constant))
+    total = check_number(normal_number(a.constant + factor * b.constant))
     if not b.weighted_atoms:
         return Sum(total, a.weighted_atoms)
     coefficients = dict(a.weighted_atoms)
     for atom, coefficient in b.weighted_atoms:
-        coefficients[atom] = checked_number(normal_number(coefficients.get(atom, 0) + factor * coefficient))
+        coefficients[atom] = check_number(normal_number(coefficients.get(atom, 0) + factor * coefficient))
     return Sum(total, tuple(sorted([weighted for weighted in coefficients.items() if weighted[1]], key=_sort_key)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from plansafe.verifier.execution.state import checked_number
+from plansafe.verifier.execution.state import check_number
 from plansafe.verifier.model.nodes import Number, normal_number
 
 LinearTerms: TypeAlias = tuple[tuple[int, Number], ...]
@@ -79,11 +79,11 @@ class Affine:
 
     def _plus(self, other: NumberOrAffine, factor: int) -> NumberOrAffine:
         if not isinstance(other, Affine):
-            return Affine(self.trail, checked_number(normal_number(self.constant + factor * other)), self.terms)
+            return Affine(self.trail, check_number(normal_number(self.constant + factor * other)), self.terms)
         coefficients = dict(self.terms)
         for variable, coefficient in other.terms:
-            coefficients[variable] = checked_number(normal_number(coefficients.get(variable, 0) + factor * coefficient))
-        constant = checked_number(normal_number(self.constant + factor * other.constant))
+            coefficients[variable] = check_number(normal_number(coefficients.get(variable, 0) + factor * coefficient))
+        constant = check_number(normal_number(self.constant + factor * other.constant))
         terms = tuple(sorted([term for term in coefficients.items() if term[1]]))
         return Affine(self.trail, constant, terms) if terms else constant
 
@@ -91,9 +91,9 @@ class Affine:
         if not factor:
             return 0
         terms = tuple(
-            [(variable, checked_number(normal_number(coefficient * factor))) for variable, coefficient in self.terms]
+            [(variable, check_number(normal_number(coefficient * factor))) for variable, coefficient in self.terms]
         )
-        return Affine(self.trail, checked_number(normal_number(self.constant * factor)), terms)
+        return Affine(self.trail, check_number(normal_number(self.constant * factor)), terms)
 
     def __add__(self, other: NumberOrAffine) -> NumberOrAffine:
         return self._plus(other, 1)

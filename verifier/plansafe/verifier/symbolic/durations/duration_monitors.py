@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.monitors.invariant import Invariant
+from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
@@ -58,7 +58,7 @@ class DurationMonitors(Runtime):
 
     def _step_monitor(self, monitor: StateMonitor, state: State, letter_time: LetterTime) -> bool:
         self.trail.set_topic(("part", monitor.part, self.batch))
-        if isinstance(monitor, Invariant) or not monitor.program.timed or monitor.part in self.sees_all:
+        if isinstance(monitor, InvariantMonitor) or not monitor.program.timed or monitor.part in self.sees_all:
             return super()._step_monitor(monitor, state, letter_time)
         if monitor.has_pending_changes:
             same = [time == letter_time.time for time in self.event_times]  # constrains each to the letter's time

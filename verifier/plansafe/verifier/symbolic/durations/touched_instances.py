@@ -22,7 +22,7 @@ from plansafe.verifier.model.operations import (
     mentions,
     subformulas,
 )
-from plansafe.verifier.rules.model import RulePart, step_predicate
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 Instances = frozenset[tuple[int, int]]
 """The instances that have these objects for parameters, by slot."""
@@ -45,7 +45,7 @@ class PartReads:
     def __init__(self, part: RulePart, engine: Engine, footprints: FootprintFinder) -> None:
         formulas = [part.body] if part.guard is None else [part.body, part.guard]
         momentary = engine.rule_set.momentary
-        about_momentary = part.step is not None and step_predicate(part.step) in momentary
+        about_momentary = part.step is not None and find_action_predicate(part.step) in momentary
         self.engine = engine
         self.sees_all = _counts_letters(formulas, momentary) or (
             part.step is not None and part.after and not about_momentary

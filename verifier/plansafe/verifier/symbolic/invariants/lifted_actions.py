@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.normal_forms import FormulaLiteral, dnf
+from plansafe.verifier.compile.normal_forms import FormulaLiteral, convert_to_dnf
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
 from plansafe.verifier.model.operations import subformulas
@@ -166,7 +166,7 @@ class LiftedSnap:
         if effect.at_start is not TRUE or not _is_small(effect.condition):
             return
         outcomes = self._outcomes(effect)
-        for disjunct in dnf(effect.condition, cap=MAX_DISJUNCTS) or ():
+        for disjunct in convert_to_dnf(effect.condition, cap=MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
                 variables = {model.variable(v.slot): v.domain for v in (*effect.variables, *disjunct.variables)}
@@ -220,7 +220,7 @@ class LiftedSnap:
 
     def _denials(self, formula: model.Quantified, positive: bool) -> Iterator[Denial]:
         """Denials that together say: for no objects is the body true (or false)."""
-        for disjunct in dnf(formula.body, positive, MAX_DISJUNCTS) or ():
+        for disjunct in convert_to_dnf(formula.body, positive, MAX_DISJUNCTS) or ():
             literals = self._literals(disjunct.literals)
             if literals is not None:
                 bound = (*formula.variables, *disjunct.variables)

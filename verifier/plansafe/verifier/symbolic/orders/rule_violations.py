@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from plansafe.verifier.compile.normal_forms import dnf, slots_bound_by_literals
+from plansafe.verifier.compile.normal_forms import convert_to_dnf, find_bound_slots
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE as TRUE_FORMULA
@@ -120,8 +120,8 @@ class RuleEncoding:
 
     def _check_instances(self, condition: Formula, parameters: tuple[Variable, ...]) -> None:
         domains = self.engine.task.domains
-        disjuncts = dnf(condition)
-        bound_slots = [frozenset[int]()] if disjuncts is None else map(slots_bound_by_literals, disjuncts)
+        disjuncts = convert_to_dnf(condition)
+        bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
         for bound in bound_slots:
             unbound = [parameter for parameter in parameters if parameter.slot not in bound]
             if prod([len(domains[parameter.domain]) for parameter in unbound]) > MAX_INSTANCES:

@@ -20,7 +20,7 @@ from plansafe.verifier.reporting.report import (
     unjudged,
 )
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_reason
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
@@ -269,7 +269,7 @@ class CircuitReporter(WorldsReporter):
         for violation in (*self.encoding.violations, *self.encoding.preference_violations):
             part = self.compiled.engine.rule_set.parts[violation.part]
             if violation.part not in parameters:
-                names = shown_names([v.name for v in part.parameters])
+                names = shorten_variable_names([v.name for v in part.parameters])
                 parameters[violation.part] = sorted(zip(names, range(len(names)), strict=True))
             objects = self.task.names(violation.binding)
             binding = tuple([(name, objects[index]) for name, index in parameters[violation.part]])

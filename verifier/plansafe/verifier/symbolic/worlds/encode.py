@@ -10,7 +10,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import is_temporal, mentions
-from plansafe.verifier.rules.model import step_predicate
+from plansafe.verifier.rules.model import find_action_predicate
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, Circuit, Literal
 from plansafe.verifier.symbolic.circuits.terms import compare
 from plansafe.verifier.symbolic.worlds.encoding import Encoding, InstanceLiteral
@@ -147,11 +147,11 @@ class _TraceChecker:
                 continue
             formulas = [part.body] if part.guard is None else [part.body, part.guard]
             is_local = not any([is_temporal(f) or mentions(f, plan.momentary) for f in formulas])
-            if part.step is not None and step_predicate(part.step) not in plan.momentary:
+            if part.step is not None and find_action_predicate(part.step) not in plan.momentary:
                 continue  # about a durative action, which an untimed plan does not have
             if part.mode == "each" and is_local:
                 assert part.step is not None
-                action = actions.get(step_predicate(part.step), "")
+                action = actions.get(find_action_predicate(part.step), "")
                 self.step_rules.setdefault(action, []).append(StepRule(number, part, self.compiler))
             elif part.mode in ("always", "end") and is_local:
                 self.state_rules.append(StateRule(number, part, self.compiler))
@@ -263,10 +263,10 @@ def _has_checked_instance(compiled: CompiledTask, steps: Sequence[GroundAction |
     for rule in compiled.rules:
         if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
             continue
-        if not rule.step_patterns and all([task.domains[v.domain] for v in rule.declared]):
+        if not rule.step_patterns and all([task.domains[v.domain] for v in rule.declared_parameters]):
             return True
         for pattern in rule.step_patterns:
-            match = compile_step_matcher(task, pattern.atom, rule.declared)
+            match = compile_step_matcher(task, pattern.atom, rule.declared_parameters)
             name = names.get(pattern.atom.predicate)
             same_action = [step for step in steps if isinstance(step, GroundAction) and step.action.name == name]
             if pattern.bindings_per_match and any([match(step.objects) is not None for step in same_action]):

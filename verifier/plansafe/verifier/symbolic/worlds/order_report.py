@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
 from plansafe.verifier.reporting.summary import rule_counts
 from plansafe.verifier.reporting.worlds import Completion
-from plansafe.verifier.rules.model import shown_names
+from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.orders.explicit_orders import OrderVerdict
 from plansafe.verifier.symbolic.orders.order_audit import ClosedWorld, OrderAudit, PlanProperty, WorldSource
@@ -145,7 +145,7 @@ class OrderReporter(OpenPartsReporter):
         objects = {name: self.task.object_index[value] for name, value in finding.binding}
         instances = []
         for number, part in enumerate(self.compiled.engine.rule_set.parts):
-            names = shown_names([v.name for v in part.parameters])
+            names = shorten_variable_names([v.name for v in part.parameters])
             if self.compiled.rules[part.rule].name == finding.rule and set(names) == set(objects):
                 instances.append((number, tuple([objects[name] for name in names])))
         return instances

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
-from plansafe.verifier.compile.normal_forms import dnf_or_literal
+from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import (
     Atom,
@@ -160,7 +160,7 @@ class PossibleCertain:
         append = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
         name = emitter.fresh_name()
         lines: list[str] = []
-        for disjunct in dnf_or_literal(formula):
+        for disjunct in convert_to_dnf_or_literal(formula):
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False, guarded=True)
             lines += join.emit(disjunct.literals, frozenset(bound), outputs, append)

@@ -19,7 +19,7 @@ TIMEOUT = 60  # seconds for one plan; kairos needs some milliseconds for the lar
 
 
 @dataclass(frozen=True)
-class Opinion:
+class ValidatorResult:
     """A verdict and the output of the validator."""
 
     verdict: Verdict
@@ -27,9 +27,9 @@ class Opinion:
 
 
 class PlanValidator(Protocol):
-    """Judges one plan of the task for which it was created."""
+    """Decides the verdict of a plan of the task for which it was created."""
 
-    def __call__(self, plan: str) -> Opinion: ...
+    def __call__(self, plan: str) -> ValidatorResult: ...
 
 
 def find_kairos() -> Path | None:
@@ -52,15 +52,15 @@ class Kairos:
         self.files[0].write_text(domain, encoding="utf-8")
         self.files[1].write_text(problem, encoding="utf-8")
 
-    def __call__(self, plan: str) -> Opinion:
-        """Judge one plan. Raises RuntimeError if kairos ends without a verdict."""
+    def __call__(self, plan: str) -> ValidatorResult:
+        """Return the verdict on one plan. Raises RuntimeError if kairos ends without a verdict."""
         self.files[2].write_text(plan, encoding="utf-8")
         arguments = [str(self.command), "validate", *map(str, self.files)]
         completed = subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False)
         output = (completed.stdout + completed.stderr).strip()
         if completed.returncode not in (0, 1, 2):
             raise RuntimeError(f"kairos ended with {completed.returncode}: {output}")
-        return Opinion("accept" if completed.returncode == 0 else "reject", output)
+        return ValidatorResult("accept" if completed.returncode == 0 else "reject", output)
 
 
 class Safecheck:
@@ -71,12 +71,12 @@ class Safecheck:
 
         self.checker = Checker(Source("domain.pddl", domain), Source("problem.pddl", problem), (), Options())
 
-    def __call__(self, plan: str) -> Opinion:
-        """Judge one plan."""
+    def __call__(self, plan: str) -> ValidatorResult:
+        """Return the verdict on one plan."""
         report = self.checker.check(Source("plan", plan))
         headline = "unreadable" if report.headline is None else report.headline.value
         messages = [problem.message for problem in (*report.findings, *report.diagnostics)]
-        return Opinion("accept" if report.exit_code == 0 else "reject", "\n".join([headline, *messages]))
+        return ValidatorResult("accept" if report.exit_code == 0 else "reject", "\n".join([headline, *messages]))
 
 
 class Kernel:
@@ -86,13 +86,13 @@ class Kernel:
         self.domain = domain
         self.problem = problem
 
-    def __call__(self, plan: str) -> Opinion:
-        """Judge one plan."""
+    def __call__(self, plan: str) -> ValidatorResult:
+        """Return the verdict on one plan."""
         from plansafe.verifier.kernel import kernel as replay
         from plansafe.verifier.kernel import reader
 
         try:
             headline = str(replay.Kernel(self.domain, self.problem).audit(plan).headline)
         except reader.KernelRejects as error:
-            return Opinion("reject", str(error))
-        return Opinion("accept" if headline in ("SAFE", "VALID") else "reject", headline)
+            return ValidatorResult("reject", str(error))
+        return ValidatorResult("accept" if headline in ("SAFE", "VALID") else "reject", headline)

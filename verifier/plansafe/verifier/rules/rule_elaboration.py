@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import NamedTuple, cast
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, parse_number
@@ -17,30 +18,31 @@ from plansafe.verifier.model.nodes import TRUE, And, Atom, Formula, Or, Quantifi
 from plansafe.verifier.model.operations import negate
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, OpenDeclaration, PlainRule, step_connective
 from plansafe.verifier.rules.fields import FIELDS, check_complete, check_text_variables, field_words, read_metadata
-from plansafe.verifier.rules.impossible_steps import is_vacuous, without_impossible_steps
+from plansafe.verifier.rules.impossible_steps import find_impossible_step, is_vacuous, remove_impossible_steps
 from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.mapping_check import check_mappings
-from plansafe.verifier.rules.model import Rule, RulePart, StepPattern, action_atom_of
+from plansafe.verifier.rules.model import PartMode, Rule, RuleKind, RulePart, StepPattern, find_action_atom
 from plansafe.verifier.rules.open_predicates import elaborate_invariant, elaborate_open_predicate
-from plansafe.verifier.rules.rule_conjuncts import (
-    check_past_operands,
-    check_trace_operators,
-    required_conjuncts,
-    trajectory_mode,
-)
+from plansafe.verifier.rules.rule_conjuncts import make_trajectory_part, required_conjuncts
+from plansafe.verifier.rules.temporal_checks import check_past_operands, check_trace_operators
 from plansafe.verifier.rules.vocabulary import (
     find_missing_words,
-    names_in_formula,
-    names_in_rule,
-    names_in_types,
+    find_names_in_formula,
+    find_names_in_rule,
+    find_names_in_types,
     warn_if_missing,
 )
 
 MISFIT = "its vocabulary does not fit the types of this domain"
 VACUOUS = "it cannot be violated: this domain has no objects or steps that could violate it"
 STEP_KINDS = {":on": "start", ":at-end": "end", ":during": "during"}
-_NOT_WORDS = frozenset(("step", "rule"))
-"""Kinds in ``Rule.missing_names`` that are not kinds of words."""
+
+
+class _Inapplicability(NamedTuple):
+    """The reason why a rule is not applicable: see ``missing_names`` and ``exclusion_reason`` of :class:`Rule`."""
+
+    missing_names: tuple[WordName, ...] = ()
+    exclusion_reason: str | None = None
 
 
 class RuleElaborator:
@@ -79,26 +81,33 @@ class RuleElaborator:
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
         missing = find_missing_words(self.symbols, expanded)
-        declared_missing: dict[str, int] = {}  # specification -> rules whose missing words its mapping declares missing
+        declared_missing: dict[str, int] = {}
+        """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.mapping(rule.specification)
-            lacks = [(kind, name.removeprefix("~")) for kind, name in sorted(names_in_rule(rule.node) & missing.keys())]
-            if mapping is not None and not lacks:
-                rule, lacks = self._apply_mapping(rule, mapping)
+            missing_in_rule = sorted(find_names_in_rule(rule.node) & missing.keys())
+            inapplicability: _Inapplicability | None = None
+            if missing_in_rule:
+                inapplicability = _Inapplicability(
+                    tuple([(kind, name.removeprefix("~")) for kind, name in missing_in_rule])
+                )
+            elif mapping is not None:
+                rule = remove_impossible_steps(self.symbols, rule)
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
-            if not lacks:
-                if mapping is None or mapping.opened_empty_kinds.isdisjoint(names_in_rule(rule.node)):
+                inapplicability = self._find_inapplicability(rule, mapping)
+            if inapplicability is None:
+                if mapping is None or mapping.empty_assignable_types.isdisjoint(find_names_in_rule(rule.node)):
                     self._elaborate_rule(rule)
                 elif not self._elaborate_if_fitting(rule):
-                    lacks = [("rule", MISFIT)]
-            if not lacks:
+                    inapplicability = _Inapplicability(exclusion_reason=MISFIT)
+            if inapplicability is None:
                 continue
-            self._add_not_applicable(rule, lacks)
-            words = [name for name in lacks if name[0] not in _NOT_WORDS]
+            self._add_not_applicable(rule, inapplicability)
+            words = [name for name in inapplicability.missing_names if name[0] != "step"]
             if mapping is not None and mapping.empty_words.issuperset(words):
                 declared_missing[rule.specification] = declared_missing.get(rule.specification, 0) + 1
             else:
-                needs = ", ".join([f"{kind} `{name}`" for kind, name in lacks])
+                needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])
                 message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
@@ -112,18 +121,21 @@ class RuleElaborator:
         self._add_open_predicates(expanded.openings, missing)
         self._add_invariants(expanded.invariants, missing)
 
-    def _apply_mapping(self, rule: PlainRule, mapping: Mapping) -> tuple[PlainRule, list[WordName]]:
-        """Remove impossible steps from a mapped rule; also return the reasons why it is not applicable."""
-        rule, impossible_step = without_impossible_steps(self.symbols, rule)
+    def _find_inapplicability(self, rule: PlainRule, mapping: Mapping) -> _Inapplicability | None:
+        """Return why a mapped rule is not applicable although no word is missing; ``None`` if it is applicable."""
+        impossible_step = find_impossible_step(self.symbols, rule)
         if impossible_step is not None:
-            return rule, [impossible_step]
+            return _Inapplicability((("step", impossible_step),))
         if is_vacuous(rule.node):
-            return rule, [("rule", VACUOUS)]
+            return _Inapplicability(exclusion_reason=VACUOUS)
         excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
-        return rule, [] if excluded is None else [("rule", excluded[0])]
+        return None if excluded is None else _Inapplicability(exclusion_reason=excluded[0])
 
     def _elaborate_if_fitting(self, rule: PlainRule) -> bool:
-        """Add a rule about kinds that are empty unless opened; return False if it does not fit the domain's types."""
+        """Add a rule about kinds that no object has unless a user gives it the kind.
+
+        Return whether the rule fits the types of the domain. If it does not, nothing is added or reported.
+        """
         context = self.context
         errors, diagnostics = context.errors, len(context.diagnostics)
         self._elaborate_rule(rule)
@@ -133,16 +145,19 @@ class RuleElaborator:
         del context.diagnostics[diagnostics:]
         return False
 
-    def _add_not_applicable(self, plain: PlainRule, missing_names: list[WordName]) -> None:
-        name, kind, at = token_text(plain.node[1]), token_text(plain.node[0])[1:], Place(plain.node)
+    def _add_not_applicable(self, plain: PlainRule, inapplicability: _Inapplicability) -> None:
+        name, kind, at = token_text(plain.node[1]), _rule_kind(plain.node), Place(plain.node)
         hazard, targets = next(iter(field_words(plain.node, ":hazard")), None), field_words(plain.node, ":target")
         rule = Rule(name, kind, (), (), (), at, plain.source, hazard=hazard, targets=targets)
-        self.rules.append(rule._replace(applicable=False, missing_names=tuple(missing_names)))
+        missing_names, exclusion_reason = inapplicability
+        self.rules.append(
+            rule._replace(applicable=False, missing_names=missing_names, exclusion_reason=exclusion_reason)
+        )
 
     def _add_open_predicates(self, openings: tuple[OpenDeclaration, ...], missing: dict[WordName, Place]) -> None:
         opened: dict[object, model.OpenPredicate] = {}
         for opening in openings:
-            names = names_in_types(opening.typed) | names_in_formula(opening.atom)
+            names = find_names_in_types(opening.typed) | find_names_in_formula(opening.atom)
             effect = f"`{opening.typed[0]}` is not open"
             if not warn_if_missing(self.context, names, missing, effect, Place(opening.typed)):
                 predicate = elaborate_open_predicate(self.symbols, opening)
@@ -153,7 +168,7 @@ class RuleElaborator:
     def _add_invariants(self, invariants: tuple[PlainRule, ...], missing: dict[WordName, Place]) -> None:
         for plain in invariants:
             effect, at = f"invariant `{token_text(plain.node[1])}` is ignored", Place(plain.node, 1)
-            if not warn_if_missing(self.context, names_in_rule(plain.node), missing, effect, at):
+            if not warn_if_missing(self.context, find_names_in_rule(plain.node), missing, effect, at):
                 invariant = elaborate_invariant(self.symbols, plain.node)
                 if invariant is not None:
                     self.invariants.append(invariant)
@@ -195,7 +210,15 @@ class RuleElaborator:
                 parts = self._state_parts(kind, formulas, steps, parameters)
         patterns = tuple([self._step_pattern(step, parameters) for step in steps])
         rule = Rule(
-            token_text(node[1]), kind[1:], parts, parameters, patterns, Place(node), plain.source, False, *metadata
+            token_text(node[1]),
+            _rule_kind(node),
+            parts,
+            parameters,
+            patterns,
+            Place(node),
+            plain.source,
+            False,
+            *metadata,
         )
         self.rules.append(rule)
 
@@ -206,11 +229,11 @@ class RuleElaborator:
             for key, at in fields.items()
             if key in (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
         }
-        past = kind != ":trajectory"
+        is_past_only = kind != ":trajectory"
         for key, formula in formulas.items():
-            if not check_past_operands(self.context, formula, fields[key], past):
+            if not check_past_operands(self.context, formula, fields[key], only_past=is_past_only):
                 return None
-            if not past and not check_trace_operators(self.context, formula, fields[key]):
+            if not is_past_only and not check_trace_operators(self.context, formula, fields[key]):
                 return None
         return formulas
 
@@ -262,7 +285,7 @@ class RuleElaborator:
         return frozenset(types_of_variables)
 
     def _step_pattern(self, step: Formula, parameters: tuple[Variable, ...]) -> StepPattern:
-        atom = action_atom_of(step)
+        atom = find_action_atom(step)
         unnamed = [v for v in parameters if -1 - v.slot not in atom.arguments]
         return StepPattern(atom, prod([len(self.symbols.types.domains[v.domain]) for v in unnamed]))
 
@@ -270,7 +293,7 @@ class RuleElaborator:
 
     def _trajectory_parts(self, formula: Formula, parameters: tuple[Variable, ...]) -> tuple[RulePart, ...]:
         conjuncts = required_conjuncts(formula, parameters)
-        return tuple([RulePart(len(self.rules), variables, *trajectory_mode(body)) for variables, body in conjuncts])
+        return tuple([make_trajectory_part(len(self.rules), variables, body) for variables, body in conjuncts])
 
     def _state_parts(
         self, kind: str, formulas: dict[str, Formula], steps: list[Formula], parameters: tuple[Variable, ...]
@@ -281,7 +304,7 @@ class RuleElaborator:
         before = _required(formulas.get(":require"), formulas.get(":forbid"))
         after = _required(formulas.get(":require-after"), formulas.get(":forbid-after"))
         if not steps:
-            mode = "always" if kind == ":process" else "end"
+            mode: PartMode = "always" if kind == ":process" else "end"
             parts = [
                 RulePart(number, variables, mode, conjunct if guard is TRUE else Or((negate(guard), conjunct)))
                 for variables, conjunct in required_conjuncts(before, parameters)
@@ -294,6 +317,10 @@ class RuleElaborator:
             for variables, conjunct in required_conjuncts(body, parameters)
         ]
         return tuple(parts)
+
+
+def _rule_kind(rule: list[Node]) -> RuleKind:
+    return cast("RuleKind", token_text(rule[0])[1:])
 
 
 def _required(require: Formula | None, forbid: Formula | None) -> Formula:

@@ -93,7 +93,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def judge(case: Case, seconds: float = SECONDS, compare: bool = True) -> Outcome:
+def check_case(case: Case, seconds: float = SECONDS, compare: bool = True) -> Outcome:
     """Check all requirements on one input; ``compare`` also asks the kernel."""
     sources = {part: Source.from_bytes(f"fuzz/{part}", case.part(part)) for part in ("domain", "problem", "plan")}
     specs = [Source.from_bytes("fuzz/spec", case.spec)] if case.spec else []
@@ -127,10 +127,10 @@ def judge(case: Case, seconds: float = SECONDS, compare: bool = True) -> Outcome
 def _innermost() -> str:
     """Return the innermost frame in this project of the exception being handled."""
     frames = traceback.extract_tb(sys.exc_info()[2])
-    ours = [frame for frame in frames if "plansafe" in frame.filename and "fuzz_judge" not in frame.filename]
-    if not ours:
+    project_frames = [frame for frame in frames if "plansafe" in frame.filename and "fuzz_check" not in frame.filename]
+    if not project_frames:
         return "?"
-    return f"{ours[-1].filename.removeprefix(f'{ROOT}{os.sep}')}:{ours[-1].name}"
+    return f"{project_frames[-1].filename.removeprefix(f'{ROOT}{os.sep}')}:{project_frames[-1].name}"
 
 
 def _report_problems(report: Report, sources: dict[str, Source]) -> Iterator[Problem]:
@@ -267,26 +267,26 @@ def _all_skipped(report: Report, case: Case) -> bool:
 def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Problem]]:
     """Return how the kernel's verdict relates to the report, and the problem if they differ."""
     if report.engine != "explicit" or any([d.code == "SC117" for d in report.diagnostics]):
-        return "no opinion", []  # the task has several possible worlds; tests/symbolic compares those with the kernel
-    theirs = _audit_with_kernel(case, seconds)
-    if isinstance(theirs, Problem):
-        return "crashed", [theirs]
-    if theirs == "no opinion":
+        return "no opinion", []  # tests/symbolic compares tasks with several possible worlds with the kernel
+    kernel_result = _audit_with_kernel(case, seconds)
+    if isinstance(kernel_result, Problem):
+        return "crashed", [kernel_result]
+    if kernel_result == "no opinion":
         return "no opinion", []
     codes = sorted({d.code for d in report.diagnostics if d.severity is Severity.ERROR})
     messages = "; ".join(d.message for d in report.diagnostics if d.severity is Severity.ERROR)[:300]
-    if isinstance(theirs, str):
+    if isinstance(kernel_result, str):
         if report.headline is None:
             return "both reject", []
         if any([f.finding_class is FindingClass.ILL_FORMED for f in report.findings]):
             return "both reject", []  # both give exit code 2: for an ill-formed step or for the text
-        if "not one (define (safety" in theirs:
+        if "not one (define (safety" in kernel_result:
             return "explained", []  # a file may have several forms; the kernel accepts only one
         if any(word in case.spec.lower() for word in BEYOND_KERNEL):
             return "no opinion", []
-        if "unsupported" in theirs:
+        if "unsupported" in kernel_result:
             return "no opinion", []
-        return "differs", [Problem(f"we accept, the kernel {theirs}", report.headline.value)]
+        return "differs", [Problem(f"we accept, the kernel {kernel_result}", report.headline.value)]
     if report.headline is None:
         if _all_skipped(report, case):
             return "explained", []
@@ -295,22 +295,25 @@ def _compare(case: Case, report: Report, seconds: float) -> tuple[str, list[Prob
         first = re.sub("`[^`]*`", "`..`", messages.partition("; ")[0])
         return "differs", [Problem(f"we reject with {' '.join(codes)}: {first}, the kernel accepts", messages)]
     ill_formed = tuple(sorted({f.step for f in report.findings if f.finding_class is FindingClass.ILL_FORMED}))
-    if ill_formed != tuple(sorted(theirs.ill_formed)):
+    if ill_formed != tuple(sorted(kernel_result.ill_formed)):
         findings = [f for f in report.findings if f.finding_class is FindingClass.ILL_FORMED]
-        detail = f"ours {ill_formed}, kernel {theirs.ill_formed}: {_join_messages(findings)}"
+        detail = f"ours {ill_formed}, kernel {kernel_result.ill_formed}: {_join_messages(findings)}"
         return "differs", [Problem("other steps are ill-formed", detail)]
-    if report.headline.value != theirs.headline:
-        parts = f"executable {theirs.executable} goal {theirs.goal} safe {theirs.safe} failed {theirs.failed_steps}"
+    if report.headline.value != kernel_result.headline:
+        parts = f"executable {kernel_result.executable} goal {kernel_result.goal} safe {kernel_result.safe}"
+        parts += f" failed {kernel_result.failed_steps}"
         detail = f"kernel {parts}; ours: {_join_messages(report.findings)}"
-        return "differs", [Problem(f"we say {report.headline.value}, the kernel {theirs.headline}", detail)]
-    ours = {
+        return "differs", [Problem(f"we say {report.headline.value}, the kernel {kernel_result.headline}", detail)]
+    our_violations = {
         (f.rule, tuple(sorted(f.binding)))
         for f in report.findings
         if f.finding_class in RULE_CLASSES and "halt" in f.readings
     }
-    kernel = {(f.rule, f.binding) for f in theirs.findings if "halt" in f.readings}
-    if ours != kernel and not report.suppressed:
-        detail = f"only ours {sorted(map(str, ours - kernel))[:5]}, only kernel {sorted(map(str, kernel - ours))[:5]}"
+    kernel_violations = {(f.rule, f.binding) for f in kernel_result.findings if "halt" in f.readings}
+    if our_violations != kernel_violations and not report.suppressed:
+        only_ours = sorted(map(str, our_violations - kernel_violations))[:5]
+        only_kernel = sorted(map(str, kernel_violations - our_violations))[:5]
+        detail = f"only ours {only_ours}, only kernel {only_kernel}"
         return "differs", [Problem("other findings", detail)]
     return "same verdict", []
 
