@@ -58,8 +58,8 @@ def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
             for p in candidate.plans
         ]
         case = candidate.case
-        violated_rules = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
-        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated_rules])
+        merge_violations = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
+        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in merge_violations])
         chosen_rules = sorted(
             range(len(explicit.checker.rules)), key=lambda r: (r not in varying_rules, random.random())
         )

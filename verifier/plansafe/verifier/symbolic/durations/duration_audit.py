@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import rule_counts, violated_rules
+from plansafe.verifier.reporting.summary import count_rules, merge_violations
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
@@ -235,7 +235,7 @@ class DurationAudit:
         run.constrain_orders()
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
         if outcome is not None:
-            counts = rule_counts(self.compiled, outcome)
+            counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = cell_of(run.all_constraints(), self.box)
         self.runs += 1
@@ -294,7 +294,7 @@ class DurationAudit:
         return frozenset(
             [
                 violation.part.rule
-                for violation in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
+                for violation in merge_violations(self.compiled, [outcome._replace(violations=tuple(hard))])
                 if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
             ]
         )
