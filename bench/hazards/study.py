@@ -79,10 +79,10 @@ def findings(result: Result) -> list[dict[str, Any]]:
 def study(names: list[str]) -> dict[str, Any]:
     """Judge all scripts; a record for each, and the reasons of those that could not be judged."""
     tasks = json.loads((DATA / "id2task.json").read_text(encoding="utf-8"))
-    records, make_unchecked_report = {}, {}
+    records, unjudged = {}, {}
     for name, result in judged(names):
         if result.report.headline is None or result.failure is not None:
-            make_unchecked_report[name] = result.failure or [d.message for d in result.report.diagnostics]
+            unjudged[name] = result.failure or [d.message for d in result.report.diagnostics]
             continue
         records[name] = {
             "task": tasks[name],
@@ -91,7 +91,7 @@ def study(names: list[str]) -> dict[str, Any]:
             "steps": result.report.steps,
             "findings": findings(result),
         }
-    return {"scripts": records, "unjudged": make_unchecked_report}
+    return {"scripts": records, "unjudged": unjudged}
 
 
 def table(study: dict[str, Any]) -> str:

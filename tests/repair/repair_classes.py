@@ -161,7 +161,7 @@ def ground(atom: Sexp, binding: Binding) -> Atom:
     return tuple([binding.get(str(term), str(term)) for term in atom])
 
 
-def faults(task: Task) -> dict[int, str]:
+def impossible_steps(task: Task) -> dict[int, str]:
     """The impossible steps, from 1, each with its class: grammar or affordance."""
     relaxation = Relaxation(task)
     table = {str(action[1]): len(parameters(field(action, ":parameters"))) for action in task.actions}
@@ -198,11 +198,11 @@ def edit_class(kinds: list[str]) -> set[str]:
     return {EDIT_CLASS[kind] for kind in kinds}
 
 
-def classes(task: Task, best: Optimum) -> set[str]:
+def error_classes(task: Task, best: Optimum) -> set[str]:
     """The set of classes, except *unsafe goal*, which needs a proof."""
     if best.cost == 0:
         return set()
-    impossible = faults(task)
+    impossible = impossible_steps(task)
     out = {*impossible.values(), *flags(task, best.judgement)}
     if best.cost is None:
         return out | {"irreparable"}

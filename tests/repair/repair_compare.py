@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from fractions import Fraction
 
-from repair_classes import classes
+from repair_classes import error_classes
 from repair_oracle import KernelTask, Optimum, TooMany, optimum
 from repair_task import KINDS, Task, normal
 
@@ -22,7 +22,7 @@ MAX_SHOWN = 6
 PROOF = (6, 300)  # length and number of plans among which one refutes a proof that there is none
 
 
-def expected(task: Task) -> Optimum | None:
+def enumerated_optimum(task: Task) -> Optimum | None:
     """The result of the enumeration; None if it would take too long."""
     try:
         return optimum(task, LIMIT)
@@ -61,20 +61,20 @@ def differences(task: Task, best: Optimum) -> list[str]:
         return [f"rejected: {[d.message for d in checker.diagnostics][:3]}"]
     plan = Source("tiny.plan", task.plan_text())
     try:
-        out = of_repairs(task, best, repair(checker, plan, options_of(task)))
+        disagreements = repair_disagreements(task, best, repair(checker, plan, options_of(task)))
         for work in LITTLE_WORK:
             options = options_of(task)._replace(max_cost=None, max_work=work)
-            out += at_a_limit(task, best, repair(checker, plan, options), work)
-        if not out:
+            disagreements += limit_disagreements(task, best, repair(checker, plan, options), work)
+        if not disagreements:
             diagnosis = diagnose(checker, plan, options_of(task))
-            ours = {error.value for error in diagnosis.classes}
-            out = of_classes(classes(task, best), ours, diagnosis.repair.status)
+            reported_classes = {error.value for error in diagnosis.classes}
+            disagreements = class_disagreements(error_classes(task, best), reported_classes, diagnosis.repair.status)
     except Exception:
         return ["crash: " + traceback.format_exc()]
-    return out
+    return disagreements
 
 
-def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
+def repair_disagreements(task: Task, best: Optimum, result: RepairResult) -> list[str]:
     """The disagreements of a search for repairs with the enumeration."""
     if best.cost == 0:
         return [] if result.status is RepairStatus.ALREADY_SAFE else [f"status: {result.status} of a safe plan"]
@@ -91,45 +91,46 @@ def of_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
             if plan is not None:
                 return [f"proof: {' '.join([world.actions[code] for code in plan]) or 'the empty plan'} is safe"]
         return []
-    out = []
+    disagreements = []
     if result.status is not RepairStatus.FOUND:
-        out.append(f"status: {result.status} where cost {best.cost} is possible\n{scripts_text(best.repairs)}")
-        return out
+        disagreements.append(
+            f"status: {result.status} where cost {best.cost} is possible\n{scripts_text(best.repairs)}"
+        )
+        return disagreements
     costs = {repair.cost for repair in result.repairs}
     if costs != {best.cost} or result.bound > best.cost:
-        out.append(f"cost: {sorted(costs)}, bound {result.bound}; enumeration {best.cost}")
+        disagreements.append(f"cost: {sorted(costs)}, bound {result.bound}; enumeration {best.cost}")
     if not (result.optimal and result.complete):
-        out.append(f"unproved: optimal {result.optimal}, complete {result.complete}")
-    ours = repair_scripts(result)
-    if best.repairs - ours:
-        out.append(
-            f"lacking: {len(best.repairs - ours)} of {len(best.repairs)} repairs\n{scripts_text(best.repairs - ours)}"
-        )
-    if ours - best.repairs:
-        out.append(f"excess: {len(ours - best.repairs)} of {len(ours)} repairs\n{scripts_text(ours - best.repairs)}")
-    if len(ours) != len(result.repairs):
-        out.append(f"equal: {len(result.repairs) - len(ours)} repairs are listed twice")
+        disagreements.append(f"unproved: optimal {result.optimal}, complete {result.complete}")
+    reported = repair_scripts(result)
+    missing, excess = best.repairs - reported, reported - best.repairs
+    if missing:
+        disagreements.append(f"lacking: {len(missing)} of {len(best.repairs)} repairs\n{scripts_text(missing)}")
+    if excess:
+        disagreements.append(f"excess: {len(excess)} of {len(reported)} repairs\n{scripts_text(excess)}")
+    if len(reported) != len(result.repairs):
+        disagreements.append(f"equal: {len(result.repairs) - len(reported)} repairs are listed twice")
     for listed in result.repairs:
-        out += [f"script: {problem}\n{listed}" for problem in script_problems(task, listed)]
-    return out
+        disagreements += [f"script: {problem}\n{listed}" for problem in script_problems(task, listed)]
+    return disagreements
 
 
-def at_a_limit(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
+def limit_disagreements(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
     """The claims of a search that may have ended early that the enumeration disproves."""
-    out = []
+    disagreements = []
     cost = result.repairs[0].cost if result.repairs else None
     if result.optimal and "limit" in result.detail:
-        out.append(f"proved least, but: {result.detail}")
+        disagreements.append(f"proved least, but: {result.detail}")
     if best.cost is not None:
         if result.bound > best.cost:
-            out.append(f"bound: {result.bound}, but {best.cost} is possible")
+            disagreements.append(f"bound: {result.bound}, but {best.cost} is possible")
         if result.status is RepairStatus.PROVED_NONE:
-            out.append(f"proof: {result.detail}, but cost {best.cost} is possible")
+            disagreements.append(f"proof: {result.detail}, but cost {best.cost} is possible")
         if cost is not None and (cost < best.cost or (result.optimal and cost != best.cost)):
-            out.append(f"cost: {cost}, optimal {result.optimal}; enumeration {best.cost}")
+            disagreements.append(f"cost: {cost}, optimal {result.optimal}; enumeration {best.cost}")
     elif cost is not None and cost <= task.bound:
-        out.append(f"cost: {cost}, the enumeration finds none up to {task.bound}")
-    return [f"after {work} operations: {line}" for line in out]
+        disagreements.append(f"cost: {cost}, the enumeration finds none up to {task.bound}")
+    return [f"after {work} operations: {line}" for line in disagreements]
 
 
 def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -149,60 +150,61 @@ def scripts_text(repairs: object) -> str:
 
 def script_problems(task: Task, listed: Repair) -> list[str]:
     """The reasons why the edits of a repair do not produce its plan."""
-    out = []
+    problems = []
     steps = [normal(step) for step in task.plan]
     weight = dict(zip(KINDS, task.weights, strict=True))
     if listed.cost != sum([weight[edit.kind.value] for edit in listed.edits], Fraction(0)):
-        out.append("the cost is not the sum of the weights")
+        problems.append("the cost is not the sum of the weights")
     if listed.report.headline is None or listed.report.headline.value not in ("SAFE", "VALID"):
-        out.append("the replay is neither SAFE nor VALID")
+        problems.append("the replay is neither SAFE nor VALID")
     by_kind: dict[EditKind, set[tuple[int, int]]] = {kind: set() for kind in EditKind}
     for edit in listed.edits:
         by_kind[edit.kind].add((edit.step, edit.position))
         before = steps[edit.step - 1] if edit.step else ""
         after = normal(listed.steps[edit.position - 1]) if edit.position else ""
         if (edit.before and normal(edit.before) != before) or bool(edit.before) != bool(edit.step):
-            out.append(f"before: {edit}")
+            problems.append(f"before: {edit}")
         if (edit.after and normal(edit.after) != after) or bool(edit.after) != bool(edit.position):
-            out.append(f"after: {edit}")
+            problems.append(f"after: {edit}")
     pairs = {(origin, position) for position, origin in enumerate(listed.origin, 1)}
     if len(listed.origin) != len(listed.steps) or len({o for o in listed.origin if o}) != len(
         [o for o in listed.origin if o]
     ):
-        out.append("the origins are not one for each step")
-        return out
+        problems.append("the origins are not one for each step")
+        return problems
     if by_kind[EditKind.INSERT] != {pair for pair in pairs if not pair[0]}:
-        out.append("the insertions are not the steps without origin")
+        problems.append("the insertions are not the steps without origin")
     if by_kind[EditKind.DELETE] != {(i, 0) for i in range(1, len(steps) + 1) if i not in listed.origin}:
-        out.append("the deletions are not the missing steps")
+        problems.append("the deletions are not the missing steps")
     replaced = {(o, p) for o, p in pairs if o and steps[o - 1] != normal(listed.steps[p - 1])}
     if by_kind[EditKind.SUBSTITUTE] != replaced:
-        out.append("the substitutions are not the changed steps")
+        problems.append("the substitutions are not the changed steps")
     moved = by_kind[EditKind.MOVE]
     staying = [o for p, o in enumerate(listed.origin, 1) if o and (o, p) not in moved]
     if staying != sorted(staying) or not moved <= pairs - replaced:
-        out.append("unmoved steps change their order, or moved steps are changed")
+        problems.append("unmoved steps change their order, or moved steps are changed")
     touched = {edit.step for edit in listed.edits}
     if touched & task.protected:
-        out.append("a protected step is changed")
-    return out
+        problems.append("a protected step is changed")
+    return problems
 
 
-def of_classes(theirs: set[str], ours: set[str], status: RepairStatus) -> list[str]:
+def class_disagreements(enumerated: set[str], reported: set[str], status: RepairStatus) -> list[str]:
     """The classes that disagree; *irreparable* and *unsafe goal* need a proof, which an enumeration does not give."""
-    if "irreparable" in theirs and status is RepairStatus.NOT_FOUND:
-        theirs = theirs - {"irreparable"} | {"unknown"}
-    if ours - {"unsafe goal"} != theirs:
-        return [f"classes: lacking {sorted(theirs - ours)}, excess {sorted(ours - theirs - {'unsafe goal'})}"]
-    if "unsafe goal" in ours and ("irreparable" not in theirs or status is not RepairStatus.PROVED_NONE):
+    if "irreparable" in enumerated and status is RepairStatus.NOT_FOUND:
+        enumerated = enumerated - {"irreparable"} | {"unknown"}
+    if reported - {"unsafe goal"} != enumerated:
+        missing, excess = sorted(enumerated - reported), sorted(reported - enumerated - {"unsafe goal"})
+        return [f"classes: lacking {missing}, excess {excess}"]
+    if "unsafe goal" in reported and ("irreparable" not in enumerated or status is not RepairStatus.PROVED_NONE):
         return ["classes: an unsafe goal where there is a repair, or without proof"]
     return []
 
 
-def problems(task: Task) -> list[str]:
+def task_disagreements(task: Task) -> list[str]:
     """The disagreements about a task; none where the kernel rejects it or it takes too long."""
     try:
-        best = expected(task)
+        best = enumerated_optimum(task)
     except (KernelRejects, ValueError, KeyError, AssertionError):  # what shrinking broke
         return []
     return differences(task, best) if best is not None else []
@@ -210,13 +212,14 @@ def problems(task: Task) -> list[str]:
 
 def reproduction(task: Task) -> str:
     """The text that reproduces a disagreement."""
-    best = expected(task)
+    best = enumerated_optimum(task)
     lines = [task.domain_text(), task.problem_text(), *task.safety_texts(), task.plan_text()]
     lines.append(f"weights {dict(zip(KINDS, map(str, task.weights), strict=True))}, bound {task.bound}, ")
     lines[-1] += f"protected {sorted(task.protected)}, judge {task.judge}, min severity {task.min_severity}"
     if best is not None:
         lines.append(
-            f"enumeration: cost {best.cost}, classes {sorted(classes(task, best))}, plan {best.judgement.headline}"
+            f"enumeration: cost {best.cost}, classes {sorted(error_classes(task, best))}, "
+            f"plan {best.judgement.headline}"
         )
         lines.append(scripts_text(best.repairs))
         lines += differences(task, best)

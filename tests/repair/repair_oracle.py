@@ -166,7 +166,7 @@ class KernelTask:
                         loose = tuple([2 * (self.plan[i] or 0) for i in away])
                         for fresh in combinations_with_replacement(range(count), inserted):
                             items = loose + tuple([2 * code + 1 for code in fresh])
-                            for plan in placed(base, items):
+                            for plan in insertions(base, items):
                                 yield plan, lost
 
     def safe_plan(self, length: int, most: int) -> Codes | None:
@@ -190,13 +190,13 @@ class KernelTask:
         return True
 
 
-def placed(base: Codes, items: Codes) -> Iterator[Codes]:
+def insertions(base: Codes, items: Codes) -> Iterator[Codes]:
     """All plans that insert the items into the base."""
     if not items:
         yield base
         return
     for k in range(len(base) + 1):
-        yield from placed((*base[:k], items[0], *base[k:]), items[1:])
+        yield from insertions((*base[:k], items[0], *base[k:]), items[1:])
 
 
 def vectors(task: Task) -> dict[Cost, list[Vector]]:

@@ -15,7 +15,7 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     again = True
     while again:
         again = False
-        for candidate in smaller(task):
+        for candidate in smaller_tasks(task):
             left -= 1
             if left < 0:
                 return task
@@ -25,7 +25,7 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     return task
 
 
-def smaller(task: Task) -> Iterator[Task]:
+def smaller_tasks(task: Task) -> Iterator[Task]:
     """Tasks with one part less, large parts first."""
     if task.weights != UNIT:
         yield task._replace(weights=UNIT, bound=2)

@@ -14,8 +14,8 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
-from repair_classes import classes
-from repair_compare import differences, expected, problems, reproduction
+from repair_classes import error_classes
+from repair_compare import differences, enumerated_optimum, reproduction, task_disagreements
 from repair_random import task
 from repair_shrink import shrink
 from repair_task import Task
@@ -37,15 +37,15 @@ class Compared(NamedTuple):
     seconds: tuple[float, float]  # of the enumeration, of the verifier
 
 
-def compared(work: tuple[int, int, str, str, bool]) -> Compared:
+def compare_task(work: tuple[int, int, str, str, bool]) -> Compared:
     """Compare one task."""
     number = work[1]
     tested_task = task(*work)
     begun = time.monotonic()
-    best = expected(tested_task)
+    best = enumerated_optimum(tested_task)
     if best is None:
         return Compared(number, "left out", len(tested_task.plan), 0, 0, (), (), (time.monotonic() - begun, 0))
-    outcome = tuple(sorted(classes(tested_task, best)))
+    outcome = tuple(sorted(error_classes(tested_task, best)))
     between = time.monotonic()
     wrong = tuple(differences(tested_task, best))
     seconds = between - begun, time.monotonic() - between
@@ -53,7 +53,7 @@ def compared(work: tuple[int, int, str, str, bool]) -> Compared:
     return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audited, outcome, wrong, seconds)
 
 
-def sort(problem: str) -> str:
+def disagreement_kind(problem: str) -> str:
     """The kind of a problem, without the details of its task."""
     first, *lines = problem.strip().splitlines()
     if first.startswith("crash"):
@@ -62,27 +62,35 @@ def sort(problem: str) -> str:
     return first[:80] if first.startswith(("classes", "script")) else first.split(":")[0] + kinds
 
 
-def smallest(tested_task: Task, problem: str) -> str:
-    """The smallest task that shows a problem of this sort."""
+def smallest_task(tested_task: Task, problem: str) -> str:
+    """The smallest task that shows a problem of this kind."""
 
     def shows(candidate: Task) -> bool:
-        return any(sort(outcome) == sort(problem) for outcome in problems(candidate))
+        return any(
+            disagreement_kind(outcome) == disagreement_kind(problem) for outcome in task_disagreements(candidate)
+        )
 
     return reproduction(shrink(tested_task, shows))
 
 
 def main() -> int:
     """Run the comparison and print it."""
-    parser = argparse.ArgumentParser(description="Hold repairs and classes against exhaustive enumeration.")
-    parser.add_argument("--count", type=int, default=500, help="tasks (default 500)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (default 1)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first task (default 0)")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--show", type=int, default=5, help="sorts of differences to shrink and print (default 5)")
-    parser.add_argument("--judge", choices=JUDGE_MODES, default="all", help="what decides (default all)")
-    parser.add_argument("--min-severity", choices=SEVERITIES, default="low", help="least severity that decides")
-    parser.add_argument("--exempt", action="store_true", help="about half of the rules are exempt")
-    parser.add_argument("--lifted", action="store_true", help="few objects like many: quantifiers are not spelt out")
+    parser = argparse.ArgumentParser(description="Compare repairs and classes with an exhaustive enumeration.")
+    parser.add_argument("--count", type=int, default=500, help="Compare this many tasks (default 500).")
+    parser.add_argument("--seed", type=int, default=1, help="Use this random seed (default 1).")
+    parser.add_argument("--first", type=int, default=0, help="Start with the task of this number (default 0).")
+    parser.add_argument("--jobs", type=int, default=2, help="Use this many processes (default 2).")
+    parser.add_argument(
+        "--show", type=int, default=5, help="Shrink and print this many kinds of differences (default 5)."
+    )
+    parser.add_argument(
+        "--judge", choices=JUDGE_MODES, default="all", help="Set the violations that count (default all)."
+    )
+    parser.add_argument(
+        "--min-severity", choices=SEVERITIES, default="low", help="Set the lowest severity that counts."
+    )
+    parser.add_argument("--exempt", action="store_true", help="Exempt about half of the rules.")
+    parser.add_argument("--lifted", action="store_true", help="Do not expand quantifiers, as with many objects.")
     options = parser.parse_args()
     if options.lifted:
         demands.MAX_ENUMERATED_INSTANCES, demands.MAX_SELECTED_INSTANCES = 0, 1
@@ -92,14 +100,14 @@ def main() -> int:
     ]
     started = time.monotonic()
     with ProcessPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(compared, works, chunksize=2))
+        results = list(pool.map(compare_task, works, chunksize=2))
     statistics: Counter[str] = Counter()
     for result in results:
         for problem in result.problems:
-            statistics[sort(problem)] += 1
-            if statistics[sort(problem)] == 1 and len(statistics) <= options.show:
-                print(f"---- task {result.number} of seed {options.seed}: {sort(problem)}")
-                print(smallest(task(options.seed, result.number, *criteria_options), problem), flush=True)
+            statistics[disagreement_kind(problem)] += 1
+            if statistics[disagreement_kind(problem)] == 1 and len(statistics) <= options.show:
+                print(f"---- task {result.number} of seed {options.seed}: {disagreement_kind(problem)}")
+                print(smallest_task(task(options.seed, result.number, *criteria_options), problem), flush=True)
     for title, counted in (
         ("least cost", Counter(result.cost for result in results)),
         ("steps", Counter(result.steps for result in results)),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from repair_classes import classes, faults
+from repair_classes import error_classes, impossible_steps
 from repair_compare import checker_of
 from repair_oracle import optimum
 from repair_random import script_count, task
@@ -32,22 +32,22 @@ def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(
     return written(KITCHEN, problem, rules, plan)
 
 
-def described(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
+def describe(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
     best = optimum(tested_task)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
-    return best.cost, repairs, sorted(classes(tested_task, best))
+    return best.cost, repairs, sorted(error_classes(tested_task, best))
 
 
 def test_safe_already() -> None:
-    assert described(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
+    assert describe(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
 
 
 def test_a_forgotten_step() -> None:
-    assert described(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
+    assert describe(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
 
 
 def test_wrong_order() -> None:
-    assert described(kitchen("(wash c1) (take c1)")) == (
+    assert describe(kitchen("(wash c1) (take c1)")) == (
         1,
         [("(take c1) (wash c1)", "move")],
         ["order"],
@@ -61,7 +61,7 @@ def test_a_step_too_many_or_one_missing() -> None:
         ("(switch-on s1) (take c1) (wash c1) (switch-off s1)", "insert"),
         ("(take c1) (wash c1)", "delete"),
     ]
-    description = described(kitchen("(switch-on s1) (take c1) (wash c1)"))
+    description = describe(kitchen("(switch-on s1) (take c1) (wash c1)"))
     assert description == (1, expected, ["additional", "missing", "termination hazard"])
 
 
@@ -72,9 +72,9 @@ def test_a_protected_step_is_kept() -> None:
 
 def test_weights_decide_the_least_repair() -> None:
     tested_task = kitchen("(switch-on s1) (take c1) (wash c1)")
-    dear = tested_task._replace(weights=(1, Fraction(1, 2), 1, 1))
-    assert optimum(dear).cost == Fraction(1, 2)
-    assert optimum(dear).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
+    cheap_deletion_task = tested_task._replace(weights=(1, Fraction(1, 2), 1, 1))
+    assert optimum(cheap_deletion_task).cost == Fraction(1, 2)
+    assert optimum(cheap_deletion_task).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
 
 
 def test_a_repair_has_no_needless_new_step() -> None:
@@ -86,7 +86,7 @@ def test_a_repair_has_no_needless_new_step() -> None:
         ("(take c1) (wash c1)", "delete"),
         ("(take c1) (wash c1) (switch-on s1)", "move"),
     ]
-    assert described(tested_task) == (1, expected, ["additional", "order", "process hazard"])
+    assert describe(tested_task) == (1, expected, ["additional", "order", "process hazard"])
 
 
 def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
@@ -100,28 +100,28 @@ def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
 
 
 def test_impossible_steps_explain_their_own_removal() -> None:
-    assert described(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
-    assert described(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
-    assert described(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert describe(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert describe(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
+    assert describe(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
     expected = [
         ("(take c1) (wash c1)", "delete move"),
         ("(take c1) (wash c1)", "delete substitute"),
         ("(take c1) (wash c1) (put c1) (take c1)", "insert substitute"),
     ]
-    description = described(kitchen("(wash c1 c1) (wash c1) (take c1)"))
+    description = describe(kitchen("(wash c1 c1) (wash c1) (take c1)"))
     assert description == (2, expected, ["additional", "grammar", "missing", "order"])
 
 
 @pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
 def test_a_precondition_that_can_never_hold_is_an_affordance_error(tap: str, expected: dict[int, str]) -> None:
-    assert faults(kitchen("(take c1) (wash c1)", tap=tap)) == expected
+    assert impossible_steps(kitchen("(take c1) (wash c1)", tap=tap)) == expected
 
 
 def test_an_unreachable_goal_within_the_bound_is_irreparable() -> None:
     tested_task = kitchen("", goal="(and (clean c1) (free))")
-    assert described(tested_task) == (None, [], ["irreparable", "unmet goal"])
-    assert described(tested_task._replace(bound=3))[0] == 3
-    assert described(kitchen("(take c1)")) == (
+    assert describe(tested_task) == (None, [], ["irreparable", "unmet goal"])
+    assert describe(tested_task._replace(bound=3))[0] == 3
+    assert describe(kitchen("(take c1)")) == (
         1,
         [("(take c1) (wash c1)", "insert")],
         ["missing", "unmet goal"],
@@ -138,7 +138,7 @@ def test_deletes_are_ignored_but_static_facts_are_not() -> None:
     domain = domain.replace("(s ?b - box))", "(s ?b - box) (both ?b - box))")
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (s x) (b y)) (:goal (b x)))"
     plan = "(use x) (two x) (one x) (no x) (use y) (two y) (one y) (no y)"
-    assert faults(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
+    assert impossible_steps(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
 
 
 ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box) (c ?b - box))
@@ -159,7 +159,7 @@ ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box
 def test_a_fact_added_and_deleted_at_once_stays_true(effect: str, expected: dict[int, str]) -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
     tested_task = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
-    assert faults(tested_task) == expected
+    assert impossible_steps(tested_task) == expected
     diagnosis = diagnose(checker_of(tested_task), Source("tiny.plan", tested_task.plan_text()))
     description = {
         step for witness in diagnosis.witnesses for step in witness.steps if witness.error is ErrorClass.AFFORDANCE

@@ -37,7 +37,7 @@ def checker(goal: str = "") -> Checker:
     return checker_of_task
 
 
-def first(plan: str, options: RepairOptions, goal: str = "") -> str:
+def first_repaired_plan(plan: str, options: RepairOptions, goal: str = "") -> str:
     result = repair(checker(goal), Source("x.plan", plan), options)
     assert result.status is RepairStatus.FOUND
     return result.repairs[0].text.replace("\n", " ").strip()
@@ -47,17 +47,19 @@ PURPOSE_OPTIONS = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=We
 
 
 def test_a_purpose_step_is_kept() -> None:
-    assert first("(sleep)", PURPOSE_OPTIONS) == "(switch-off hob) (sleep)"
+    assert first_repaired_plan("(sleep)", PURPOSE_OPTIONS) == "(switch-off hob) (sleep)"
 
 
 def test_a_step_that_a_new_step_would_undo_is_deleted() -> None:
     plan = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
-    assert first(plan, PURPOSE_OPTIONS) == "(switch-off hob) (grab bar) (run drum)"
-    assert first(plan, RepairOptions()) == "(switch-off hob) (grab bar) (put-in bar drum)"  # nothing is washed
+    assert first_repaired_plan(plan, PURPOSE_OPTIONS) == "(switch-off hob) (grab bar) (run drum)"
+    assert (
+        first_repaired_plan(plan, RepairOptions()) == "(switch-off hob) (grab bar) (put-in bar drum)"
+    )  # nothing is washed
 
 
 def test_a_goal_replaces_the_purposes() -> None:
-    assert first("(sleep) (grab bar)", PURPOSE_OPTIONS, "(held bar)") == first(
+    assert first_repaired_plan("(sleep) (grab bar)", PURPOSE_OPTIONS, "(held bar)") == first_repaired_plan(
         "(sleep) (grab bar)", RepairOptions(), "(held bar)"
     )
 
@@ -65,6 +67,9 @@ def test_a_goal_replaces_the_purposes() -> None:
 def test_purposes_are_dropped_if_no_repair_keeps_them() -> None:
     options = PURPOSE_OPTIONS._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
     stuck = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
-    assert first(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
-    only = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)
-    assert first("(grab bar) (sleep)", only._replace(protected=frozenset({1}))) == "(grab bar) (switch-off hob) (sleep)"
+    assert first_repaired_plan(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
+    protected_options = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)
+    assert (
+        first_repaired_plan("(grab bar) (sleep)", protected_options._replace(protected=frozenset({1})))
+        == "(grab bar) (switch-off hob) (sleep)"
+    )

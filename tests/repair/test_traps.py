@@ -22,18 +22,18 @@ from plansafe.verifier.repair.model import Repair, RepairOptions, RepairStatus
 Offer = tuple[str, list[str]]  # kinds of edits, steps
 
 
-def first(task: Task) -> Offer:
+def first_repair(task: Task) -> Offer:
     """The first repair of the result."""
     result = repair(checker_of(task), Source("trap.plan", task.plan_text()), options_of(task))
     assert result.status is RepairStatus.FOUND, result
-    return kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
+    return edit_kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
 
 
-def kinds(listed: Repair) -> str:
+def edit_kinds(listed: Repair) -> str:
     return " ".join(kind.value for kind in listed.kinds)
 
 
-def least(task: Task) -> list[Offer]:
+def least_repairs(task: Task) -> list[Offer]:
     """All repairs of least cost."""
     return [(" ".join(kinds), list(steps)) for steps, kinds in optimum(task).repairs]
 
@@ -42,7 +42,7 @@ def steps(text: str) -> list[str]:
     return list(written("(define (domain d))", "(define (problem p) (:goal ()))", "", text).plan)
 
 
-def safe(task: Task, plan: str) -> bool:
+def is_safe(task: Task, plan: str) -> bool:
     """Whether the kernel accepts a plan."""
     return KernelTask(task).kernel.audit(plan).headline in GOOD
 
@@ -121,16 +121,16 @@ class Trap(NamedTuple):
 
     task: Task
     tempting: Offer
-    live: bool
+    is_a_repair: bool
     offered: Offer
 
 
 def trap(
-    domain: str, problem: str, goal: str, rules: str, plan: str, tempting: tuple[str, str], live: bool,
+    domain: str, problem: str, goal: str, rules: str, plan: str, tempting: tuple[str, str], is_a_repair: bool,
     offered: tuple[str, str],
 ) -> Trap:  # fmt: skip
     task = written(domain, problem.replace("GOAL", goal), rules, plan)
-    return Trap(task, (tempting[0], steps(tempting[1])), live, (offered[0], steps(offered[1])))
+    return Trap(task, (tempting[0], steps(tempting[1])), is_a_repair, (offered[0], steps(offered[1])))
 
 
 TRAPS = {
@@ -230,32 +230,32 @@ TRAPS = {
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_first_repair_avoids_the_trap(name: str) -> None:
-    task, tempting, live, offered = TRAPS[name]
-    repairs = least(task)
+    task, tempting, is_a_repair, offered = TRAPS[name]
+    repairs = least_repairs(task)
     assert offered in repairs
-    assert (tempting in repairs) == live
-    assert first(task) == offered
+    assert (tempting in repairs) == is_a_repair
+    assert first_repair(task) == offered
 
 
 def test_a_tempting_plan_that_is_not_a_repair_is_safe() -> None:
     for name in ("another stove is switched on instead", "someone else gets the pill"):
         task, (_, tempting), _, _ = TRAPS[name]
-        assert safe(task, "\n".join(tempting))
+        assert is_safe(task, "\n".join(tempting))
 
 
 def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
     rule = "(:process wet-alone :on (log ben) :require (and (wet) (given ben)))"
     task = written(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
-    assert first(task) == ("delete", [])
+    assert first_repair(task) == ("delete", [])
     protected_task = task._replace(protected=frozenset([1]))
-    assert first(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
+    assert first_repair(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))
 
 
 def test_weights_change_the_first_repair() -> None:
     task = TRAPS["the main step is dropped where the goal is silent"].task
-    assert first(task) == ("insert", steps("(wash) (dry) (plug-in)"))
-    assert first(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
-    assert first(task._replace(weights=(2, 1, 1, 1), protected=frozenset([2]))) == (
+    assert first_repair(task) == ("insert", steps("(wash) (dry) (plug-in)"))
+    assert first_repair(task._replace(weights=(2, 1, 1, 1))) == ("delete", steps("(wash)"))
+    assert first_repair(task._replace(weights=(2, 1, 1, 1), protected=frozenset([2]))) == (
         "insert",
         steps("(wash) (dry) (plug-in)"),
     )
@@ -291,7 +291,7 @@ def household(root: Path, objects: str, init: str, goal: str, plan: str) -> list
     assert result.status is RepairStatus.FOUND
     assert result.optimal
     assert result.complete
-    return [(kinds(listed), list(listed.steps)) for listed in result.repairs]
+    return [(edit_kinds(listed), list(listed.steps)) for listed in result.repairs]
 
 
 def test_the_stove_is_switched_off_instead_of_using_another_one(root: Path) -> None:

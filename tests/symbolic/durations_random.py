@@ -58,8 +58,8 @@ def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
             for p in candidate.plans
         ]
         case = candidate.case
-        merge_violations = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
-        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in merge_violations])
+        violated_rules = [[{*verdict.violated} for verdict in plan_verdicts] for plan_verdicts in verdicts]
+        varying_rules = set.union(*[set.union(*rules) - set.intersection(*rules) for rules in violated_rules])
         chosen_rules = sorted(
             range(len(explicit.checker.rules)), key=lambda r: (r not in varying_rules, random.random())
         )
@@ -384,7 +384,7 @@ class _ReplayWithCopiedMonitors(FastTimedReplay):
         self._prototype = prototype
         super().__init__(engine, HALT, steps, widen_tolerance(TOLERANCE, None))
 
-    def monitors(self) -> Runtime | None:
+    def make_monitors(self) -> Runtime | None:
         if self._prototype is None:
             return None
         return self._prototype.fork()

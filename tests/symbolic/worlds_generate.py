@@ -423,12 +423,12 @@ class _WorldsGenerator(_Generator):
         spec = f"(define (safety tried) {' '.join(map(write, [*goal_rules, *rules.values()]))})"
         kernel, text = Kernel(case.domain_text(), case.problem_text(), [*specs, spec]), plan_text(plan)
         verdicts = [kernel.audit(text, world, other_readings=()) for world in self.sample_worlds(starts, 4)]
-        merge_violations = [
+        violated_rules = [
             {f.rule for f in verdict.findings} | {name for name, _ in verdict.undecided} for verdict in verdicts
         ]
-        violation_counts = {name: sum(name in violated for violated in merge_violations) for name in (*goals, *rules)}
+        violation_counts = {name: sum(name in violated for violated in violated_rules) for name in (*goals, *rules)}
         shares = {
-            name: "all" if n == 0 else "none" if n == len(merge_violations) else "some"
+            name: "all" if n == 0 else "none" if n == len(violated_rules) else "some"
             for name, n in violation_counts.items()
         }
         target_share = random.choice(("all", "all", "all", "some", "some", "none"))

@@ -26,7 +26,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.planning.visited_states import state_hash_change
 
 MOST_CHARACTERS = 20_000
@@ -84,7 +84,7 @@ class Scorer:
     """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
 
     def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
-        why = unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
+        why = find_unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
         if why:
             raise ValueError(f"{task.origin}: {why}")
         self.checker = task.checker
@@ -106,7 +106,7 @@ class Scorer:
         run = _Counted(self.checker.engine, HALT)
         run.run_steps(steps)
         now = Execution(run.engine, run.state, run.runtime, run.letter, self.checker.options.criteria)
-        whole = run.executed == size
+        whole = run.executed_count == size
         try:
             # Where a step fails the robot stops: what is left on there is left on, else a last bad step would pay.
             broken = run.limit is not None or now.broken or now.undecided or bool(now.violations_at_end)

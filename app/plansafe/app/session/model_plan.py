@@ -38,7 +38,7 @@ from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.repair.model import Repair
 from plansafe.verifier.reporting.report import Headline, make_unchecked_report
 
@@ -300,7 +300,7 @@ def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | No
         return many_worlds(checker, read, "the prompt for a plan")
     if read.timed is not None:
         return Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")
-    why = unsupported_task_reason(checker.compiled, True)
+    why = find_unsupported_task_reason(checker.compiled, True)
     if why and wishes.decode.stepwise:
         message = f"--decode {wishes.decode.value} does not support this task: {why}"
         return Diagnostic(

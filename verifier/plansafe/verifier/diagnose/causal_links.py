@@ -15,8 +15,9 @@ from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.supporting_literals import SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.purpose import NotCovered, ResolvedSteps, binding_phrase, require_untimed
-from plansafe.verifier.execution.replay import FORCE, Failure, Replay
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.footprints import StateVariable

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.causal_links import CausalLinker, Link, OpenPrecondition, Threat, record_run
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.purpose import ResolvedSteps
-from plansafe.verifier.execution.replay import FORCE, Outcome, Replay
+from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 

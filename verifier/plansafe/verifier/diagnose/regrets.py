@@ -22,7 +22,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.planning.continuations import KnownContinuations, Steps
-from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache
 from plansafe.verifier.planning.visited_states import state_hash_change
@@ -87,8 +87,8 @@ class RegretCalculator:
     """Computes regrets for plans of one task, one batch after the other.
 
     Raises ``ValueError`` if the task has errors or leaves something open. The regrets are unknown for timed plans, and
-    for tasks that :func:`~plansafe.verifier.planning.forward_search.unsupported_task_reason` excludes. ``searches``
-    counts the calls of the search.
+    for tasks that :func:`~plansafe.verifier.planning.forward_search.find_unsupported_task_reason` excludes.
+    ``searches`` counts the calls of the search.
     """
 
     def __init__(self, checker: Checker, planner: ForwardSearch | None = None) -> None:
@@ -97,7 +97,7 @@ class RegretCalculator:
         self.checker = checker
         self.planner = planner or ForwardSearch()
         self.searches = 0
-        self.unsupported = unsupported_task_reason(checker.compiled, True)
+        self.unsupported = find_unsupported_task_reason(checker.compiled, True)
         self._proves = not checker.engine.resolver.lenient
         """Whether the search considers every possible step: otherwise it proves nothing."""
         self._deadline = 0.0

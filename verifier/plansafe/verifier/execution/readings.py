@@ -7,67 +7,94 @@ from typing import NamedTuple
 from plansafe.grammar.plan_text import split_plain_steps
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Outcome, Replay
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Replay
 
 
 class ReadingOutcomes(NamedTuple):
     """The outcomes of a plan's readings, ``halt`` first; a plan without a failure has only this one.
 
-    ``read`` is ``None`` for a plain plan that was replayed without places, because it has no failure to show. There are
-    no outcomes if the plan has mistakes or open parts.
+    There are no outcomes if the plan has mistakes or open parts. ``resolved`` is ``None`` for a plain plan without a
+    failed step: it was replayed without places, because it has no failure to show.
     """
 
-    read: ResolvedPlan | None
+    resolved: ResolvedPlan | None
     outcomes: list[Outcome]
+
+
+class _PlainReplay(NamedTuple):
+    """The *halt* reading of a plain plan, and the number of steps read, with the failed one."""
+
+    replay: Replay
+    step_count: int
 
 
 def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
     """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
-    engine = compiled.engine
-    halt: Replay | None = None
+    plain = _replay_plain_plan(compiled.engine, plan, deadline)
+    if plain is not None and not plain.replay.failures and plain.replay.limit is None:
+        return ReadingOutcomes(None, [plain.replay.outcome(plain.step_count)])
+    resolved = resolve_plan(compiled.engine, plan)
+    if resolved.text.diagnostics or resolved.is_open:
+        return ReadingOutcomes(resolved, [])
+    if plain is None:
+        return ReadingOutcomes(resolved, replay_readings(compiled, resolved, deadline))
+    if not plain.replay.failures:  # it has reached a limit
+        return ReadingOutcomes(resolved, [plain.replay.outcome(len(resolved.steps))])
+    return ReadingOutcomes(resolved, _resume_readings(plain.replay, resolved))
+
+
+def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> _PlainReplay | None:
+    """Replay a plan directly from its text; ``None`` if that is not a list of instantaneous steps without times.
+
+    If the last plan of this engine failed, the changes are recorded, because this plan may fail too: then the findings
+    after its failed step can be explained without another replay.
+    """
     blocks = split_plain_steps(plan.text)
-    if blocks is not None and not any([literal.time for literal in engine.task.timed_literals]):
-        run = Replay(engine, HALT, deadline=deadline)
-        if engine.expects_failures:
-            run.keep_changes()
-        steps = run.run_chunks(blocks)
-        engine.expects_failures = bool(run.failures)
-        if steps >= 0 and not run.failures and run.limit is None:
-            return ReadingOutcomes(None, [run.outcome(steps)])
-        if steps >= 0:
-            halt = run
-    read = resolve_plan(engine, plan)
-    if read.text.diagnostics or read.is_open:
-        return ReadingOutcomes(read, [])
-    if halt is None or not halt.failures:
-        first = halt.outcome(len(read.steps)) if halt is not None else None
-        return ReadingOutcomes(read, replay_readings(compiled, read, deadline, first))
-    before = halt.failures[0].step - 1
-    runs = [halt, *[halt.resume(reading) for reading in (SKIP, FORCE)]]
-    for number, run in enumerate(runs[1:], 1):
-        run.explained_steps = frozenset().union(*[earlier.reasons for earlier in runs[:number]])
-        run.run_steps(read.steps[before:], before)
-    return ReadingOutcomes(read, [run.outcome(len(read.steps)) for run in runs])
+    if blocks is None or any([literal.time for literal in engine.task.timed_literals]):
+        return None
+    replay = Replay(engine, HALT, deadline=deadline)
+    if engine.expects_failures:
+        replay.keep_changes()
+    step_count = replay.run_chunks(blocks)
+    engine.expects_failures = bool(replay.failures)
+    return None if step_count is None else _PlainReplay(replay, step_count)
 
 
-def replay_readings(
-    compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None, first: Outcome | None = None
-) -> list[Outcome]:
-    """Replay all readings of a plan that was read with places. ``first``: the outcome of ``halt``, if known."""
-    halt = replay_reading(compiled, read, HALT, deadline) if first is None else first
+def _resume_readings(halted: Replay, resolved: ResolvedPlan) -> list[Outcome]:
+    """Return the outcomes of all readings: the others start before the failed step of the replay that halted."""
+    steps_before = halted.failures[0].step - 1
+    replays = [halted]
+    for reading in (SKIP, FORCE):
+        replay = halted.resume(reading)
+        # One explanation of a failed step is enough: the report shows that of the first reading in which it fails.
+        replay.explained_steps = frozenset().union(*[earlier.unmet_literals for earlier in replays])
+        replay.run_steps(resolved.steps[steps_before:], steps_before)
+        replays.append(replay)
+    return [replay.outcome(len(resolved.steps)) for replay in replays]
+
+
+def replay_readings(compiled: CompiledTask, resolved: ResolvedPlan, deadline: float | None = None) -> list[Outcome]:
+    """Replay all readings of a plan that was resolved with places."""
+    halt = replay_reading(compiled, resolved, HALT, deadline)
     more_readings = (SKIP, FORCE) if halt.failures else ()
-    return [halt, *[replay_reading(compiled, read, reading, deadline) for reading in more_readings]]
+    return [halt, *[replay_reading(compiled, resolved, reading, deadline) for reading in more_readings]]
 
 
-def replay_reading(compiled: CompiledTask, read: ResolvedPlan, reading: str, deadline: float | None = None) -> Outcome:
-    """Replay one reading of a plan that was read with places."""
-    if read.timed is not None:
+def replay_reading(
+    compiled: CompiledTask, resolved: ResolvedPlan, reading: str, deadline: float | None = None
+) -> Outcome:
+    """Replay one reading of a plan that was resolved with places."""
+    if resolved.timed is not None:
         from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
 
-        timed = FastTimedReplay(compiled.engine, reading, read.timed, compiled.tolerance(read), deadline)
-        timed.run()
-        return timed.outcome(len(read.steps))._replace(rounded=frozenset(timed.rounded))
-    run = Replay(compiled.engine, reading, deadline=deadline)
-    run.run_steps(read.steps)
-    return run.outcome(len(read.steps))
+        tolerance = compiled.tolerance(resolved)
+        timed_replay = FastTimedReplay(compiled.engine, reading, resolved.timed, tolerance, deadline)
+        timed_replay.run()
+        outcome = timed_replay.outcome(len(resolved.steps))
+        return outcome._replace(rounded=frozenset(timed_replay.rounded))
+    replay = Replay(compiled.engine, reading, deadline=deadline)
+    replay.run_steps(resolved.steps)
+    return replay.outcome(len(resolved.steps))

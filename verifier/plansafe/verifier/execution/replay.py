@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from time import monotonic
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
@@ -16,6 +15,7 @@ from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.outcome import Failure, HappeningEvents, LetterChanges, Outcome
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State, StateChange, shallow_copy
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, Resolver
 from plansafe.verifier.model import nodes as model
@@ -23,53 +23,11 @@ from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, Unmet
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number, Task
 
-MAX_REASONS = 1_000
+MAX_EXPLAINED_FAILURES = 1_000
+"""The most failed steps whose unmet literals are recorded."""
 HALT, SKIP, FORCE = "halt", "skip", "force"
+"""The readings: at a failed step, the plan halts, leaves the step out, or makes its effects nevertheless."""
 
-
-class Failure(NamedTuple):
-    """A step that could not be taken; ``detail`` names the undefined number or the conflict."""
-
-    step: int
-    code: str
-    detail: str = ""
-    ill_formed: IllFormed | None = None
-    interfering_step: int = 0
-
-
-class Outcome(NamedTuple):
-    """The result of one reading of a plan."""
-
-    reading: str
-    executed: int
-    steps: int
-    letters: int
-    end: Number
-    failures: tuple[Failure, ...]
-    goal: bool | None
-    violations: tuple[Violation, ...]
-    undecided: tuple[tuple[int, tuple[int, ...]], ...]
-    matches: tuple[int, ...]
-    trigger_counts: tuple[int, ...]
-    limit: Limit | None
-    preference_violations: dict[str, int]
-    state: State
-    reasons: dict[int, tuple[UnmetLiteral, ...]]
-    """By failed step, the literals that made its condition false."""
-    trace: list[LetterChanges] | None = None
-    """All changes since the start (*halt*) or since the failed step; ``None``: they were not kept."""
-    step_of_letter: list[int] | None = None
-    """In an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
-    events: HappeningEvents | None = None
-    """The events of a timed plan."""
-    rounded: frozenset[int] = frozenset()
-    """The steps of a timed plan that would fail if the last decimal were not tolerated."""
-
-
-HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
-"""By letter, the steps whose start (or ``end``) led to it."""
-LetterChanges = tuple[int, int, list[StateChange]]
-"""A letter, the step that led to it, and the changes."""
 MAX_CHANGES = 1_000_000
 """The most changes that are kept; longer plans are replayed again instead."""
 Observer = Callable[["Replay", int, list[StateChange]], None]
@@ -77,7 +35,10 @@ Observer = Callable[["Replay", int, list[StateChange]], None]
 
 
 class Replay:
-    """One reading of a plan."""
+    """One reading of a plan: its present state, its monitors, and its failures.
+
+    ``observer``: called after each step; the replay then has no monitors. ``deadline``: a monotonic time.
+    """
 
     def __init__(
         self,
@@ -101,16 +62,16 @@ class Replay:
         self.state = engine.initial_shared() if shares else engine.initial()
         self._unshared: set[int] | None = set() if shares else None
         """The predicates (and fluents) whose sets are not shared; ``None``: no set is shared."""
-        self._ready: set[int] = set()
+        self._prepared_actions: set[int] = set()
         """The actions (by identity) that change no shared set."""
-        self.before_start()
-        self.runtime = self.monitors() if observer is None else None
+        self.prepare_start()
+        self.runtime = self.make_monitors() if observer is None else None
         self.failures: list[Failure] = []
-        self.executed = 0
+        self.executed_count = 0
         self.letter = 0
         self.time: Number = 0
         self.preference_violations: dict[str, int] = {}
-        self.reasons: dict[int, tuple[UnmetLiteral, ...]] = {}
+        self.unmet_literals: dict[int, tuple[UnmetLiteral, ...]] = {}
         self.trace: list[LetterChanges] | None = None
         self.kept_changes = 0
         self.explained_steps: frozenset[int] = frozenset()
@@ -118,10 +79,10 @@ class Replay:
         self.limit = engine.limit
         self.events: HappeningEvents | None = None
 
-    def before_start(self) -> None:
+    def prepare_start(self) -> None:
         """Prepare a timed replay before its monitors start."""
 
-    def monitors(self) -> Runtime | None:
+    def make_monitors(self) -> Runtime | None:
         """New monitors at S0."""
         return self.engine.runtime(self.timed, self.state)
 
@@ -132,10 +93,10 @@ class Replay:
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
-    def run_chunks(self, blocks: Iterable[list[str]]) -> int:
+    def run_chunks(self, blocks: Iterable[list[str]]) -> int | None:
         """Run the chunks of a plain plan until a step fails; return the number of steps read, with the failed one.
 
-        Returns -1 if a chunk is not one instantaneous step.
+        Returns ``None`` if a chunk is not one instantaneous step, so that the plan must be resolved with places.
         """
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
@@ -156,14 +117,14 @@ class Replay:
                     if entry is None:
                         step = resolve(chunk)
                         if step is None:
-                            return -1
+                            return None
                         if isinstance(step, IllFormed):
                             self.failures.append(Failure(number, step.code, "", step))
                             if is_plain:
-                                self.executed = self.letter = self.time = number - 1
+                                self.executed_count = self.letter = self.time = number - 1
                             return number
                         if step.action.end is not None:
-                            return -1
+                            return None
                         entry = chunk_cache[chunk] = (code.step_function(step.action), step.objects, step)
                     try:
                         if is_plain:
@@ -176,16 +137,16 @@ class Replay:
                         if not self.failures:
                             self._record_failure(entry[2], number, Failure(number, SC.PRECONDITION))
                         if is_plain:
-                            self.executed = self.letter = self.time = number - 1
+                            self.executed_count = self.letter = self.time = number - 1
                         return number
         except NumberTooLarge:
-            self._too_large(number)
+            self._stop_at_large_number(number)
             return number
         except TooManyInstances:
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
             return number
         if is_plain:
-            self.executed = self.letter = self.time = number
+            self.executed_count = self.letter = self.time = number
         return number
 
     @property
@@ -207,10 +168,10 @@ class Replay:
         else:
             run.state = self.state.shared_copy()
             run._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
-            run._ready, self._ready = set(), set()  # noqa: SLF001 - of its own class
+            run._prepared_actions, self._prepared_actions = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
-        run.failures, run.reasons, run.preference_violations = [], {}, dict(self.preference_violations)
+        run.failures, run.unmet_literals, run.preference_violations = [], {}, dict(self.preference_violations)
         run.step_of_letter = list(range(self.letter + 1))
         return run
 
@@ -231,7 +192,7 @@ class Replay:
                 try:
                     run = self.code.step_function(step.action)
                     if is_plain and run(facts, fluents, log, *step.objects):
-                        self.executed += 1
+                        self.executed_count += 1
                         self.letter += 1
                         self.time = number
                         if letters is not None:
@@ -243,18 +204,18 @@ class Replay:
                 if not done and self.reading == HALT:
                     return
         except NumberTooLarge:
-            self._too_large(number)
+            self._stop_at_large_number(number)
         except TooManyInstances:
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
-    def _too_large(self, number: int) -> None:
+    def _stop_at_large_number(self, number: int) -> None:
         self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at step {number}")
 
     def _unshare(self, action: model.Action) -> None:
         """Copy the shared sets that an action changes, and the sets of its action facts."""
-        if self._unshared is None or id(action) in self._ready:
+        if self._unshared is None or id(action) in self._prepared_actions:
             return
-        self._ready.add(id(action))
+        self._prepared_actions.add(id(action))
         self.state.unshare(self.engine.changed_indexes(action), self._unshared)
         action_predicate = self.engine.action_predicates.get(("start", action.name))
         if action_predicate is not None:
@@ -271,11 +232,11 @@ class Replay:
                 return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
             engine.code.check_effects(step.action, state, step.objects)
             if step.action.preferences:  # after the check, because preferences of a failed step do not count
-                self._preferences(step)
+                self._count_preferences(step)
         if reads_actions:
             assert runtime is not None
             engine.announce_step(runtime, state, step, self.letter_time())
-            run = self.code.step_function(step.action, True)
+            run = self.code.step_function(step.action, True)  # the precondition has been checked above
         elif run is None:
             run = self.code.step_function(step.action)
         if not run(state.facts, state.fluents, self.log, *step.objects):
@@ -286,33 +247,33 @@ class Replay:
     def _record_failure(self, step: GroundAction, number: int, failure: Failure) -> bool:
         self.failures.append(failure)
         if self.observer is None and failure.code == SC.PRECONDITION:
-            self._record_unmet(step, number)
+            self._record_unmet_parts(step, number)
         if self.reading == FORCE:
             self._force(step, number)
         return False
 
-    def _record_unmet(self, step: GroundAction, number: int) -> None:
-        """Record why a precondition fails. Only the parts that do not hold are interpreted."""
-        if len(self.reasons) < MAX_REASONS and number not in self.explained_steps:
+    def _record_unmet_parts(self, step: GroundAction, number: int) -> None:
+        """Record which literals of a precondition are unmet. Only the parts that do not hold are interpreted."""
+        if len(self.unmet_literals) < MAX_EXPLAINED_FAILURES and number not in self.explained_steps:
             unmet = self.engine.code.unmet_parts(step.action, self.state, step.objects)
-            self.note_reasons(number, unmet, step.binding)
+            self.record_unmet_literals(number, unmet, step.binding)
 
-    def note_reasons(
+    def record_unmet_literals(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
-        """Record, in the state of the failure, why a step could not be taken; for the first failures only."""
-        if len(self.reasons) >= MAX_REASONS or number in self.explained_steps:
+        """Record, in the state of the failure, the unmet literals of a step, for the first failures only."""
+        if len(self.unmet_literals) >= MAX_EXPLAINED_FAILURES or number in self.explained_steps:
             return
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, duration)
-        self.reasons[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
+        self.unmet_literals[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
 
     def letter_time(self) -> LetterTime:
-        """The present letter."""
+        """The number and time of the present letter."""
         return LetterTime(self.letter, self.time, self.timed)
 
     def _enter_state(self, number: int) -> None:
-        """Update the derived facts and the monitors after step ``number`` has changed the state."""
-        self.executed += 1
+        """Update the derived facts and the monitors after step ``number`` (0: a literal) has changed the state."""
+        self.executed_count += 1
         self.letter += 1
         if not self.timed:
             self.time = number  # step i happens at time i, even if other steps were left out
@@ -353,7 +314,7 @@ class Replay:
                 Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code)),
             )
         if step.action.preferences:
-            self._preferences(step)
+            self._count_preferences(step)
         self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
@@ -362,9 +323,9 @@ class Replay:
         return True
 
     def _force(self, step: GroundAction, number: int) -> None:
-        """Make the effects of a failed step, if they can be computed."""
+        """Make the effects of a failed step (reading *force*), if they can be computed."""
         state = self.state
-        delta = self._delta(step)
+        delta = self._compute_delta(step)
         if delta is None:
             return
         self._unshare(step.action)
@@ -373,7 +334,7 @@ class Replay:
         state.apply(delta, self.log)
         self._enter_state(number)
 
-    def _delta(self, step: GroundAction) -> Delta | None:
+    def _compute_delta(self, step: GroundAction) -> Delta | None:
         """The changes of a failed step; ``None`` if they cannot be computed."""
         state = self.state
         try:
@@ -388,7 +349,7 @@ class Replay:
             except (UndefinedNumber, Conflict, KeyError, ZeroDivisionError):
                 return None
 
-    def _preferences(self, step: GroundAction, phase: str = "start") -> None:
+    def _count_preferences(self, step: GroundAction, phase: str = "start") -> None:
         """Count the violated preferences of the step's conditions (PDDL3: once for each step)."""
         preferences = [p for p in step.action.preferences if p.moment == phase]
         count_preferences(self.task, self.state, preferences, step.binding, self.preference_violations)
@@ -400,7 +361,7 @@ class Replay:
         runtime = self.runtime
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
-        matches: tuple[int, ...] = (0,) * len(self.engine.rules)
+        match_counts: tuple[int, ...] = (0,) * len(self.engine.rules)
         trigger_counts: tuple[int, ...] = ()
         if runtime is not None:
             try:
@@ -410,14 +371,15 @@ class Replay:
                 )
             except TooManyInstances:
                 self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more violations than the limit allows")
+            # A part with too many instances is undecided as a whole.
             undecided = tuple(runtime.undecided() + [(part, ()) for part in runtime.too_large])
-            matches = tuple(runtime.match_counts)
+            match_counts = tuple(runtime.match_counts)
             trigger_counts = tuple(runtime.trigger_counts())
         if self.observer is None:
             count_preferences(self.task, self.state, self.task.goal_preferences, {}, self.preference_violations)
         return Outcome(
             self.reading,
-            self.executed,
+            self.executed_count,
             steps,
             self.letter,
             self.time,
@@ -425,31 +387,32 @@ class Replay:
             self.engine.goal(self.state),
             violations,
             undecided,
-            matches,
+            match_counts,
             trigger_counts,
             self.limit,
             self.preference_violations,
             self.state,
-            self.reasons,
+            self.unmet_literals,
             self.trace,
             self.step_of_letter,
             self.events,
         )
 
     def _with_step_numbers(self, violation: Violation) -> list[Violation]:
-        """Replace the letter of a violation by the plan's step numbers.
+        """Return the violation with the plan's number of its step instead of the number of its letter.
 
-        The two differ if steps were left out, or if several steps share a letter.
+        The two differ if steps were left out. If several steps share a letter, there is one violation for each step
+        that the rule matched.
         """
         steps = self.step_of_letter
         if steps is None:
             return [violation]
-        matched = self._matched(violation)
-        if matched:
-            return [violation._replace(step=number) for number in matched]
+        matching_steps = self._find_matching_steps(violation)
+        if matching_steps:
+            return [violation._replace(step=number) for number in matching_steps]
         return [violation._replace(step=steps[min(violation.step, len(steps) - 1)])]
 
-    def _matched(self, violation: Violation) -> list[int]:  # noqa: ARG002 - used by timed replays
+    def _find_matching_steps(self, violation: Violation) -> list[int]:  # noqa: ARG002 - used by timed replays
         """The steps that a rule about steps matched; empty for other rules, and if each letter has one step."""
         return []
 

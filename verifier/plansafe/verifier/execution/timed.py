@@ -24,7 +24,8 @@ from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.rule_set import ActionFact
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.replay import FORCE, HALT, Failure, Observer, Outcome, Replay
+from plansafe.verifier.execution.outcome import Failure, Outcome
+from plansafe.verifier.execution.replay import FORCE, HALT, Observer, Replay
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
@@ -96,7 +97,7 @@ class TimedReplay(Replay):
         self.effects: list[tuple[int, SnapEffects]] = []
         """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
 
-    def before_start(self) -> None:
+    def prepare_start(self) -> None:
         """Select the literals that happen: S0 has the literals of time 0, and none happens after the plan's end."""
         self.literals: list[TimedLiteral] = []
         if not self.task.timed_literals:
@@ -227,7 +228,7 @@ class TimedReplay(Replay):
             )
         for event in taking:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
-                self._preferences(event.step.resolved, event.kind)
+                self._count_preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
         self._announce_actions(taking)
         identities = {id(event) for event in taking}
@@ -242,13 +243,13 @@ class TimedReplay(Replay):
         self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
         self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
         self._enter_state(max(numbers, default=0))
-        self.executed += sum([e.kind == START for e in taking]) - 1
+        self.executed_count += sum([e.kind == START for e in taking]) - 1
         if self.reading != HALT:
             self.failures += self._over_all(self.running)
-        self._preferences_over_all()
+        self._count_preferences_over_all()
         return True
 
-    def _preferences_over_all(self) -> None:
+    def _count_preferences_over_all(self) -> None:
         """Count the violated preferences over all of actions under way, each once."""
         for step in self.running:
             assert isinstance(step.resolved, GroundAction)
@@ -269,7 +270,7 @@ class TimedReplay(Replay):
         self.time, self._shared = time, False
         self.events[self.letter + 1] = ((number, kind),)
         self._enter_state(number)
-        self.executed += (kind == START) - 1
+        self.executed_count += (kind == START) - 1
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -291,7 +292,7 @@ class TimedReplay(Replay):
         if holds is not True:
             detail = evaluator.describe_undefined(condition, binding) if holds is None else None
             if self.observer is None:
-                self.note_reasons(step.number, event.snap.condition, binding, step.duration)
+                self.record_unmet_literals(step.number, event.snap.condition, binding, step.duration)
             return Failure(step.number, SC.UNDEFINED_NUMBER if detail else SC.PRECONDITION, detail or event.kind)
         for constraint in step.resolved.action.durations:
             if constraint.at_end != (event.kind == END):
@@ -332,7 +333,7 @@ class TimedReplay(Replay):
         failures = []
         for step, condition, binding in self._false_over_all(running):
             if self.observer is None:
-                self.note_reasons(step.number, condition, binding, step.duration)
+                self.record_unmet_literals(step.number, condition, binding, step.duration)
             failures.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
         return failures
 
@@ -456,7 +457,7 @@ class TimedReplay(Replay):
             self._action_facts[self.letter] = self._count_under_way()
         return super().outcome(steps)
 
-    def _matched(self, violation: Violation) -> list[int]:
+    def _find_matching_steps(self, violation: Violation) -> list[int]:
         part = self.engine.rule_set.parts[violation.part]
         if part.step is None:
             return []

@@ -183,7 +183,7 @@ class IsolatedEvents:
         assert run.step_of_letter is not None
         run.log.clear()
         if not ends:
-            run.executed += 1
+            run.executed_count += 1
         run.letter += 1
         run.events[run.letter] = ((number, kind),)
         run.step_of_letter.append(number)

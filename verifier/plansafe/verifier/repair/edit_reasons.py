@@ -137,7 +137,7 @@ class EditDescriber:
         task = self.engine.task
         if outcome.failures:
             failure = outcome.failures[0]
-            reasons = outcome.reasons.get(failure.step, ())
+            reasons = outcome.unmet_literals.get(failure.step, ())
             texts = [unmet_literal_text(task, reason) for reason in reasons]
             why = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.replay import HALT, Outcome, Replay
+from plansafe.verifier.execution.outcome import Outcome
+from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.alignments import Alignment

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.outcome import Failure, Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Failure, Outcome
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.rules.model import Rule, RulePart
 
 _CONTINUING = {SKIP, FORCE}

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Outcome, Replay
+from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.timed_fast import FastTimedReplay
 from plansafe.verifier.model.evaluation import Evaluator, UnmetLiteral

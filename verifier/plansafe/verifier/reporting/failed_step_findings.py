@@ -6,7 +6,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.execution.replay import Failure
+from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.reporting.consequences import MergedFailure

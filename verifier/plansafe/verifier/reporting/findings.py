@@ -8,7 +8,7 @@ from typing import NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
 from plansafe.verifier.elaborate.context import Place
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
@@ -96,7 +96,7 @@ def _write_findings(
     failure_reasons = {
         n: history.add_facts(literals)
         for n, (failure, readings) in enumerate(failures)
-        if (literals := context.outcomes[readings[0]].reasons.get(failure.step)) is not None
+        if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True:
@@ -274,7 +274,7 @@ def _write_undecided_findings(context: FindingContext) -> list[Finding]:
             SC.TOO_MANY_INSTANCES if is_too_large else SC.RULE_UNDEFINED,
             FindingClass.UNDECIDED,
             f"rule `{rule.name}` could not be decided: it {why}",
-            halt.executed,
+            halt.executed_count,
             rule.name,
             tuple([(v.name, context.task.objects[o]) for v, o in names]),
             True,

@@ -11,8 +11,8 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
-from plansafe.verifier.execution.replay import Outcome
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import UndefinedNumber, apply_operator
@@ -77,7 +77,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         counts,
         tuple(
             [
-                Reading(o.reading, o.executed, *_evaluate_goal_and_safety(compiled, o, deciding))
+                Reading(o.reading, o.executed_count, *_evaluate_goal_and_safety(compiled, o, deciding))
                 for o in reading_outcomes
             ]
         ),
@@ -249,14 +249,17 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     first = _FIRST_COUNTS.get(compiled.engine)
     if first is None:
         kept_counts = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
-        first = _FIRST_COUNTS[compiled.engine] = _KeptCounts(halt.matches, halt.trigger_counts, kept_counts)
+        first = _FIRST_COUNTS[compiled.engine] = _KeptCounts(halt.match_counts, halt.trigger_counts, kept_counts)
     status = {
         **dict.fromkeys(exempted, "exempt"),
         **dict.fromkeys(undecided, "undecided"),
         **dict.fromkeys(violations, "violated"),
     }
     changed = set(status)
-    for numbers_now, numbers_first in ((halt.matches, first.matches), (halt.trigger_counts, first.trigger_counts)):
+    for numbers_now, numbers_first in (
+        (halt.match_counts, first.match_counts),
+        (halt.trigger_counts, first.trigger_counts),
+    ):
         if len(numbers_now) != len(numbers_first):
             changed.update(range(len(compiled.rules)))
         elif numbers_now != numbers_first:
@@ -272,7 +275,7 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
 class _KeptCounts(NamedTuple):
     """The counts of all rules if none is violated, with these numbers of matches and triggers."""
 
-    matches: tuple[int, ...]
+    match_counts: tuple[int, ...]
     trigger_counts: tuple[int, ...]
     counts: tuple[RuleCount, ...]
 
@@ -286,7 +289,7 @@ def _count(
 ) -> RuleCount:
     """Return how much of one rule was checked; ``status`` is empty without a violation, exempt or undecided."""
     rule = compiled.rules[number]
-    instances = halt.matches[number] if rule.step_patterns else compiled.bindings[number]
+    instances = halt.match_counts[number] if rule.step_patterns else compiled.bindings[number]
     trigger_count = halt.trigger_counts[number] if halt.trigger_counts else 0
     if not rule.applicable:
         status = "not applicable"

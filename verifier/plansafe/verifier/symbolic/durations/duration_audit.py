@@ -13,7 +13,7 @@ from typing import cast
 
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
@@ -116,6 +116,7 @@ class DurationAudit:
         self.runs = 0
         self.limits: dict[str, None] = {}
         self._extra_runs = 0
+        self._has_unjudged_world = False
         self._solver: WorldSolver | None = None
 
     def value_over_worlds(self, aspect: str) -> Worlds:
@@ -135,7 +136,7 @@ class DurationAudit:
             self._run_worlds()
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
-        if not self.complete >= {*ASPECTS}:
+        if not self.complete >= {*ASPECTS} or self._has_unjudged_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
@@ -234,7 +235,9 @@ class DurationAudit:
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
-        if outcome is not None:
+        if outcome is None:
+            self._has_unjudged_world = True
+        else:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = cell_of(run.all_constraints(), self.box)

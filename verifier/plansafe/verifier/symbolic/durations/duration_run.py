@@ -18,7 +18,8 @@ from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.replay import HALT, Failure
+from plansafe.verifier.execution.outcome import Failure
+from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, make_interference_failure
@@ -64,10 +65,10 @@ class DurationRun(TimedReplay):
         self._effects_of: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
-    def before_start(self) -> None:
+    def prepare_start(self) -> None:
         """Do nothing: the literals are among the events of the schedule."""
 
-    def monitors(self) -> Runtime | None:
+    def make_monitors(self) -> Runtime | None:
         """A copy of the monitors that have read S0."""
         return None if self.prototype is None else self.prototype.fork()
 
@@ -81,15 +82,15 @@ class DurationRun(TimedReplay):
         late_steps = [self.schedule.events[number].step for number in self.late]
         return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
 
-    def note_reasons(
+    def record_unmet_literals(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
     ) -> None:
         """Do nothing: no caller reads the reasons, and finding them would compare more numbers."""
 
-    def _preferences(self, action: GroundAction, phase: str = "start") -> None:
+    def _count_preferences(self, action: GroundAction, phase: str = "start") -> None:
         """Do not count preferences: the verdict over all durations does not depend on them."""
 
-    def _preferences_over_all(self) -> None:
+    def _count_preferences_over_all(self) -> None:
         """Do not count preferences over all."""
 
     # -- happenings ---------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, GOAL, RULE, PlanCheck
 from plansafe.verifier.symbolic.durations.world_cells import Cell, contains_world

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.replay import Outcome
+from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached, WorkBudget

@@ -61,11 +61,11 @@ class OrderReporter(OpenPartsReporter):
 
     def _iterate_closed_worlds(self) -> Iterator[ClosedWorld | None]:
         """Each completion with each outcome, without an order; ``None`` if the solver gave up."""
-        for facts in self.open_parts.completions():
+        for facts in self.open_parts.iterate_completions():
             if facts is None:
                 yield None
                 return
-            for outcomes in self.open_parts.outcomes():
+            for outcomes in self.open_parts.iterate_outcomes():
                 world = Completion(facts, {}, outcomes)
                 engine = close_task(self.compiled, world).engine
                 yield ClosedWorld(world, engine, resolve_outcomes(self.resolved.steps, world))
@@ -150,6 +150,6 @@ class OrderReporter(OpenPartsReporter):
                 instances.append((number, tuple([objects[name] for name in names])))
         return instances
 
-    def relevant_choices(self) -> list[ChoiceKey]:
+    def list_relevant_choices(self) -> list[ChoiceKey]:
         """The choices that may matter to the verdict."""
-        return [choice for choice in super().relevant_choices() if self.audit.may_matter(choice)]
+        return [choice for choice in super().list_relevant_choices() if self.audit.may_matter(choice)]

@@ -1,0 +1,68 @@
+"""The outcome of one reading of a plan, with its failed steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.verifier.execution.engine import Limit
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.steps import IllFormed
+from plansafe.verifier.model.evaluation import UnmetLiteral
+from plansafe.verifier.model.nodes import Number
+
+HappeningEvents = dict[int, tuple[tuple[int, str], ...]]
+"""By letter, the steps whose start (or ``end``) led to it."""
+LetterChanges = tuple[int, int, list[StateChange]]
+"""A letter, the step that led to it, and the changes."""
+
+
+class Failure(NamedTuple):
+    """A step that could not be taken, and why.
+
+    ``detail``, by ``code``: the undefined number, the fluent or fact of a conflict, the event (start or end) whose
+    condition fails, the required duration, or the time; otherwise empty. ``interfering_step``: the step that interferes
+    with this one; 0 if the failure has another cause, or if a timed literal interferes.
+    """
+
+    step: int
+    code: str
+    detail: str = ""
+    ill_formed: IllFormed | None = None
+    interfering_step: int = 0
+
+
+class Outcome(NamedTuple):
+    """The result of one reading of a plan.
+
+    ``executed_count`` of the plan's ``steps`` were executed. ``letters`` is the number of the last letter, ``end`` its
+    time. ``goal`` is ``None`` if it is undefined. ``undecided``: the rule part and binding of every instance that could
+    not be decided. ``limit``: the limit that was reached, so that the outcome is incomplete.
+    """
+
+    reading: str
+    executed_count: int
+    steps: int
+    letters: int
+    end: Number
+    failures: tuple[Failure, ...]
+    goal: bool | None
+    violations: tuple[Violation, ...]
+    undecided: tuple[tuple[int, tuple[int, ...]], ...]
+    match_counts: tuple[int, ...]
+    """By rule, the number of bindings under which steps matched a rule about steps."""
+    trigger_counts: tuple[int, ...]
+    """By rule, how many bindings changes or matching steps could have affected; empty without monitors."""
+    limit: Limit | None
+    preference_violations: dict[str, int]
+    state: State
+    unmet_literals: dict[int, tuple[UnmetLiteral, ...]]
+    """By failed step, the literals that made its condition false."""
+    trace: list[LetterChanges] | None = None
+    """All changes since the start (*halt*) or since the failed step; ``None``: they were not kept."""
+    step_of_letter: list[int] | None = None
+    """In an untimed plan, the step that led to each letter; ``None``: step i led to letter i."""
+    events: HappeningEvents | None = None
+    """The events of a timed plan; ``None`` for an untimed plan."""
+    rounded: frozenset[int] = frozenset()
+    """The steps of a timed plan that would fail if the last decimal were not tolerated."""
