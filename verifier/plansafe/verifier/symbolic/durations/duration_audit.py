@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import rule_counts, violated_rules
+from plansafe.verifier.reporting.summary import count_rules, merge_violations
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
@@ -238,7 +238,7 @@ class DurationAudit:
         if outcome is None:
             self._has_unjudged_world = True
         else:
-            counts = rule_counts(self.compiled, outcome)
+            counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = make_cell(run.all_constraints(), self.box)
         self.runs += 1
@@ -297,7 +297,7 @@ class DurationAudit:
         return frozenset(
             [
                 violation.part.rule
-                for violation in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
+                for violation in merge_violations(self.compiled, [outcome._replace(violations=tuple(hard))])
                 if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
             ]
         )

@@ -17,7 +17,7 @@ from plansafe.verifier.reporting.report import (
     Report,
     RuleCount,
     Worlds,
-    unjudged,
+    make_unchecked_report,
 )
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shorten_variable_names
@@ -204,7 +204,7 @@ class CircuitReporter(WorldsReporter):
         )
         base = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if base is None:
-            base = unjudged(self.plan.name, headline=headline, steps=len(self.steps))
+            base = make_unchecked_report(self.plan.name, headline=headline, steps=len(self.steps))
         return base._replace(
             headline=headline,
             executable=verdict.executable,

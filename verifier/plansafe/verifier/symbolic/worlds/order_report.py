@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
-from plansafe.verifier.reporting.summary import rule_counts
+from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
@@ -122,7 +122,7 @@ class OrderReporter(OpenPartsReporter):
         outcomes = self.audit.collect_outcomes()
         if outcomes is None:
             return mark_undecided(counts)
-        return merge_rule_counts([rule_counts(self.compiled, outcome) for outcome in outcomes])
+        return merge_rule_counts([count_rules(self.compiled, outcome) for outcome in outcomes])
 
     def decide_finding(self, finding: Finding) -> Worlds:
         """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""

@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
-from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, make_unchecked_report
 from plansafe.verifier.reporting.worlds import Completion, ShownWorld, Witness
 from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
 
@@ -158,4 +158,4 @@ class WorldsReporter:
     def report_without_verdict(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
         """A report that has diagnostics and no verdict."""
         diagnostics = (*self.compiled.diagnostics, diagnostic)
-        return unjudged(self.plan.name, *diagnostics, headline=headline, steps=len(self.resolved.steps))
+        return make_unchecked_report(self.plan.name, *diagnostics, headline=headline, steps=len(self.resolved.steps))
