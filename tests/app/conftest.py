@@ -25,7 +25,7 @@ from plansafe.verifier.reporting.report import (
     Table,
     ValueChange,
     Worlds,
-    unjudged,
+    make_unchecked_report,
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -190,7 +190,7 @@ def unread() -> Result:
     source = Source("broken.pddl", "(go robot\n")
     label = Label(source.name, Span(0, 1), "this one is not closed")
     diagnostic = Diagnostic("SC002", "1 parenthesis is not closed", (label,), help="add `)` at the end")
-    return Result(source.name, unjudged(source.name, diagnostic), (), {source.name: source})
+    return Result(source.name, make_unchecked_report(source.name, diagnostic), (), {source.name: source})
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from plansafe.app.render.issues import LEVELS, Issue
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import make_unchecked_report
 
 TEXTS = st.one_of(
     st.text(max_size=30),
@@ -60,7 +60,7 @@ def test_the_runner_reads_back_what_was_said(path: str, check: str, text: str, l
 @pytest.mark.parametrize("name", ["::error::x", " ::add-path::/x", "##[command]ls", "a\n::debug::b", "%0A::debug::c"])
 def test_a_plan_with_a_hostile_name_is_no_command(name: str) -> None:
     bad = Diagnostic("SC010", f"cannot read {name}", help="::error::y", severity=Severity.ERROR)
-    lines = github_lines(shown("github", Result(name, unjudged(name, bad), (), {})))
+    lines = github_lines(shown("github", Result(name, make_unchecked_report(name, bad), (), {})))
     assert [isinstance(line, Command) for line in lines] == [True, False]
     assert str(lines[1]).startswith("safecheck: ")
 

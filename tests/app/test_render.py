@@ -18,7 +18,7 @@ from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import WIDE, Style, visible, width
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import make_unchecked_report
 
 Golden = Callable[[str, str], None]
 PLAIN = Style(False)
@@ -101,7 +101,7 @@ def test_a_name_of_a_million_letters_is_cut() -> None:
     source = Source("plan.txt", "x" * 1_000_000)
     label = Label("plan.txt", Span(0, len(source.text)))
     unknown = Diagnostic("SC401", f"unknown action `{source.text}`", (label,), help=source.text)
-    result = Result("plan.txt", unjudged("plan.txt", unknown), (), {"plan.txt": source})
+    result = Result("plan.txt", make_unchecked_report("plan.txt", unknown), (), {"plan.txt": source})
     for form in ("full", "concise"):
         text = rendered(form, result)
         assert len(text) < 5_000
@@ -148,20 +148,22 @@ def test_untrusted_text_cannot_drive_the_terminal(form: str) -> None:
     source = Source(f"plan{NASTY}.pddl", f"(go {NASTY})\n")
     diagnostic = Diagnostic("SC401", f"unknown {NASTY}", (Label(source.name, Span(1, 8), NASTY),), (NASTY,), NASTY)
     inputs = (Input("plan", source.name, "given", source), Input("domain", NASTY, NASTY, source))
-    text = rendered(form, Result(source.name, unjudged(source.name, diagnostic), inputs, {source.name: source}))
+    text = rendered(
+        form, Result(source.name, make_unchecked_report(source.name, diagnostic), inputs, {source.name: source})
+    )
     assert not any(ord(c) < 32 and c != "\n" for c in text)
     assert not any(c in text for c in "\x9b\u202e\u2028\udc80")
 
 
 def test_json_fits_its_schema(unsafe: Result, invalid: Result, unread: Result, passing: Result) -> None:
-    bug = Result("p", unjudged("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
+    bug = Result("p", make_unchecked_report("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
     objects = json_lines(rendered("json", unsafe, invalid, unread, passing, bug), "report-1")
     assert [found["exit_code"] for found in objects] == [1, 1, 2, 0, 4]
 
 
 def test_json_is_valid_unicode_whatever_the_bytes() -> None:
     name = b"caf\xe9-\xf0\x9f\x8d\xb3".decode("utf-8", "surrogateescape")
-    text = rendered("json", Result(name, unjudged(name, Diagnostic("SC601", f"no {name}")), (), {}))
+    text = rendered("json", Result(name, make_unchecked_report(name, Diagnostic("SC601", f"no {name}")), (), {}))
     assert text.isascii()
     assert text.count("\n") == 1
     json.loads(text)["plan"].encode()

@@ -14,7 +14,7 @@ from plansafe.app.session.audit import audit
 from plansafe.app.session.model import Result, Settings
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import FindingClass, Headline, unjudged
+from plansafe.verifier.reporting.report import FindingClass, Headline, make_unchecked_report
 
 
 def run(*results: Result) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def test_places_are_relative_to_the_current_folder(
 
     def uri(name: str) -> dict[str, str]:
         gone = Diagnostic("SC601", "gone")
-        return run(Result(name, unjudged(name, gone), (), {}))["results"][0]["locations"][0]["physicalLocation"][
-            "artifactLocation"
-        ]
+        return run(Result(name, make_unchecked_report(name, gone), (), {}))["results"][0]["locations"][0][
+            "physicalLocation"
+        ]["artifactLocation"]
 
     assert uri(os.path.join(tmp_path, "a b", "x.plan")) == {"uri": "a%20b/x.plan", "uriBaseId": "%SRCROOT%"}
     assert uri("<stdin>") == {"uri": "stdin", "uriBaseId": "%SRCROOT%"}
@@ -117,5 +117,5 @@ def test_an_execution_is_successful_where_all_was_judged(unsafe: Result, unread:
     assert invocation(unsafe, unread) == (False, 2, 1)
     late = passing._replace(report=passing.report._replace(headline=Headline.UNKNOWN))
     assert invocation(late) == (False, 3, 1)
-    bug = Result("p", unjudged("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
+    bug = Result("p", make_unchecked_report("p", Diagnostic("SC900", "internal error")), (), {}, "Traceback ..")
     assert invocation(bug) == (False, 4, 1)

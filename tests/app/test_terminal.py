@@ -17,7 +17,7 @@ from plansafe.app.system.process import terminal
 from plansafe.app.system.terminal_text import WIDE, Style, folded, width
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Row, Table, ValueChange, unjudged
+from plansafe.verifier.reporting.report import Row, Table, ValueChange, make_unchecked_report
 
 WIDTHS = (60, 80, 120)
 
@@ -170,7 +170,7 @@ def test_the_concise_format_is_coloured(unsafe: Result, invalid: Result, passing
 def test_a_caret_has_the_colour_of_what_it_is_about(severity: Severity, sgr: str) -> None:
     source = Source("x.plan", "(go)")
     said = Diagnostic("SC702", "something", (Label("x.plan", Span(0, 4), "here"),), severity=severity)
-    text = full(Result("x.plan", unjudged("x.plan", said), (), {"x.plan": source}), color=True)
+    text = full(Result("x.plan", make_unchecked_report("x.plan", said), (), {"x.plan": source}), color=True)
     assert f"\x1b[{sgr}m^^^^\x1b[0m \x1b[{sgr}mhere\x1b[0m" in text
     assert f"\x1b[{sgr}m{severity.value}[SC702]\x1b[0m" in text
 

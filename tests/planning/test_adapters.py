@@ -12,7 +12,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.planning.external_planner import CompilationCache, Disagreement, PrintedQuery, confirm_plan
 from plansafe.verifier.planning.forward_search import ForwardSearch
-from plansafe.verifier.planning.kairos import KairosPlanner, executable
+from plansafe.verifier.planning.kairos import KairosPlanner, find_executable
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.unified_planner import UnifiedPlanner
 from quick import quick_every
@@ -33,7 +33,7 @@ def test_both_planners_are_installed() -> None:
     assert KAIROS.available()
     assert FAST_DOWNWARD.available()
     assert not UnifiedPlanner("no-such-engine").available()
-    assert Path(executable() or "").is_file()
+    assert Path(find_executable() or "").is_file()
 
 
 @pytest.mark.parametrize("number", quick_every(8, range(TASKS)))

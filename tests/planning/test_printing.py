@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
-from plansafe.verifier.planning.kairos import executable
+from plansafe.verifier.planning.kairos import find_executable
 from plansafe.verifier.planning.pddl_names import PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.printing import PrintedTask, print_task
 from quick import quick_every
@@ -44,7 +44,7 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
         read = {}
         for step in copy.legal():
             tokens = (step.action.name, *[copy.task.objects[o] for o in step.objects])
-            read["(" + " ".join(printed.original(tokens)) + ")"] = step
+            read["(" + " ".join(printed.restore_names(tokens)) + ")"] = step
         assert legal_steps.keys() == read.keys()
         if not legal_steps:
             return number
@@ -86,16 +86,16 @@ def test_overlapping_types_name_clashes_and_keywords_are_printed() -> None:
     checker = checker_of(TYPES, OBJECTS)
     simulation = Execution(checker.engine)
     printed = printed_at(simulation)
-    names = [*printed.actions, *printed.objects]
+    names = [*printed.original_actions, *printed.original_objects]
     assert len(set(names)) == len(names)
-    assert set(printed.objects.values()) == {"x", "y", "z", "k", "x.y", "x_y"}
+    assert set(printed.original_objects.values()) == {"x", "y", "z", "k", "x.y", "x_y"}
     assert "either" not in printed.domain
     assert walk(checker, simulation, printed, Random(3)) == STEPS
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_kairos_reads_the_printed_task(stream: str, tmp_path: Path) -> None:
-    program = executable()
+    program = find_executable()
     assert program is not None
     for number in range(5):
         task_case = case(stream, SEED, number, rules=0, plans=0)
@@ -138,7 +138,7 @@ def test_a_task_without_pddl_text_is_refused() -> None:
 
 def test_printed_names_are_plain_and_unique() -> None:
     names = PddlNames()
-    task_case = [names.new(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
+    task_case = [names.make_unique(name) for name in ("a", "A", "a.b", "a_b", "ä", "1", "object", "and")]
     assert len(set(task_case)) == len(task_case)
     assert all(name.isascii() and name[0].isalpha() for name in task_case)
     assert not {"object", "and"} & set(task_case)

@@ -126,6 +126,6 @@ def list_question_errors(case: DecisionCase, question: Question) -> list[str]:
         )
     all_worlds = enumerate_worlds(case)
     outcomes_of_bad = [outcomes for outcomes in all_worlds.outcomes if not all(outcomes)]
-    if question.safe_in_bad != any([any(outcomes) for outcomes in outcomes_of_bad]):
-        problems.append(f"safe worlds of bad completions: {question.safe_in_bad}")
+    if question.is_safe_in_bad != any([any(outcomes) for outcomes in outcomes_of_bad]):
+        problems.append(f"safe worlds of bad completions: {question.is_safe_in_bad}")
     return problems

@@ -42,7 +42,7 @@ def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
     encoding = encode_plan(checker.compiled, checker.read(Source("plan", case.plan)).steps, groups)
     if encoding.limits:
         return TaskComparison([])
-    completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), engine)
+    completions = CompletionSearch(encoding.circuit, encoding.allowed, encoding.encode_good_worlds(), engine)
     cause = find_minimal_cause(completions)
     question = find_question(completions)
     completions.close()
@@ -61,7 +61,7 @@ def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
     ):
         problems.append(f"no cause: {cause}")
     some_good = any([completion.some_good for completion in verdict.completions if not completion.good])
-    if question.safe_in_bad is not some_good:
+    if question.is_safe_in_bad is not some_good:
         problems.append(f"some world of some bad completion is {'' if some_good else 'not '}SAFE: {question}")
     if not any(good):
         return TaskComparison(

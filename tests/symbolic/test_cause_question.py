@@ -81,10 +81,12 @@ def test_no_question_is_found_if_outcomes_alone_decide() -> None:
     good = circuit.both(circuit.either(first, second), circuit.either(a, b))
     problem = create_decision(circuit, TRUE, good)
     assert find_cause(problem) == Cause({})
-    assert ask_question(problem) == Question(None, "every completion is bad: outcomes alone decide", safe_in_bad=True)
+    assert ask_question(problem) == Question(
+        None, "every completion is bad: outcomes alone decide", is_safe_in_bad=True
+    )
     possible = create_decision(circuit, TRUE, circuit.either(circuit.either(first, second) ^ 1, good))
     assert find_cause(possible) == Cause({a >> 1: False, b >> 1: False})
-    assert ask_question(possible) == Question([a >> 1, b >> 1], safe_in_bad=True)
+    assert ask_question(possible) == Question([a >> 1, b >> 1], is_safe_in_bad=True)
 
 
 def test_a_cause_agrees_with_the_given_world_if_that_world_is_bad() -> None:
@@ -109,7 +111,7 @@ def test_the_search_ignores_facts_that_do_not_influence_the_verdict() -> None:
     )
     problem = create_decision(circuit, circuit.conjunction(pairs), good)
     search = CompletionSearch(*problem[:3])
-    assert (len(search.near), len(search.far)) == (4, 4)  # the other facts are dropped
+    assert (len(search.near_variables), len(search.far_variables)) == (4, 4)  # the other facts are dropped
     values = find_cause(problem, search=search).values
     assert values is not None and {*values} in [
         {literals[i] >> 1, literals[j] >> 1} for i, j in ((10, 500), (9_000, 9_003))

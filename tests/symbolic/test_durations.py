@@ -168,6 +168,14 @@ def test_products_of_open_durations_are_unknown() -> None:
     assert linear.limits == ()
 
 
+def test_a_rule_is_undecided_if_some_world_cannot_be_judged() -> None:
+    """In the plan's own world, the count ends before the baking; in other worlds it multiplies two open durations."""
+    task = create_checker(rules="(:process r :forbid (> (price) 10000))")
+    verdict = audit_plan(task, "0: (bake a) [40]\n0: (count b) [30]\n", {1: (20, 45), 2: (25, 35)})
+    assert verdict_values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)
+    assert [count.status for count in verdict.rules] == ["undecided"]
+
+
 def test_the_verdict_is_unknown_after_the_deadline() -> None:
     verdict = audit_plan(create_checker(), "0: (bake a) [30]\n31: (serve a)\n", {1: (28, 32)}, monotonic() - 1)
     assert verdict_values(verdict) == (UNKNOWN, UNKNOWN, UNKNOWN)

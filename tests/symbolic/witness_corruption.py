@@ -47,7 +47,7 @@ def check_corrupted_witnesses(case: WorldsCase, seed: int, count: int) -> Iterat
     groups = find_restrictions(checker.engine.task, checker.compiled.openings, checker.compiled.invariants, False)
     audit = CircuitReporter(AuditCase(checker.compiled, plan, read, checker.confirmer), groups)
     try:
-        verdict = audit.queries.decide()
+        verdict = audit.queries.decide_verdict()
     except (NoPossibleWorld, Unsupported):
         return
     finally:

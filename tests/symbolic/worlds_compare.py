@@ -93,7 +93,7 @@ def find_encoding_differences(case: WorldsCase) -> list[str]:
     for engine in ("auto", "sat", "smt"):
         queries = EncodingQueries(encoding, engine)
         try:
-            verdict = queries.decide()
+            verdict = queries.decide_verdict()
         except Unsupported:
             continue
         except NoPossibleWorld:
@@ -108,7 +108,7 @@ def find_encoding_differences(case: WorldsCase) -> list[str]:
             continue
         values = dict(zip(("executable", "goal", "safe"), [value.value for value in verdict[:3]], strict=True))
         differences += [f"{engine}: {text}" for text in find_contradictions(case, values)]
-        headline = choose_headline(verdict, encoding.checked).value
+        headline = choose_headline(verdict, encoding.has_instances).value
         if expected.complete and headline != expected.headline and not is_blame_unknown(case, verdict.safe):
             differences.append(f"{engine}: {headline}, not {expected.headline}")
         engine_verdicts.add((headline, *verdict[:3]))

@@ -15,7 +15,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, timeline
+from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, record_timeline
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ def prepared(path: str) -> Prepared:
 @cache
 def plan_timeline(path: str) -> tuple[Checker, Timeline]:
     checker = (plan := prepared(path)).checker
-    return checker, timeline(checker.compiled, checker.read(plan.plan))
+    return checker, record_timeline(checker.compiled, checker.read(plan.plan))
 
 
 def single_world(path: str) -> bool:
@@ -54,7 +54,7 @@ def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
     steps = checker.read(prepared(path).plan).steps
     state = dict(line.initial)
     execution = Execution.initial(checker.engine)
-    for step, moment in zip(steps, line.moments[1:], strict=False):
+    for step, moment in zip(steps, line.letters[1:], strict=False):
         if not isinstance(step, GroundAction) or not execution.take(step):
             break  # an execution has no state after a failed step
         for change in moment.changes:
@@ -65,7 +65,7 @@ def test_states_and_rules_are_those_of_an_execution(path: str) -> None:
         risky = parts(checker, execution.violations_at_end) - parts(checker, execution.lasting_violations)
         assert _instances_at(line, AT_RISK, moment.letter) == risky
     else:
-        assert len(line.moments) == len(steps) + 1
+        assert len(line.letters) == len(steps) + 1
         assert _instances_at(line, BREAKS, len(steps) + 1) == parts(checker, execution.violations_at_end) - parts(
             checker, execution.lasting_violations
         )
@@ -88,7 +88,7 @@ def _instances_at(line: Timeline, state: str, letter: int) -> set[tuple[int, tup
     return {
         (track.rule, tuple(sorted([value for _, value in instance])))
         for track in line.tracks
-        for look in track.looks
+        for look in track.spans
         if look.state == state and look.first <= letter <= look.last
         for instance in look.instances
     }
@@ -100,29 +100,29 @@ def test_each_violation_of_a_report_breaks_its_rule_where_it_says(path: str) -> 
         return
     checker, line = plan_timeline(path)
     report = checker.check(prepared(path).plan)
-    end = len(line.moments)
-    places = {moment.steps[0][0]: moment.letter for moment in line.moments[1:]}
+    end = len(line.letters)
+    places = {moment.steps[0][0]: moment.letter for moment in line.letters[1:]}
     names = {rule.name: number for number, rule in enumerate(checker.rules)}
     for finding in report.findings:
         if finding.rule is None or ("force" not in finding.readings and len(report.readings) > 1):
             continue
         letter = end if finding.at_end else places.get(finding.step, 0)
-        at = [look for t in line.tracks if t.rule == names[finding.rule] for look in t.looks if look.state == BREAKS]
+        at = [look for t in line.tracks if t.rule == names[finding.rule] for look in t.spans if look.state == BREAKS]
         assert any([look.first == letter and finding.binding in look.instances for look in at]), (finding, at)
 
 
 def test_a_failed_step_and_the_steps_after_it_are_shown() -> None:
     _, line = plan_timeline("examples/dinner/hands-full.plan")
-    failed = line.mishaps[0]
+    failed = line.failures[0]
     assert failed.code == "SC301"
-    assert [moment.steps[0][0] for moment in line.moments[1:]][-1] == len(line.steps) > failed.step
+    assert [moment.steps[0][0] for moment in line.letters[1:]][-1] == len(line.steps) > failed.step
     assert line.complete
 
 
 def test_a_lasting_violation_is_broken_until_it_ends() -> None:
     checker, line = plan_timeline("examples/dinner/stove-left-alone.plan")
     track = next(t for t in line.tracks if checker.rules[t.rule].name == "stove-attended")
-    assert [(look.first, look.last, look.state) for look in track.looks] == [
+    assert [(look.first, look.last, look.state) for look in track.spans] == [
         (21, 21, BREAKS),
         (21, 21, WATCHES),
         (22, 22, BROKEN),
@@ -142,28 +142,28 @@ RULES = "(define (safety s) (:trajectory one-at-a-time :formula (always (not (an
 def timed(plan: str) -> Timeline:
     checker = Checker(Source("d", DOMAIN), Source("p", PROBLEM), [Source("s", RULES)])
     assert checker.ok, checker.diagnostics
-    return timeline(checker.compiled, checker.read(Source("plan", plan)))
+    return record_timeline(checker.compiled, checker.read(Source("plan", plan)))
 
 
 def test_timed_plans_have_starts_ends_numbers_and_tracks() -> None:
     line = timed("0: (shine a) [4]\n1: (shine b) [4]\n")
     assert [(step.text, step.time, step.duration) for step in line.steps] == [("(shine a)", 0, 4), ("(shine b)", 1, 4)]
-    assert [(moment.time, moment.steps) for moment in line.moments] == [
+    assert [(moment.time, moment.steps) for moment in line.letters] == [
         (0, ()),
         (0, ((1, "start"),)),
         (1, ((2, "start"),)),
         (4, ((1, "end"),)),
         (5, ((2, "end"),)),
     ]
-    assert ("(used)", "1", "2") in line.moments[-1].changes
+    assert ("(used)", "1", "2") in line.letters[-1].changes
     (track,) = line.tracks
-    assert [(look.first, look.last, look.state) for look in track.looks if look.state != WATCHES] == [(2, 2, BREAKS)]
-    assert not line.mishaps
+    assert [(look.first, look.last, look.state) for look in track.spans if look.state != WATCHES] == [(2, 2, BREAKS)]
+    assert not line.failures
 
 
 def test_interference_names_both_steps() -> None:
     line = timed("0: (shine a) [4]\n2: (shine b) [4]\n2: (darken)\n")
-    assert [(m.step, m.code, m.other, m.time) for m in line.mishaps] == [(3, "SC304", 2, 2)]
+    assert [(m.step, m.code, m.other, m.time) for m in line.failures] == [(3, "SC304", 2, 2)]
 
 
 def test_a_witness_has_a_timeline() -> None:
@@ -173,14 +173,14 @@ def test_a_witness_has_a_timeline() -> None:
     assert report.worlds is not None
     for witness in report.worlds.witnesses:
         assert witness.completion is not None
-        line = timeline(*close_task_and_plan(checker.compiled, checker.read(plan.plan), witness.completion))
-        broken = {checker.rules[t.rule].name for t in line.tracks for look in t.looks if look.state == BREAKS}
+        line = record_timeline(*close_task_and_plan(checker.compiled, checker.read(plan.plan), witness.completion))
+        broken = {checker.rules[t.rule].name for t in line.tracks for look in t.spans if look.state == BREAKS}
         assert broken == {finding.rule for finding in report.findings}
 
 
 def test_a_deadline_leaves_the_rest_out() -> None:
     plan = prepared("examples/dinner/stew-and-salad.plan")
     long = Source("long", plan.plan.text + "(open robot fridge kitchen) (close robot fridge kitchen)\n" * 300)
-    line = timeline(plan.checker.compiled, plan.checker.read(long), deadline=monotonic() - 1)
+    line = record_timeline(plan.checker.compiled, plan.checker.read(long), deadline=monotonic() - 1)
     assert not line.complete
-    assert 0 < len(line.moments) < 600
+    assert 0 < len(line.letters) < 600

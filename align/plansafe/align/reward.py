@@ -26,7 +26,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Formula
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.planning.visited_states import state_hash_change
 
 MOST_CHARACTERS = 20_000
@@ -84,7 +84,7 @@ class Scorer:
     """Scores completions for one task. Raises ``ValueError`` for tasks that are not executed step by step."""
 
     def __init__(self, task: AlignTask, worth: Worth = WORTH) -> None:
-        why = unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
+        why = find_unsupported_task_reason(task.checker.compiled, True) if task.checker.ok else "the task has errors"
         if why:
             raise ValueError(f"{task.origin}: {why}")
         self.checker = task.checker

@@ -22,7 +22,7 @@ from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.kairos import executable
+from plansafe.verifier.planning.kairos import find_executable
 
 OUTCOMES = {10: "proved unsolvable", 11: "out of time"}
 
@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--limit", type=float, default=6.0, help="seconds for each")
     options = parser.parse_args()
-    program = executable()
+    program = find_executable()
     if program is None:
         print("kairos-planner is not installed")
         return 2

@@ -17,9 +17,9 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
 from plansafe.verifier.execution.readings import ReadingOutcomes, replay_plan
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.reporting.report import Coverage, Report, unjudged
-from plansafe.verifier.reporting.summary import ill_formed_is_unknown, out_of_time, summarise, with_time_notes
-from plansafe.verifier.reporting.unclassified import UnclassifiedCheck, task_coverage
+from plansafe.verifier.reporting.report import Coverage, Report, make_unchecked_report
+from plansafe.verifier.reporting.summary import add_time_notes, mark_ill_formed_unknown, report_timeout, summarise
+from plansafe.verifier.reporting.unclassified import UnclassifiedCheck, describe_coverage_of_task
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ __all__ = ["Checker", "Options"]
 
 class Checker:
     """A compiled task with its rules.
+
+    ``resolve`` finds a specification that another one extends, by its name and the extending source. It returns
+    ``None`` if there is no such specification. Without ``resolve``, specifications cannot extend others.
 
     ``diagnostics`` are about the domain, problem and specifications. Unless ``ok``, no plan can be checked, and members
     that need the compiled task raise ``ValueError``. ``sources`` are all texts that labels may refer to, by name.
@@ -43,16 +46,16 @@ class Checker:
         options: Options | None = None,
         resolve: ResolveSpecification | None = None,
     ) -> None:
-        self._set(compile_task(domain, problem, specs, options, resolve))
+        self._set_compilation(compile_task(domain, problem, specs, options, resolve))
 
     @classmethod
     def from_compiled(cls, compiled: CompiledTask) -> Checker:
         """Return a checker for a compiled task."""
         checker = cls.__new__(cls)
-        checker._set(compiled)  # noqa: SLF001 - of its own class
+        checker._set_compilation(compiled)  # noqa: SLF001 - of its own class
         return checker
 
-    def _set(self, compilation: CompiledTask | Rejected) -> None:
+    def _set_compilation(self, compilation: CompiledTask | Rejected) -> None:
         self._compilation = compilation
         self.ok = isinstance(compilation, CompiledTask)
         self.diagnostics = compilation.diagnostics
@@ -96,39 +99,39 @@ class Checker:
     @cached_property
     def coverage(self) -> Coverage | None:
         """The applicable rules and unclassified objects of the task."""
-        return task_coverage(self.compiled)
+        return describe_coverage_of_task(self.compiled)
 
     @cached_property
     def unclassified_check(self) -> UnclassifiedCheck:
-        """The check of plans with kinds for the objects that have none."""
+        """Checks a plan again with possible kinds for unclassified objects."""
         return UnclassifiedCheck(self.compiled, _audit_over_worlds)
 
     def read(self, plan: Source) -> ResolvedPlan:
-        """Read a plan with places, and resolve its steps."""
+        """Read a plan with source positions, and resolve its steps."""
         return resolve_plan(self.engine, plan)
 
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
         """Return the verdict on one plan. Without ``confirm``, the kernel does not confirm the findings."""
         expect_sources(plan=plan)
         if not self.ok:
-            return unjudged(plan.name, *self.diagnostics)
+            return make_unchecked_report(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s
         deadline = None if limit is None else monotonic() + limit
         try:
             report = self._audit(plan, deadline)
             if self.coverage is not None and report.headline is not None:
-                report = self.unclassified_check.with_coverage(report, self.coverage, plan, deadline)
+                report = self.unclassified_check.add_coverage(report, self.coverage, plan, deadline)
         except LimitReached as reached:
             if reached.kind is not LimitKind.TIME:
                 raise
-            return out_of_time(compiled, plan)
+            return report_timeout(compiled, plan)
         except ModuleNotFoundError as error:
             from plansafe.verifier.symbolic.audit import missing_solver  # noqa: PLC0415 - hardly ever needed
 
             missing = missing_solver(error)
             if missing is None:
                 raise
-            return unjudged(plan.name, *self.diagnostics, missing)
+            return make_unchecked_report(plan.name, *self.diagnostics, missing)
         has_findings = report.findings or report.verdict_basis.exempted
         if not confirm or compiled.is_open or not (has_findings or self.options.replay == "always"):
             return report
@@ -138,21 +141,21 @@ class Checker:
         """Return the verdict on one plan, without coverage and confirmation."""
         compiled = self.compiled
         symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
-        read, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
-        if read is not None and read.text.diagnostics:
-            return unjudged(plan.name, *self.diagnostics, *read.text.diagnostics)
-        if read is None or outcomes:
-            report = summarise(compiled, plan, read, outcomes)
-        else:
+        resolved, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
+        if resolved is not None and resolved.text.diagnostics:
+            return make_unchecked_report(plan.name, *self.diagnostics, *resolved.text.diagnostics)
+        if resolved is None or outcomes:
+            report = summarise(compiled, plan, resolved, outcomes)
+        else:  # the plan has open parts, or the task has several possible worlds
             from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for several possible worlds alone
             from plansafe.verifier.symbolic.worlds.reporter import AuditCase  # noqa: PLC0415
 
-            report = audit(AuditCase(compiled, plan, read, self.confirmer, deadline))
-        if read is not None and read.text.decimals is not None:
-            report = with_time_notes(compiled, plan, read, report, outcomes[0].rounded if outcomes else frozenset())
-        if read is not None and read.text.warnings:
-            report = report._replace(diagnostics=(*report.diagnostics, *read.text.warnings))
-        return ill_formed_is_unknown(report)._replace(home=compiled.home)
+            report = audit(AuditCase(compiled, plan, resolved, self.confirmer, deadline))
+        if resolved is not None and resolved.text.decimals is not None:
+            report = add_time_notes(compiled, plan, resolved, report, outcomes[0].rounded if outcomes else frozenset())
+        if resolved is not None and resolved.text.warnings:
+            report = report._replace(diagnostics=(*report.diagnostics, *resolved.text.warnings))
+        return mark_ill_formed_unknown(report)._replace(home=compiled.home)
 
 
 def _audit_over_worlds(compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:

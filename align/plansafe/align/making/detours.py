@@ -13,7 +13,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, bind
-from plansafe.verifier.planning.obligations import pending_obligations
+from plansafe.verifier.planning.obligations import find_pending_obligations
 
 BACK = 2
 """Steps that may be put in before one of the plan that cannot be taken any more: the way back."""
@@ -119,7 +119,7 @@ class Detours:
             return None
         try:
             wishes = [
-                (formula, dict(slots)) for formula, slots in pending_obligations(now.runtime, self.walks.criteria)
+                (formula, dict(slots)) for formula, slots in find_pending_obligations(now.runtime, self.walks.criteria)
             ]
             wishes += [(formula, {}) for formula in self.walks.engine.task.goal]
             more = self.reach.meet(wishes, now, UNDONE)

@@ -14,10 +14,10 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], sources: dict[str, Sour
     """Print diagnostics with excerpts of their sources on standard error, and return exit code 2."""
     from plansafe.app.render.full import FullRenderer  # noqa: PLC0415 - for a mistake alone
     from plansafe.app.session.model import Result  # noqa: PLC0415 - for plans alone
-    from plansafe.verifier.reporting.report import unjudged  # noqa: PLC0415
+    from plansafe.verifier.reporting.report import make_unchecked_report  # noqa: PLC0415
 
     view = FullRenderer(Style(False), False)
-    result = Result("", unjudged(""), (), sources)
+    result = Result("", make_unchecked_report(""), (), sources)
     for diagnostic in diagnostics:
         print(view.diagnostic(diagnostic, result), file=sys.stderr)
     return 2

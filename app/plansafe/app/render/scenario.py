@@ -17,7 +17,7 @@ from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import make_unchecked_report
 
 SCHEMA = 1
 _WIDTH = 12
@@ -79,7 +79,7 @@ class ScenarioRenderer:
         return "\n".join(rows)
 
     def _diagnostics(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> list[str]:
-        around = Result("", unjudged(""), (), sources)
+        around = Result("", make_unchecked_report(""), (), sources)
         return [self._full.diagnostic(diagnostic, around) for diagnostic in diagnostics]
 
     def _witness(self, witness: Witness) -> str:

@@ -21,7 +21,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.specs.taxonomy import RuleLike, load_taxonomies
-from plansafe.verifier.reporting.report import Report, unjudged
+from plansafe.verifier.reporting.report import Report, make_unchecked_report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -76,12 +76,12 @@ class RowAuditor:
         )
         bug = Diagnostic(SC.INTERNAL_ERROR, f"the process that audited this plan ended {how}", help=advice)
         return AuditedRow(
-            item.number, self._row(item, Result(item.name, unjudged(item.name, bug), (), {}), 0.0), {}, {}
+            item.number, self._row(item, Result(item.name, make_unchecked_report(item.name, bug), (), {}), 0.0), {}, {}
         )
 
     def _result(self, item: Item) -> Result:
         if item.wrong is not None:
-            return Result(item.name, unjudged(item.name, unreadable_row(item)), (), {})
+            return Result(item.name, make_unchecked_report(item.name, unreadable_row(item)), (), {})
         if item.key != self._key:
             self._key = item.key
             files: dict[str, Any] = dict(item.files)

@@ -20,7 +20,7 @@ from plansafe.app.system.time_limit import Alarm, OutOfTime
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
-from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at_unknown, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, cap_at_unknown, make_unchecked_report
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ class Session:
         except OutOfTime:
             self._checkers.clear()
             late = Diagnostic(SC.OUT_OF_TIME, f"the time limit of {seconds:g} s has passed", help="raise --time-limit")
-            report = unjudged(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
+            report = make_unchecked_report(name, late, headline=Headline.UNKNOWN)._replace(limits=("time",))
             return Result(name, report, (), {})
         except MemoryError:
             self._checkers.clear()
             limit = Diagnostic(SC.OUT_OF_MEMORY, "out of memory: the plan was not audited", help="raise --memory-limit")
-            report = unjudged(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
+            report = make_unchecked_report(name, limit, headline=Headline.UNKNOWN)._replace(limits=("memory",))
             return Result(name, report, (), {})
         except Exception:
             import traceback  # noqa: PLC0415 - only bugs need it
@@ -161,7 +161,7 @@ class Session:
             from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - only bugs need it
 
             bug = Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck, not in the plan")
-            return Result(name, unjudged(name, bug), (), {}, escaped(traceback.format_exc()))
+            return Result(name, make_unchecked_report(name, bug), (), {}, escaped(traceback.format_exc()))
 
     def audit(self, prepared: Prepared, *, confirm: bool = True) -> Result:
         """Audit a plan; without ``confirm``, the replay kernel does not confirm the verdict."""
@@ -201,24 +201,24 @@ class Session:
                     SC.NOT_A_PLAN, f"no plan in the folder {plan_input}", help="name the plan file itself"
                 )
             name = plan_input if isinstance(plan_input, str) else plan_input.name
-            return Result(name, unjudged(name, plan), (), {})
+            return Result(name, make_unchecked_report(name, plan), (), {})
         home = self._home()
         if home is not None and not isinstance(home, Input):
             sources = {plan.source.name: plan.source, **self._home_sources}
-            return Result(plan.source.name, unjudged(plan.source.name, *home), (plan,), sources)
+            return Result(plan.source.name, make_unchecked_report(plan.source.name, *home), (plan,), sources)
         if self._settings.world is not None:
             return self._of_world(plan, self._settings.wanted is None)
         name = plan.source.name
         plan_heading = heading(plan.source.text)
         if plan_heading.kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.SAFETY, Kind.MAPPING):
             wrong = _not_a_plan(name, plan_heading.kind)
-            return Result(name, unjudged(name, wrong), (plan,), {name: plan.source})
+            return Result(name, make_unchecked_report(name, wrong), (plan,), {name: plan.source})
         inputs = self._discovery.find(plan, plan_heading)
         all_inputs = (plan, *self._project(), inputs.domain, inputs.problem, *inputs.specs)
         used = tuple(i for i in all_inputs if i is not None)
         sources = {i.source.name: i.source for i in used}
         if inputs.domain is None or inputs.problem is None or inputs.diagnostics:
-            return Result(name, unjudged(name, *inputs.diagnostics), used, sources)
+            return Result(name, make_unchecked_report(name, *inputs.diagnostics), used, sources)
         problem = inputs.problem
         if self._settings.wanted is not None:
             problem = _with_other_goal(problem, self._settings.wanted)
@@ -226,13 +226,13 @@ class Session:
             sources[problem.source.name] = problem.source
         entries, remarks = self._comment_exemptions(plan.source)
         if any(d.severity is Severity.ERROR for d in remarks):
-            return Result(name, unjudged(name, *remarks), used, sources)
+            return Result(name, make_unchecked_report(name, *remarks), used, sources)
         checker, extended = self._checker(inputs, inputs.domain, problem, plan.source, entries)
         used = (*used, *extended)
         sources = {**sources, **{i.source.name: i.source for i in extended}}
         if not checker.ok:
             sources = {**checker.sources, **sources}
-            return Result(name, unjudged(name, *checker.diagnostics), used, sources)
+            return Result(name, make_unchecked_report(name, *checker.diagnostics), used, sources)
         prepared = Prepared(plan.source, checker, used, sources, remarks)
         return self._from_loose_text(prepared) if self._settings.loose else prepared
 
@@ -323,7 +323,7 @@ class Session:
 
         reading = read_loose(prepared.plan, prepared.checker)
         if reading.plan is None:
-            report = unjudged(prepared.plan.name, *reading.notes, *reading.diagnostics)
+            report = make_unchecked_report(prepared.plan.name, *reading.notes, *reading.diagnostics)
             return Result(prepared.plan.name, report, prepared.inputs, prepared.sources)
         notes = (*reading.notes, *reading.diagnostics)
         places = tuple([step.span for step in reading.steps])

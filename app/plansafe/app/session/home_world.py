@@ -23,7 +23,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Span, suggest_name
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair
-from plansafe.verifier.reporting.report import unjudged
+from plansafe.verifier.reporting.report import make_unchecked_report
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -54,7 +54,7 @@ class WorldTasks:
         name = plan.source.name
         importer = find_world(self._settings.world or "")
         if isinstance(importer, Diagnostic):
-            return Result(name, unjudged(name, importer), (plan,), {name: plan.source})
+            return Result(name, make_unchecked_report(name, importer), (plan,), {name: plan.source})
         folder = os.path.dirname(plan.path)
         files = list(self._files(plan.path))
         key = (folder, *[file.path if isinstance(file, Input) else file.message for file in files])
@@ -65,12 +65,15 @@ class WorldTasks:
         compiled_scene = self._compiled[key]
         if not isinstance(compiled_scene, _Compiled):
             sources = {name: plan.source, **{i.source.name: i.source for i in files if isinstance(i, Input)}}
-            return Result(name, unjudged(name, *compiled_scene), (plan,), sources)
+            return Result(name, make_unchecked_report(name, *compiled_scene), (plan,), sources)
         used = (plan, *compiled_scene.inputs)
         sources = {**compiled_scene.sources, name: plan.source}
         if not compiled_scene.checker.ok:
             return Result(
-                name, unjudged(name, *compiled_scene.scene.notes, *compiled_scene.checker.diagnostics), used, sources
+                name,
+                make_unchecked_report(name, *compiled_scene.scene.notes, *compiled_scene.checker.diagnostics),
+                used,
+                sources,
             )
         if not is_written:
             return Prepared(
@@ -84,7 +87,7 @@ class WorldTasks:
             )
         read = importer.read_plan(plan.source, compiled_scene.scene)
         if read.plan is None:
-            return Result(name, unjudged(name, *read.diagnostics), used, sources)
+            return Result(name, make_unchecked_report(name, *read.diagnostics), used, sources)
         notes = (
             read.diagnostics
             if self._notes_reported and not self._settings.retell

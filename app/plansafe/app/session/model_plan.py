@@ -38,9 +38,9 @@ from plansafe.llm.prompts.planning import Prompt
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.prompts.wishes import PromptWishes
 from plansafe.verifier.api import Checker
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.repair.model import Repair
-from plansafe.verifier.reporting.report import Headline, unjudged
+from plansafe.verifier.reporting.report import Headline, make_unchecked_report
 
 _EXIT_CODES = {Status.FOUND: 0, Status.UNSOLVABLE: 1, Status.NOT_FOUND: 3, Status.REFUSED: 3}
 
@@ -166,10 +166,10 @@ class _ModelRun:
         checker = prepared.checker
         wrong = session.missing_rules(checker) or _refusal_reason(prepared, self.request)
         if wrong is not None:
-            return Proposal(session.result(prepared, unjudged(prepared.plan.name, wrong)))
+            return Proposal(session.result(prepared, make_unchecked_report(prepared.plan.name, wrong)))
         syntax_errors = checker.read(prepared.plan).text.diagnostics if self.place is None else ()
         if syntax_errors:
-            return Proposal(session.result(prepared, unjudged(prepared.plan.name, *syntax_errors)))
+            return Proposal(session.result(prepared, make_unchecked_report(prepared.plan.name, *syntax_errors)))
         if self.place is None and prepared.remarks:
             result = session.audit(prepared)
             if result.report.headline is Headline.UNKNOWN:
@@ -177,7 +177,7 @@ class _ModelRun:
         path = self.options.reference
         reference = session.reference(path, prepared) if path is not None else None
         if isinstance(reference, tuple):
-            return Proposal(session.result(prepared, unjudged(prepared.plan.name, *reference)))
+            return Proposal(session.result(prepared, make_unchecked_report(prepared.plan.name, *reference)))
         written = None
         if reference is not None:
             written = "".join([f"({' '.join(step.tokens)})\n" for step in checker.read(reference).text.steps])
@@ -211,7 +211,7 @@ class _ModelRun:
                 self._update_policies(prepared.checker, written)
             before = derived.exchanges if derived is not None else ()
             if self.request.goal_only:
-                result = Result(PLAN, unjudged(PLAN), prepared.inputs, prepared.sources)
+                result = Result(PLAN, make_unchecked_report(PLAN), prepared.inputs, prepared.sources)
                 return Proposal(result, wishes=wishes, model=options.name, goal=goal, before=before)
             proposal = self._ask_for_plan(session, prepared, model, cache)
             return proposal._replace(goal=goal if derived is not None or goal.by == "user" else None, before=before)
@@ -289,7 +289,7 @@ def _no_goal(prepared: Prepared, derived: Wanted) -> Result:
     missing_goal = Diagnostic(
         SC.NO_GOAL, "the model did not answer with a valid goal", notes=(*messages, *helps), help=help
     )
-    return Result(PLAN, unjudged(PLAN, missing_goal), prepared.inputs, prepared.sources)
+    return Result(PLAN, make_unchecked_report(PLAN, missing_goal), prepared.inputs, prepared.sources)
 
 
 def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | None:
@@ -300,7 +300,7 @@ def _refusal_reason(prepared: Prepared, request: PlanRequest) -> Diagnostic | No
         return many_worlds(checker, read, "the prompt for a plan")
     if read.timed is not None:
         return Diagnostic(SC.TIMED_REPAIR, "plans whose steps have times are not repaired")
-    why = unsupported_task_reason(checker.compiled, True)
+    why = find_unsupported_task_reason(checker.compiled, True)
     if why and wishes.decode.stepwise:
         message = f"--decode {wishes.decode.value} does not support this task: {why}"
         return Diagnostic(
@@ -325,4 +325,4 @@ def _result(session: Session, prepared: Prepared, planned: Planned) -> Result:
         return session.result(prepared, planned.report)
     if refused:
         sources["answer.txt"] = Source("answer.txt", answers[-1].text)
-    return Result(PLAN, unjudged(PLAN, *refused), inputs, sources)
+    return Result(PLAN, make_unchecked_report(PLAN, *refused), inputs, sources)

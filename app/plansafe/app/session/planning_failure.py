@@ -8,7 +8,7 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.loop.model import Planned, Status
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
 
 _EFFORT = 2_000
@@ -64,7 +64,7 @@ def _refusal(planned: Planned, checker: Checker) -> Diagnostic:
 def broken_before(checker: Checker) -> bool:
     """True if only hazards of the initial state prevent a plan: a search finds a plan without new violations."""
     criteria = checker.options.criteria
-    if criteria.only_introduced or unsupported_task_reason(checker.compiled, True):
+    if criteria.only_introduced or find_unsupported_task_reason(checker.compiled, True):
         return False
     if not Execution.initial(checker.engine, True, criteria).lasting_violations:
         return False

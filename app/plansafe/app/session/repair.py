@@ -18,7 +18,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, Weights
-from plansafe.verifier.reporting.report import Blame, Headline, Report, unjudged
+from plansafe.verifier.reporting.report import Blame, Headline, Report, make_unchecked_report
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, VerdictCriteria
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     checker, plan = prepared.checker, prepared.plan
     read = checker.read(plan)
     if (checker.is_open or read.is_open) and not read.text.diagnostics:
-        return Examined(session.result(prepared, unjudged(plan.name, many_worlds(checker, read))))
+        return Examined(session.result(prepared, make_unchecked_report(plan.name, many_worlds(checker, read))))
     if (missing_rules := session.missing_rules(checker)) is not None:
-        return Examined(session.result(prepared, unjudged(plan.name, missing_rules)))
+        return Examined(session.result(prepared, make_unchecked_report(plan.name, missing_rules)))
     if prepared.remarks and (result := session.audit(prepared)).report.headline is Headline.UNKNOWN:
         text = "the text of the plan was not fully understood, so it is not repaired"
         advice = "read the remark; pass --accept-remarks if it is harmless, otherwise ask for the final plan"
@@ -111,7 +111,7 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     problems += _protection_problems(plan, read, wishes.options.protected) if not problems else []
     problems += reference if isinstance(reference, tuple) else ()
     if problems:
-        return Examined(session.result(prepared, unjudged(plan.name, *problems)))
+        return Examined(session.result(prepared, make_unchecked_report(plan.name, *problems)))
     original = tuple(["(" + " ".join(step.tokens) + ")" for step in read.text.steps])
     examination = _repaired(session, prepared, read, wishes)._replace(original=original)
     if wishes.where and not isinstance(reference, tuple) and not checker.options.criteria.has_partial_exemptions:

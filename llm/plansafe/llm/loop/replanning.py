@@ -17,7 +17,7 @@ from plansafe.llm.prompts.scene import facts_text
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import step_text
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 
 GO_ON = "Go on from here: write only the steps that are still to come, one a line and nothing else."
 
@@ -33,7 +33,7 @@ class Walker:
     """Where the plan stands. Raises ``ValueError`` for tasks whose steps cannot be taken one by one."""
 
     def __init__(self, checker: Checker, cropped: Crop | None) -> None:
-        why = unsupported_task_reason(checker.compiled, True)
+        why = find_unsupported_task_reason(checker.compiled, True)
         if why:
             raise ValueError(why)
         self.checker = checker

@@ -4,7 +4,7 @@ What matters, in this order:
 
 1. who acts, and what the goal and the words name;
 2. what the way to the goal touches: the steps that the goal needs if nothing that a step undoes is missed
-   (:meth:`BackwardEstimator.relevant_steps`; rules are not minded, so that the way is no answer);
+   (:meth:`BackwardEstimator.find_relaxed_plan_steps`; rules are not minded, so that the way is no answer);
 3. what rules could be touched: the objects of the instances that are broken at the start, or by a step of that way;
 4. whatever hangs together with these by facts, the nearest first. A fact of a relation is worth the less, the more of
    them an object has: the one room that a thing is in is nearer to it than the seventy things in that room. Of what is
@@ -65,7 +65,7 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     task = compiled.task
     core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
     if compiled.open_feature is None:
-        way = BackwardEstimator(compiled.engine).relevant_steps(
+        way = BackwardEstimator(compiled.engine).find_relaxed_plan_steps(
             compiled.engine.initial(), [(part, {}) for part in task.goal]
         )
         core += [number for step in way for number in step.objects]

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
-from plansafe.verifier.planning.forward_search import unsupported_task_reason
+from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.planner_chain import default_planners
@@ -102,7 +102,7 @@ class Searches:
 
     def _broken(self) -> str:
         """The rule that the initial state breaks for good, in words."""
-        if unsupported_task_reason(self.checker.compiled, True) or not Execution.initial(self.engine).broken:
+        if find_unsupported_task_reason(self.checker.compiled, True) or not Execution.initial(self.engine).broken:
             return ""
         finding = next((f for f in self.report(()).findings if f.rule and not f.at_end), None)
         return "a rule is violated in the initial state" if finding is None else finding.message
@@ -123,7 +123,7 @@ class Searches:
                 return found
             if found.status is PlanningStatus.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
                 return found._replace(optimal=False)
-        why = unsupported_task_reason(self.checker.compiled, True)
+        why = find_unsupported_task_reason(self.checker.compiled, True)
         if why:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why)
         return ViolationSearch(self.engine, monotonic() + self.limits.time_s).run()
@@ -135,7 +135,7 @@ class Searches:
         return self._bound
 
     def _lower(self) -> int:
-        if unsupported_task_reason(self.checker.compiled, self.guarded):
+        if find_unsupported_task_reason(self.checker.compiled, self.guarded):
             return 0
         start = Execution.initial(self.engine, self.guarded)
         try:

@@ -62,6 +62,13 @@ class _Estimate(NamedTuple):
 _UNREACHABLE = _Estimate(UNREACHABLE_COST)
 
 
+class BackwardEstimate(NamedTuple):
+    """The cost of subgoals, and the steps of the relaxed plan that are applicable now."""
+
+    cost: int
+    applicable_steps: list[GroundAction]
+
+
 class BackwardEstimator:
     """Estimates for one task.
 
@@ -73,8 +80,8 @@ class BackwardEstimator:
         self.task = engine.task
         self.learned_conditions: dict[tuple[str, tuple[int, ...]], list[Subgoal]] = {}
         self.penalized_steps: set[tuple[str, tuple[int, ...]]] = set()
-        self._slots: dict[int, tuple[Formula, frozenset[int], list[int]]] = {}
-        """By the formula's id; the formula is stored so that its id is not reused."""
+        self._slots_by_formula_id: dict[int, tuple[Formula, frozenset[int], list[int]]] = {}
+        """The free slots of formulas, as a set and sorted. The formula is stored so that its id is not reused."""
         self.achievers: dict[tuple[int, bool], list[tuple[Action, Effect, Atom]]] = {}
         for action in engine.task.actions.values():
             if action.end is None:
@@ -84,32 +91,30 @@ class BackwardEstimator:
                             self.achievers.setdefault((atom.predicate, added), []).append((action, effect, atom))
 
     def free_slots(self, formula: Formula) -> frozenset[int]:
-        """The free slots of a formula, computed once per formula."""
+        """Return the free slots of a formula, computed once per formula."""
         return self._cached_slots(formula)[1]
 
     def sorted_slots(self, formula: Formula) -> list[int]:
-        """The free slots of a formula in order."""
+        """Return the free slots of a formula in order."""
         return self._cached_slots(formula)[2]
 
     def _cached_slots(self, formula: Formula) -> tuple[Formula, frozenset[int], list[int]]:
-        cached = self._slots.get(id(formula))
+        cached = self._slots_by_formula_id.get(id(formula))
         if cached is None:
             slots = free_slots(formula)
-            cached = self._slots[id(formula)] = (formula, slots, sorted(slots))
+            cached = self._slots_by_formula_id[id(formula)] = (formula, slots, sorted(slots))
         return cached
 
-    def estimate(
-        self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None
-    ) -> tuple[int, list[GroundAction]]:
-        """Estimate the number of steps that achieve all subgoals; also return the applicable steps among them.
+    def estimate(self, state: State, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> BackwardEstimate:
+        """Estimate the number of steps that achieve all subgoals.
 
         A cost above ``max_cost`` is returned as :data:`UNREACHABLE_COST`.
         """
         estimate = _StateEstimator(self, state).estimate(subgoals, max_cost)
-        return estimate.cost, estimate.applicable_steps
+        return BackwardEstimate(estimate.cost, estimate.applicable_steps)
 
-    def relevant_steps(self, state: State, subgoals: Iterable[Subgoal]) -> list[GroundAction]:
-        """Steps that together achieve all subgoals, ignoring what steps delete; not in an executable order.
+    def find_relaxed_plan_steps(self, state: State, subgoals: Iterable[Subgoal]) -> list[GroundAction]:
+        """Find steps that together achieve all subgoals if steps delete nothing: a relaxed plan, in no order.
 
         Bounded by the number of conditions examined, not by time, so that the result is the same on every machine. A
         subgoal that seems unreachable contributes no step.
@@ -131,36 +136,37 @@ class _StateEstimator:
     def __init__(self, estimator: BackwardEstimator, state: State) -> None:
         self.estimator, self.task = estimator, estimator.task
         self.evaluator = Evaluator(estimator.task, state.facts, state.fluents)
-        self._best: dict[Literal, tuple[_Estimate, GroundAction]] = {}
+        self._cheapest_achievers: dict[Literal, tuple[_Estimate, GroundAction]] = {}
         self._costs_more_than: dict[Literal, int] = {}
         self._in_progress: set[Literal] = set()
-        self._examined = 0
-        self._choices_of: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
-        self._values: dict[tuple[object, ...], bool | None] = {}
+        self._examined_count = 0
+        self._satisfying_objects_cache: dict[tuple[object, ...], list[tuple[int, ...]] | None] = {}
+        self._value_cache: dict[tuple[object, ...], bool | None] = {}
 
     def estimate(self, subgoals: Iterable[Subgoal], max_cost: int | None = None) -> _SubgoalsEstimate:
+        """Estimate the subgoals one after the other, each with increasing bounds on its cost."""
         cost, literals = 0, list[Literal]()
         for formula, binding in subgoals:
-            self._examined = 0
+            self._examined_count = 0
             estimate = _UNREACHABLE
-            left = UNREACHABLE_COST if max_cost is None else max_cost - cost
-            if left < 0:
+            cost_left = UNREACHABLE_COST if max_cost is None else max_cost - cost
+            if cost_left < 0:
                 return _SubgoalsEstimate(UNREACHABLE_COST, [], [])
-            for bound in dict.fromkeys([min(bound, left) for bound in COST_BOUNDS]):
-                estimate = self._condition(formula, True, binding, bound)
-                if estimate.cost < UNREACHABLE_COST or self._examined > MAX_CONDITIONS:
+            for bound in dict.fromkeys([min(bound, cost_left) for bound in COST_BOUNDS]):
+                estimate = self._estimate_condition(formula, True, binding, bound)
+                if estimate.cost < UNREACHABLE_COST or self._examined_count > MAX_CONDITIONS:
                     break
             cost += estimate.cost
             literals += estimate.literals
-        return _SubgoalsEstimate(cost, *self._steps_for(literals))
+        return _SubgoalsEstimate(cost, *self._collect_steps(literals))
 
-    def _steps_for(self, literals: list[Literal]) -> tuple[list[GroundAction], list[GroundAction]]:
-        """The cheapest achievers of literals and of their preconditions; and those that are applicable now."""
+    def _collect_steps(self, literals: list[Literal]) -> tuple[list[GroundAction], list[GroundAction]]:
+        """Collect the cheapest achievers of literals and of their preconditions; and those that are applicable now."""
         steps: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         applicable: dict[tuple[str, tuple[int, ...]], GroundAction] = {}
         queued = set(literals)
         while literals:
-            achiever = self._best.get(literals.pop())
+            achiever = self._cheapest_achievers.get(literals.pop())
             if achiever is None:
                 continue
             estimate, step = achiever
@@ -171,54 +177,59 @@ class _StateEstimator:
             queued.update(estimate.literals)
         return list(steps.values()), list(applicable.values())
 
-    def _condition(self, formula: Formula, truth: bool, binding: Binding, bound: int) -> _Estimate:
-        """The cost for a formula to get a truth value, if it is at most ``bound``."""
-        self._examined += 1
-        if self._value(formula, binding) is truth:
+    def _estimate_condition(self, formula: Formula, truth: bool, binding: Binding, bound: int) -> _Estimate:
+        """Estimate the cost for a formula to get a truth value, if it is at most ``bound``."""
+        self._examined_count += 1
+        if self._evaluate(formula, binding) is truth:
             return _Estimate(0)
-        if self._examined > MAX_CONDITIONS or bound < 1:
+        if self._examined_count > MAX_CONDITIONS or bound < 1:
             return _UNREACHABLE
         match formula:
             case Not():
-                return self._condition(formula.body, not truth, binding, bound)
+                return self._estimate_condition(formula.body, not truth, binding, bound)
             case Atom():
                 literal = (formula.predicate, self.task.code_of(formula.arguments, binding), truth)
-                return _Estimate(self._literal(literal, bound), (literal,))
+                return _Estimate(self._compute_literal_cost(literal, bound), (literal,))
             case And() | Or() if isinstance(formula, And) is truth:
-                return self._conjunction([(part, truth, binding) for part in formula.parts], bound)
+                return self._estimate_conjunction([(part, truth, binding) for part in formula.parts], bound)
             case And() | Or():
                 best = _UNREACHABLE
                 for part in formula.parts:
-                    estimate = self._condition(part, truth, binding, min(bound, best.cost - 1))
-                    best = min(best, estimate, key=_cost)
+                    estimate = self._estimate_condition(part, truth, binding, min(bound, best.cost - 1))
+                    best = min(best, estimate, key=_cost_of)
                 return best
             case Quantified() if formula.universal is truth:
-                failing = satisfying_bindings(self.evaluator, formula.variables, formula.body, not truth, binding)
-                few = list(islice(failing, bound + 1))
-                return self._conjunction([(formula.body, truth, inner) for inner in few], bound)
+                failing_bindings = satisfying_bindings(
+                    self.evaluator, formula.variables, formula.body, not truth, binding
+                )
+                first_failing = list(islice(failing_bindings, bound + 1))
+                return self._estimate_conjunction([(formula.body, truth, inner) for inner in first_failing], bound)
             case Quantified():
-                return self._existential(formula.variables, [(formula.body, truth)], binding, bound)[0]
+                return self._estimate_existential(formula.variables, [(formula.body, truth)], binding, bound)[0]
             case Truth() | Equal() | Compare() | Temporal():
                 return _UNREACHABLE  # no action achieves these, or they are not estimated
             case _:
                 assert_never(formula)
 
-    def _conjunction(self, conditions: Sequence[tuple[Formula, bool, Binding]], bound: int) -> _Estimate:
-        """The cost for all conditions to get their values."""
+    def _estimate_conjunction(self, conditions: Sequence[tuple[Formula, bool, Binding]], bound: int) -> _Estimate:
+        """Estimate the cost for all conditions to get their values, if it is at most ``bound``."""
         total, literals = 0, list[Literal]()
-        unmet = [condition for condition in conditions if self._value(condition[0], condition[2]) is not condition[1]]
+        unmet = [
+            condition for condition in conditions if self._evaluate(condition[0], condition[2]) is not condition[1]
+        ]
         if len(unmet) > bound:
             return _UNREACHABLE
         for number, (formula, truth, binding) in enumerate(unmet, 1):
-            estimate = self._condition(formula, truth, binding, bound - total - (len(unmet) - number))
+            estimate = self._estimate_condition(formula, truth, binding, bound - total - (len(unmet) - number))
             if estimate.cost >= UNREACHABLE_COST:
                 return _UNREACHABLE
             total += estimate.cost
             literals += estimate.literals
         return _Estimate(total, tuple(literals))
 
-    def _literal(self, literal: Literal, bound: int) -> int:
-        cheapest = self._best.get(literal)
+    def _compute_literal_cost(self, literal: Literal, bound: int) -> int:
+        """Return the cost of a false literal if it is at most ``bound``, else :data:`UNREACHABLE_COST`."""
+        cheapest = self._cheapest_achievers.get(literal)
         if cheapest is not None:
             return cheapest[0].cost if cheapest[0].cost <= bound else UNREACHABLE_COST
         if bound < 1 or self._costs_more_than.get(literal, 0) >= bound or literal in self._in_progress:
@@ -227,29 +238,32 @@ class _StateEstimator:
         best: tuple[_Estimate, GroundAction] | None = None
         for action, effect, atom in self.estimator.achievers.get((literal[0], literal[2]), ()):
             binding = self._unify(action, effect, atom, literal[1])
-            left = (bound if best is None else best[0].cost - 1) - 1
-            if binding is None or left < 0:
+            cost_left = (bound if best is None else best[0].cost - 1) - 1
+            if binding is None or cost_left < 0:
                 continue
-            free = [v for v in (*action.parameters, *effect.variables) if v.slot not in binding]
+            free_variables = [v for v in (*action.parameters, *effect.variables) if v.slot not in binding]
             parts = [(part, True) for part in (*action.start.condition, effect.condition)]
-            condition, full = self._existential(free, parts, binding, left)
-            if condition.cost > left or not all([v.slot in full for v in action.parameters]):
+            condition, full_binding = self._estimate_existential(free_variables, parts, binding, cost_left)
+            if condition.cost > cost_left or not all([v.slot in full_binding for v in action.parameters]):
                 continue
-            objects = tuple([full[v.slot] for v in action.parameters])
+            objects = tuple([full_binding[v.slot] for v in action.parameters])
             penalty = PENALTY if (action.name, objects) in self.estimator.penalized_steps else 0
             learned = self.estimator.learned_conditions.get((action.name, objects), ())
-            required = self._conjunction([(f, True, slots) for f, slots in learned], left - condition.cost - penalty)
+            required = self._estimate_conjunction(
+                [(f, True, slots) for f, slots in learned], cost_left - condition.cost - penalty
+            )
             cost = condition.cost + required.cost + penalty
-            if cost <= left:
+            if cost <= cost_left:
                 best = _Estimate(cost + 1, (*condition.literals, *required.literals)), GroundAction(action, objects)
         self._in_progress.discard(literal)
         if best is None:
             self._costs_more_than[literal] = max(bound, self._costs_more_than.get(literal, 0))
             return UNREACHABLE_COST
-        self._best[literal] = best
+        self._cheapest_achievers[literal] = best
         return best[0].cost
 
     def _unify(self, action: Action, effect: Effect, atom: Atom, code: int) -> dict[int, int] | None:
+        """Return the binding under which the atom of an effect is the fact with this code; ``None`` if it cannot be."""
         domains = {v.slot: self.task.domain_sets[v.domain] for v in (*action.parameters, *effect.variables)}
         binding: dict[int, int] = {}
         for argument, object_ in zip(atom.arguments, self.task.decode(code, len(atom.arguments)), strict=True):
@@ -259,40 +273,44 @@ class _StateEstimator:
                 return None
         return binding
 
-    def _existential(
+    def _estimate_existential(
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
     ) -> tuple[_Estimate, Binding]:
-        """The cost for goals to hold together under some binding of the variables, and that binding."""
-        flat = flatten_goals(self.task, variables, goals, binding)
-        if flat is None:
+        """Estimate the cost for goals to hold together under some binding of the variables; return that binding too."""
+        flattened = flatten_goals(self.task, variables, goals, binding)
+        if flattened is None:
             return _UNREACHABLE, binding
-        left, parts, binding = flat
-        slots, free = {v.slot for v in left}, self.estimator.free_slots
-        closed = self._conjunction([(f, truth, binding) for f, truth in parts if not free(f) & slots], bound)
-        if closed.cost > bound or not slots:
-            return closed, binding
+        open_variables, parts, binding = flattened
+        open_slots, free_slots_of = {v.slot for v in open_variables}, self.estimator.free_slots
+        closed_estimate = self._estimate_conjunction(
+            [(f, truth, binding) for f, truth in parts if not free_slots_of(f) & open_slots], bound
+        )
+        if closed_estimate.cost > bound or not open_slots:
+            return closed_estimate, binding
         best: tuple[_Estimate, Binding] = (_UNREACHABLE, binding)
-        open_parts = [part for part in parts if free(part[0]) & slots]
-        for inner in self._choices(left, open_parts, binding):
-            unbound = [v for v in left if v.slot not in inner]
-            estimate, full = self._existential(unbound, open_parts, inner, min(bound - closed.cost, best[0].cost - 1))
+        open_parts = [part for part in parts if free_slots_of(part[0]) & open_slots]
+        for inner in self._list_choices(open_variables, open_parts, binding):
+            unbound_variables = [v for v in open_variables if v.slot not in inner]
+            estimate, full_binding = self._estimate_existential(
+                unbound_variables, open_parts, inner, min(bound - closed_estimate.cost, best[0].cost - 1)
+            )
             if estimate.cost < best[0].cost:
-                best = (estimate, full)
+                best = (estimate, full_binding)
                 if not estimate.cost:
                     break
-        cost = min(UNREACHABLE_COST, best[0].cost + closed.cost)
-        return _Estimate(cost, (*closed.literals, *best[0].literals)), best[1]
+        cost = min(UNREACHABLE_COST, best[0].cost + closed_estimate.cost)
+        return _Estimate(cost, (*closed_estimate.literals, *best[0].literals)), best[1]
 
-    def _choices(self, variables: list[Variable], parts: list[SignedFormula], binding: Binding) -> list[Binding]:
-        """Bindings of the variables of the most selective part (at least one variable) under which it holds."""
+    def _list_choices(self, variables: list[Variable], parts: list[SignedFormula], binding: Binding) -> list[Binding]:
+        """List bindings of the variables of the most selective part (at least one variable) under which it holds."""
         best: list[Binding] = []
         for formula, truth in parts:
-            free = self.estimator.free_slots(formula)
-            read = tuple([v for v in variables if v.slot in free])
-            slots = [v.slot for v in read]
+            free_slots_of_part = self.estimator.free_slots(formula)
+            read_variables = tuple([v for v in variables if v.slot in free_slots_of_part])
+            slots = [v.slot for v in read_variables]
             for disjunct in formula.parts if isinstance(formula, Or) and truth else (formula,):
                 if self.estimator.free_slots(disjunct).issuperset(slots):
-                    choices = self._satisfying_objects(read, disjunct, truth, binding)
+                    choices = self._list_satisfying_objects(read_variables, disjunct, truth, binding)
                     if choices and (not best or len(choices) < len(best)):
                         best = [{**binding, **dict(zip(slots, objects, strict=True))} for objects in choices]
         if not best:
@@ -300,35 +318,35 @@ class _StateEstimator:
             best = [{**binding, first.slot: object_} for object_ in self.task.domains[first.domain][:MAX_CHOICES]]
         return best
 
-    def _satisfying_objects(
+    def _list_satisfying_objects(
         self, variables: tuple[Variable, ...], formula: Formula, truth: bool, binding: Binding
     ) -> list[tuple[int, ...]] | None:
-        """The first few tuples of objects under which a formula has a value; ``None``: too many to try.
+        """List the first few tuples of objects under which a formula has a value; ``None``: it cannot be searched.
 
         Cached, since each bound on the cost asks for the same tuples.
         """
-        key = (id(formula), truth, variables, *self._bound_objects(formula, binding))
-        if key not in self._choices_of:
+        key = (id(formula), truth, variables, *self._list_bound_objects(formula, binding))
+        if key not in self._satisfying_objects_cache:
             choices = None
             if is_searchable(self.evaluator, variables, formula, truth):
                 first = islice(satisfying_bindings(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
                 choices = [tuple([inner[v.slot] for v in variables]) for inner in first]
-            self._choices_of[key] = choices
-        return self._choices_of[key]
+            self._satisfying_objects_cache[key] = choices
+        return self._satisfying_objects_cache[key]
 
-    def _value(self, formula: Formula, binding: Binding) -> bool | None:
-        """The value of a formula in the state; cached unless it is an atom."""
+    def _evaluate(self, formula: Formula, binding: Binding) -> bool | None:
+        """Evaluate a formula in the state; cached unless it is an atom. ``None``: undefined."""
         if isinstance(formula, Atom):
             return self.evaluator.holds(formula, binding)
-        key = (id(formula), *self._bound_objects(formula, binding))
-        if key not in self._values:
-            self._values[key] = self.evaluator.holds(formula, binding)
-        return self._values[key]
+        key = (id(formula), *self._list_bound_objects(formula, binding))
+        if key not in self._value_cache:
+            self._value_cache[key] = self.evaluator.holds(formula, binding)
+        return self._value_cache[key]
 
-    def _bound_objects(self, formula: Formula, binding: Binding) -> list[int | None]:
-        """The objects of a formula's free slots, in the order of the slots; ``None`` for an unbound slot."""
+    def _list_bound_objects(self, formula: Formula, binding: Binding) -> list[int | None]:
+        """List the objects of a formula's free slots, in the order of the slots; ``None`` for an unbound slot."""
         return [binding.get(slot) for slot in self.estimator.sorted_slots(formula)]
 
 
-def _cost(estimate: _Estimate) -> int:
+def _cost_of(estimate: _Estimate) -> int:
     return estimate.cost

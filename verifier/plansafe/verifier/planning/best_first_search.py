@@ -33,8 +33,8 @@ from plansafe.verifier.planning.state_estimates import EstimateCache, StateEstim
 
 MAX_STORED_EXECUTIONS = 3_000
 """Executions that nodes store; others are recomputed from the nearest ancestor that stores one."""
-MANY_ACTIONS = 400_000
-"""Ground actions and effects (by their types) beyond which a search begins without grounding them."""
+MAX_ACTIONS_TO_GROUND = 400_000
+"""The number of ground actions and effects that the types allow, beyond which a search begins without grounding."""
 FIRST_SHARE = 0.5
 """The share of the time for a first search without grounding."""
 BOOST = 50
@@ -43,7 +43,9 @@ _UNDECIDED_NUMBERS = "the search met numbers that are undefined or too large"
 
 
 class _Node:
-    __slots__ = ("__weakref__", "depth", "distance", "execution", "key", "parent", "step", "tried")
+    """A state that a search reached. ``execution``: ``None`` if it was dropped and must be recomputed."""
+
+    __slots__ = ("__weakref__", "depth", "distance", "execution", "key", "parent", "step", "tried_steps")
 
     def __init__(self, parent: _Node | None, step: GroundAction | None, execution: Execution) -> None:
         self.parent = parent
@@ -52,7 +54,7 @@ class _Node:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.distance = 0
         self.key: object = None
-        self.tried: set[tuple[str, tuple[int, ...]]] = set()
+        self.tried_steps: set[tuple[str, tuple[int, ...]]] = set()
 
 
 _QueuedStep = tuple[int, int, int, _Node, GroundAction | None]
@@ -60,39 +62,40 @@ _QueuedStep = tuple[int, int, int, _Node, GroundAction | None]
 
 
 class BestFirstSearch:
-    """One search. ``within``: the maximum length of the plan, if any. ``cache``: estimates of earlier searches.
+    """One search. ``max_length``: of the plan; ``None``: any length. ``cache``: estimates of earlier searches.
 
-    ``prune_by_estimate``: also prune states that only seem too far, because this search is one of many.
+    ``prune_by_estimate``: also prune states that only seem too far, so that one of many searches ends soon.
+    ``shortest``: find a plan that is proved shortest. ``max_nodes``: the number of states that may be visited.
     """
 
     def __init__(
         self,
         start: Execution,
-        lifted: Callable[[], LiftedRelaxation],
+        make_lifted: Callable[[], LiftedRelaxation],
         cache: EstimateCache,
         *,
         shortest: bool,
-        within: int | None,
+        max_length: int | None,
         deadline: float,
         max_nodes: int,
         prune_by_estimate: bool,
     ) -> None:
         self.start = start
-        self.lifted = lifted
+        self.make_lifted = make_lifted
         self.shortest = shortest
-        self.within = within
+        self.max_length = max_length
         self.deadline = deadline
         self.max_nodes = max_nodes
         self.prune_by_estimate = prune_by_estimate
         self.visited = 0
-        self._pruned_by_length = False
+        self._has_pruned_by_length = False
         """Whether states were pruned because of their distance or estimated distance."""
-        self._complete = not start.engine.resolver.lenient
+        self._is_complete = not start.engine.resolver.lenient
         self._cache = cache
         self._relaxation: DeleteRelaxation | None = None
-        self._backward = cache.backward
+        self._backward_estimator = cache.backward_estimator
         self._stored: OrderedDict[_Node, None] = OrderedDict()
-        self._ties = 0
+        self._queued_count = 0
         self._propositions_reached: dict[int, set[int]] = {}
 
     def run(self) -> PlanningResult:
@@ -104,23 +107,27 @@ class BestFirstSearch:
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=_UNDECIDED_NUMBERS)
         if start.accepted:
             return PlanningResult(PlanningStatus.SOLVED, optimal=True)
-        if not self.shortest and self._cache.relaxation is None and _count_actions(start.engine) > MANY_ACTIONS:
+        if (
+            not self.shortest
+            and self._cache.relaxation is None
+            and _count_actions(start.engine) > MAX_ACTIONS_TO_GROUND
+        ):
             result = self._search_without_grounding()
             if result is not None:
                 return result
-        self._relaxation = self._cache.ground(self.lifted(), self._check_limits)
+        self._relaxation = self._cache.ground(self.make_lifted(), self._check_limits)
         root = _Node(None, None, start)
         if self.shortest:
-            return self._result(self._find_shortest(root))
-        bounded = self.within is not None and self._relaxation is not None
-        return self._result(self._find_within(root) if bounded else self._find_any(root))
+            return self._make_result(self._find_shortest(root))
+        has_max_length = self.max_length is not None and self._relaxation is not None
+        return self._make_result(self._find_within_length(root) if has_max_length else self._find_any(root))
 
     def _search_without_grounding(self) -> PlanningResult | None:
         """Search with a share of the time, before everything that is reachable is grounded."""
         deadline = self.deadline
         self.deadline = min(deadline, monotonic() + (deadline - monotonic()) * FIRST_SHARE)
         try:
-            return self._result(self._find_any(_Node(None, None, self.start)))
+            return self._make_result(self._find_any(_Node(None, None, self.start)))
         except LimitReached as limit:
             if limit.kind is not LimitKind.TIME:
                 raise
@@ -130,7 +137,7 @@ class BestFirstSearch:
             self._stored.clear()
             self._propositions_reached.clear()
 
-    def _result(self, end: _Node | None) -> PlanningResult:
+    def _make_result(self, end: _Node | None) -> PlanningResult:
         if end is not None:
             steps: list[GroundAction] = []
             node = end
@@ -139,12 +146,12 @@ class BestFirstSearch:
                 steps.append(node.step)
                 node = node.parent
             return PlanningResult(PlanningStatus.SOLVED, tuple(reversed(steps)), optimal=self.shortest)
-        if not self._complete:
+        if not self._is_complete:
             return PlanningResult(PlanningStatus.NOT_FOUND, detail=_UNDECIDED_NUMBERS)
-        if self._pruned_by_length:
-            return PlanningResult(PlanningStatus.NOT_FOUND, detail=f"no plan of at most {self.within} steps found")
-        if self.within is not None:
-            return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"no plan has at most {self.within} steps")
+        if self._has_pruned_by_length:
+            return PlanningResult(PlanningStatus.NOT_FOUND, detail=f"no plan of at most {self.max_length} steps found")
+        if self.max_length is not None:
+            return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"no plan has at most {self.max_length} steps")
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail=f"all {self.visited} reachable states were visited")
 
     def _check_limits(self) -> None:
@@ -153,13 +160,13 @@ class BestFirstSearch:
 
     # -- nodes --------------------------------------------------------------------------------------------------------
 
-    def _child(self, parent: _Node, step: GroundAction) -> _Node | None:
-        """The node after a step; ``None`` if the step cannot be taken or breaks a rule."""
+    def _make_child(self, parent: _Node, step: GroundAction) -> _Node | None:
+        """Make the node after a step; ``None`` if the step cannot be taken or breaks a rule."""
         self._check_limits()
         try:
-            execution = self._execution(parent).after(step)
+            execution = self._load_execution(parent).after(step)
         except NumberTooLarge:
-            self._complete = False
+            self._is_complete = False
             return None
         if execution is None:
             return None
@@ -167,13 +174,14 @@ class BestFirstSearch:
             self._learn_condition(step, execution)
             return None
         if execution.undecided:
-            self._complete = False
+            self._is_complete = False
             return None
         node = _Node(parent, step, execution)
         node.key = execution.key()
         return node
 
     def _store(self, node: _Node) -> None:
+        """Keep the execution of a node; if there are too many, drop the one that was not used for the longest time."""
         if node.parent is None:
             return
         self._stored[node] = None
@@ -181,7 +189,8 @@ class BestFirstSearch:
             oldest, _ = self._stored.popitem(last=False)
             oldest.execution = None
 
-    def _execution(self, node: _Node) -> Execution:
+    def _load_execution(self, node: _Node) -> Execution:
+        """Return the execution of a node, recomputed from the nearest ancestor that stores one if necessary."""
         path: list[_Node] = []
         ancestor = node
         while ancestor.execution is None:
@@ -203,12 +212,14 @@ class BestFirstSearch:
 
     def _estimate(self, node: _Node) -> StateEstimate:
         self.visited += 1
-        execution = self._execution(node)
+        execution = self._load_execution(node)
         if self._relaxation is None and self.shortest:
             return StateEstimate(0, [], list(execution.legal()), [])
         if self._relaxation is None:
-            left = self.within - node.depth if self.prune_by_estimate and self.within is not None else None
-            return self._cache.estimate_backwards(execution, left)
+            steps_left = (
+                self.max_length - node.depth if self.prune_by_estimate and self.max_length is not None else None
+            )
+            return self._cache.estimate_backwards(execution, steps_left)
         return self._cache.estimate(execution, node.key, self.shortest)
 
     def _learn_condition(self, step: GroundAction, broken: Execution) -> None:
@@ -221,9 +232,9 @@ class BestFirstSearch:
             formula = part.body if part.guard is None else Or((Not(part.guard), part.body))
             unbound = len(instance.binding) != len(part.parameters)
             if part.step is None or part.after or unbound or is_temporal(formula):
-                self._backward.penalized_steps.add(step_key)
+                self._backward_estimator.penalized_steps.add(step_key)
                 continue
-            learned = self._backward.learned_conditions.setdefault(step_key, [])
+            learned = self._backward_estimator.learned_conditions.setdefault(step_key, [])
             subgoal = (formula, bind(part.parameters, instance.binding))
             if subgoal not in learned:
                 learned.append(subgoal)
@@ -233,103 +244,103 @@ class BestFirstSearch:
     def _find_any(self, root: _Node) -> _Node | None:
         """Lazy greedy search: a step is queued with its parent's estimate, and its own node is estimated later."""
         queues: list[list[_QueuedStep]] = [[], []]  # all steps; steps of relaxed plans
-        credit = [0, 0 if self._relaxation is not None else -BOOST]
+        turn_counts = [0, 0 if self._relaxation is not None else -BOOST]
         assert root.execution is not None
         root.key = root.execution.key()
-        closed: set[object] = {root.key}
-        best = self._queue_steps(root, queues)
-        if best is None:
+        visited_keys: set[object] = {root.key}
+        least_estimate = self._queue_steps(root, queues)
+        if least_estimate is None:
             return None
         while queues[0] or queues[1]:
-            turn = 1 if queues[1] and (not queues[0] or credit[1] <= credit[0]) else 0
-            credit[turn] += 1
-            rank, distance, _, parent, step = heappop(queues[turn])
-            if self.within is not None and parent.depth >= self.within:
-                self._pruned_by_length = True
+            queue_number = 1 if queues[1] and (not queues[0] or turn_counts[1] <= turn_counts[0]) else 0
+            turn_counts[queue_number] += 1
+            rank, distance, _, parent, step = heappop(queues[queue_number])
+            if self.max_length is not None and parent.depth >= self.max_length:
+                self._has_pruned_by_length = True
                 continue
             if step is None:
-                for legal in list(self._execution(parent).legal()):
-                    self._ties += 1
-                    heappush(queues[turn], (rank, distance, self._ties, parent, legal))
+                for legal_step in list(self._load_execution(parent).legal()):
+                    self._queued_count += 1
+                    heappush(queues[queue_number], (rank, distance, self._queued_count, parent, legal_step))
                 continue
-            if not _is_untried(parent, step):
+            if not _mark_tried(parent, step):
                 continue
-            node = self._child(parent, step)
-            if node is None or node.key in closed:
+            node = self._make_child(parent, step)
+            if node is None or node.key in visited_keys:
                 continue
-            closed.add(node.key)
+            visited_keys.add(node.key)
             assert node.execution is not None
             if node.execution.accepted:
                 return node
             estimate = self._queue_steps(node, queues)
-            if estimate is not None and estimate < best:
-                best = estimate
-                credit[1] -= BOOST
+            if estimate is not None and estimate < least_estimate:
+                least_estimate = estimate
+                turn_counts[1] -= BOOST
         return None
 
     def _queue_steps(self, node: _Node, queues: list[list[_QueuedStep]]) -> int | None:
         """Estimate a node and queue its steps; returns the estimate."""
-        distance, preferred, applicable, true = self._estimate(node)
+        distance, preferred_steps, applicable_steps, true_propositions = self._estimate(node)
         if distance is None:
             return None
-        if self.prune_by_estimate and self.within is not None and node.depth + distance > self.within:
-            self._pruned_by_length = True
+        if self.prune_by_estimate and self.max_length is not None and node.depth + distance > self.max_length:
+            self._has_pruned_by_length = True
             return None
-        reached = self._propositions_reached.setdefault(distance, set())
-        reached_before = len(reached)
-        reached.update(true)
-        rank = int(len(reached) == reached_before)  # states with a new proposition come first
-        all_steps: Sequence[GroundAction | None] = [None] if applicable is None else applicable
-        for queue, steps in ((queues[0], all_steps), (queues[1], preferred)):
+        reached_propositions = self._propositions_reached.setdefault(distance, set())
+        reached_before = len(reached_propositions)
+        reached_propositions.update(true_propositions)
+        rank = int(len(reached_propositions) == reached_before)  # states with a new proposition come first
+        all_steps: Sequence[GroundAction | None] = [None] if applicable_steps is None else applicable_steps
+        for queue, steps in ((queues[0], all_steps), (queues[1], preferred_steps)):
             for step in steps:
-                self._ties += 1
-                heappush(queue, (rank, distance, self._ties, node, step))
+                self._queued_count += 1
+                heappush(queue, (rank, distance, self._queued_count, node, step))
         self._store(node)
         return distance
 
     # -- a plan within a maximum length -------------------------------------------------------------------------------
 
-    def _find_within(self, root: _Node) -> _Node | None:
+    def _find_within_length(self, root: _Node) -> _Node | None:
         """Lazy search by the share of the remaining length that the estimate needs.
 
         A state that is reached again by fewer steps is searched again.
         """
-        assert self.within is not None
+        assert self.max_length is not None
         assert root.execution is not None
         root.key = root.execution.key()
         best_depth: dict[object, int] = {root.key: 0}
         queue: list[tuple[float, int, int, _Node, GroundAction]] = []
-        self._queue_within(root, queue)
+        self._queue_within_length(root, queue)
         while queue:
             _, _, _, parent, step = heappop(queue)
-            if best_depth[parent.key] < parent.depth or not _is_untried(parent, step):
+            if best_depth[parent.key] < parent.depth or not _mark_tried(parent, step):
                 continue
-            node = self._child(parent, step)
+            node = self._make_child(parent, step)
             if node is None or best_depth.get(node.key, node.depth + 1) <= node.depth:
                 continue
             best_depth[node.key] = node.depth
             assert node.execution is not None
             if node.execution.accepted:
                 return node
-            self._queue_within(node, queue)
+            self._queue_within_length(node, queue)
         return None
 
-    def _queue_within(self, node: _Node, queue: list[tuple[float, int, int, _Node, GroundAction]]) -> None:
+    def _queue_within_length(self, node: _Node, queue: list[tuple[float, int, int, _Node, GroundAction]]) -> None:
         """Queue the steps of a node, unless every plan through it is too long."""
-        assert self.within is not None
-        left = self.within - node.depth
-        if left < 1:
+        assert self.max_length is not None
+        steps_left = self.max_length - node.depth
+        if steps_left < 1:
             return
-        distance, preferred, applicable, _ = self._estimate(node)
+        distance, preferred_steps, applicable_steps, _ = self._estimate(node)
         if distance is None:
             return
-        if distance > left and self._cache.exceeds_length(self._execution(node), node.key, left):
+        if distance > steps_left and self._cache.exceeds_length(self._load_execution(node), node.key, steps_left):
             return
-        preferred_keys = {(step.action.name, step.objects) for step in preferred}
-        for step in applicable or ():
-            self._ties += 1
+        preferred_keys = {(step.action.name, step.objects) for step in preferred_steps}
+        for step in applicable_steps or ():
+            self._queued_count += 1
             rank = (step.action.name, step.objects) not in preferred_keys
-            heappush(queue, (distance / left + rank, distance, self._ties, node, step))
+            heappush(queue, (distance / steps_left + rank, distance, self._queued_count, node, step))
         self._store(node)
 
     # -- a shortest plan ----------------------------------------------------------------------------------------------
@@ -341,39 +352,39 @@ class BestFirstSearch:
         assert root.execution is not None
         root.key = root.execution.key()
         best_depth: dict[object, int] = {root.key: 0}
-        distance, _, applicable, _ = self._estimate(root)
+        distance, _, applicable_steps, _ = self._estimate(root)
         if distance is None:
             return None
-        steps_of[root] = applicable or []
+        steps_of[root] = applicable_steps or []
         root.distance = distance
         while queue:
             bound, _, _, node, step = heappop(queue)
             if step is not None:
-                child = self._child(node, step)
+                child = self._make_child(node, step)
                 if child is None or best_depth.get(child.key, child.depth + 1) <= child.depth:
                     continue
                 best_depth[child.key] = child.depth
-                distance, _, applicable, _ = self._estimate(child)
+                distance, _, applicable_steps, _ = self._estimate(child)
                 if distance is None:
                     continue
-                child.distance, steps_of[child] = distance, applicable or []
+                child.distance, steps_of[child] = distance, applicable_steps or []
                 self._store(child)
-                self._ties += 1
-                heappush(queue, (max(bound, child.depth + distance), -child.depth, self._ties, child, None))
+                self._queued_count += 1
+                heappush(queue, (max(bound, child.depth + distance), -child.depth, self._queued_count, child, None))
                 continue
             if best_depth[node.key] < node.depth:
                 continue
-            if self._execution(node).accepted:
+            if self._load_execution(node).accepted:
                 return node
             child_bound = max(bound, node.depth + 1 + max(node.distance - 1, 0))
             for step in steps_of.pop(node):
-                self._ties += 1
-                heappush(queue, (child_bound, -node.depth - 1, self._ties, node, step))
+                self._queued_count += 1
+                heappush(queue, (child_bound, -node.depth - 1, self._queued_count, node, step))
         return None
 
 
 def _count_actions(engine: Engine) -> int:
-    """The number of ground actions and conditional effects that the types allow."""
+    """Count the ground actions and conditional effects that the types allow."""
     total, domains = 0, engine.task.domains
     for action in engine.task.actions.values():
         actions = prod([len(domains[v.domain]) for v in action.parameters])
@@ -382,10 +393,10 @@ def _count_actions(engine: Engine) -> int:
     return total
 
 
-def _is_untried(node: _Node, step: GroundAction) -> bool:
-    """Whether a step was not tried at a node before; marks it as tried."""
+def _mark_tried(node: _Node, step: GroundAction) -> bool:
+    """Mark a step as tried at a node; return whether it was not tried before."""
     step_key = (step.action.name, step.objects)
-    if step_key in node.tried:
+    if step_key in node.tried_steps:
         return False
-    node.tried.add(step_key)
+    node.tried_steps.add(step_key)
     return True

@@ -26,13 +26,17 @@ class Disagreement(Exception):
 
 
 class PrintedQuery(NamedTuple):
-    """A query as PDDL. ``exact``: its numbers can be computed exactly in doubles."""
+    """A query as PDDL.
 
-    printed: PrintedTask
-    bookkeeping: frozenset[str]
-    exact: bool
-    numeric: bool
-    derived: bool
+    ``bookkeeping_actions``: the actions that are not the original task's. ``is_exact``: the numbers of the task can be
+    computed exactly in doubles, or it has none.
+    """
+
+    task: PrintedTask
+    bookkeeping_actions: frozenset[str]
+    is_exact: bool
+    has_numbers: bool
+    has_derived_predicates: bool
 
 
 class CompilationCache:
@@ -73,10 +77,10 @@ class CompilationCache:
         compiled, engine = compilation
         simulation = Execution(engine)
         try:
-            possible = _execute_prefix(simulation, compiled, query.prefix)
+            is_executable = _execute_prefix(simulation, compiled, query.prefix)
         except NumberTooLarge:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="numbers beyond the limit")
-        if not possible:
+        if not is_executable:
             return PlanningResult(
                 PlanningStatus.UNSOLVABLE, detail="the steps taken so far cannot be executed or break a rule"
             )
@@ -87,9 +91,14 @@ class CompilationCache:
             printed = print_task(task, state.facts, state.fluents)
         except Unprintable as problem:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=str(problem))
-        numeric = any([f.node is not None for f in task.functions])
-        exact = not numeric or is_exact_in_doubles(task, state.fluents)
-        return PrintedQuery(printed, compiled.bookkeeping, exact, numeric, bool(task.axioms))
+        has_numbers = any([f.node is not None for f in task.functions])
+        return PrintedQuery(
+            printed,
+            compiled.bookkeeping,
+            is_exact=not has_numbers or is_exact_in_doubles(task, state.fluents),
+            has_numbers=has_numbers,
+            has_derived_predicates=bool(task.axioms),
+        )
 
 
 def with_existential_conditions(task: Task) -> Task:
@@ -111,11 +120,12 @@ def with_existential_conditions(task: Task) -> Task:
 
 
 def _execute_prefix(simulation: Execution, compiled: CompiledRules, prefix: Sequence[GroundAction]) -> bool:
-    """Execute a prefix in the compiled task; false if a step is not applicable or makes the trace unsafe."""
+    """Execute a prefix in the compiled task; return false if a step is not applicable or makes the trace unsafe."""
     actions, state = simulation.task.actions, simulation.state
     observe = None if compiled.observe is None else GroundAction(actions[compiled.observe], ())
 
     def observe_state() -> bool:
+        """Read the state if that is due; return whether no rule is violated."""
         if observe is not None and compiled.watch is not None and state.facts[compiled.watch]:
             simulation.take(observe)
         return compiled.safe is None or bool(state.facts[compiled.safe])
@@ -139,8 +149,8 @@ def confirm_plan(
     checker = query.checker
     steps: list[GroundAction] = []
     for tokens in plan:
-        original = printed_query.printed.original(tokens)
-        if original[0] in printed_query.bookkeeping:
+        original = printed_query.task.restore_names(tokens)
+        if original[0] in printed_query.bookkeeping_actions:
             continue
         step = checker.engine.resolver.step(original)
         if not isinstance(step, GroundAction):
@@ -149,21 +159,21 @@ def confirm_plan(
     objects = checker.engine.task.objects
     text = "\n".join([step_text(step, objects) for step in (*query.prefix, *steps)])
     report = checker.check(Source(f"<plan of {planner}>", text))
-    reached = report.executable is Worlds.ALL and report.goal is Worlds.ALL
-    accepted = report.headline in (Headline.SAFE, Headline.VALID) if query.rules else reached
-    if not accepted:
+    reaches_goal = report.executable is Worlds.ALL and report.goal is Worlds.ALL
+    is_accepted = report.headline in (Headline.SAFE, Headline.VALID) if query.rules else reaches_goal
+    if not is_accepted:
         headline = "unreadable" if report.headline is None else report.headline.value
-        if printed_query.numeric or report.headline is Headline.UNKNOWN:
+        if printed_query.has_numbers or report.headline is Headline.UNKNOWN:
             return PlanningResult(
                 PlanningStatus.NOT_FOUND, detail=f"{planner} found a plan that is {headline}", planner=planner
             )
         raise Disagreement(f"{planner} found a plan that is {headline}:\n{text}")
-    return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and printed_query.exact, "", planner)
+    return PlanningResult(PlanningStatus.SOLVED, tuple(steps), optimal and printed_query.is_exact, "", planner)
 
 
-def unsolvable_result(printed_query: PrintedQuery, planner: str) -> PlanningResult:
-    """The result of a planner's proof that no plan exists; it counts only if the numbers are exact."""
-    if printed_query.exact:
+def make_unsolvable_result(printed_query: PrintedQuery, planner: str) -> PlanningResult:
+    """Make the result of a planner's proof that no plan exists. The proof counts only if the numbers are exact."""
+    if printed_query.is_exact:
         return PlanningResult(PlanningStatus.UNSOLVABLE, detail="the search was complete", planner=planner)
     return PlanningResult(
         PlanningStatus.NOT_FOUND, detail="no plan, computed with numbers that are not exact", planner=planner

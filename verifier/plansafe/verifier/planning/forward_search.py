@@ -50,9 +50,9 @@ class ForwardSearch:
         started = monotonic()
         checker = query.checker
         errors = "the domain, problem or specification has errors"
-        why = unsupported_task_reason(checker.compiled, query.rules) if checker.ok else errors
-        if why:
-            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why, planner=self.name)
+        reason = find_unsupported_task_reason(checker.compiled, query.rules) if checker.ok else errors
+        if reason:
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=reason, planner=self.name)
         start = Execution.initial(checker.engine, query.rules, checker.options.criteria)
         try:
             for number, step in enumerate(query.prefix, 1):
@@ -60,18 +60,18 @@ class ForwardSearch:
                     detail = f"step {number} of the prefix cannot be taken"
                     return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail, planner=self.name)
         except (NumberTooLarge, TooManyInstances):
-            return self._not_found("the prefix passes a limit of the engine")
-        left = query.time_limit_s - (monotonic() - started)
-        plan = self.solve_from(start, shortest=query.shortest, time_limit_s=left)
+            return self._make_not_found("the prefix passes a limit of the engine")
+        time_left = query.time_limit_s - (monotonic() - started)
+        plan = self.solve_from(start, shortest=query.shortest, time_limit_s=time_left)
         if plan.status is PlanningStatus.SOLVED:
             confirmed = confirm_by_replay(query, plan.steps)
             if confirmed is None:
-                return self._not_found("the plan could not be checked in time")
+                return self._make_not_found("the plan could not be checked in time")
             if not confirmed:
                 raise AssertionError("a plan that the search found does not replay: this is a bug in plansafe")
         return plan
 
-    def _not_found(self, detail: str) -> PlanningResult:
+    def _make_not_found(self, detail: str) -> PlanningResult:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=detail, planner=self.name)
 
     def solve_from(
@@ -86,10 +86,10 @@ class ForwardSearch:
     ) -> PlanningResult:
         """Search from any state of an execution, also from one that an observation corrected.
 
-        The task must have no :func:`unsupported_task_reason`. The plan is not replayed from S0. ``within``: the maximum
-        length of the plan; UNSOLVABLE then means that no plan is that short. ``max_nodes`` limits this search alone,
-        independently of the machine's speed. ``cache`` keeps what earlier searches of the same execution computed;
-        ``start`` must be reachable from theirs by steps.
+        The task must have no :func:`find_unsupported_task_reason`. The plan is not replayed from S0. ``within``: the
+        maximum length of the plan; UNSOLVABLE then means that no plan is that short. ``max_nodes`` limits this search
+        alone, independently of the machine's speed. ``cache`` keeps what earlier searches of the same execution
+        computed; ``start`` must be reachable from theirs by steps.
         """
         if cache is None or not cache.covers(start):
             cache = EstimateCache(start, remember=False)
@@ -98,21 +98,21 @@ class ForwardSearch:
             lambda: self.lifted_relaxation(start.engine, start.runtime is not None, start.criteria),
             cache,
             shortest=shortest,
-            within=within,
+            max_length=within,
             deadline=monotonic() + time_limit_s,
             max_nodes=max_nodes or self.max_nodes,
             prune_by_estimate=max_nodes is not None,
         )
         try:
             return search.run()._replace(planner=self.name)
-        except (LimitReached, TooManyInstances) as end:
-            why = f"{time_limit_s:g} s" if isinstance(end, LimitReached) else "too many instances of a rule"
-            return self._not_found(f"no plan found within {why} and {search.visited} states")
+        except (LimitReached, TooManyInstances) as limit:
+            limit_text = f"{time_limit_s:g} s" if isinstance(limit, LimitReached) else "too many instances of a rule"
+            return self._make_not_found(f"no plan found within {limit_text} and {search.visited} states")
 
     def lifted_relaxation(
         self, engine: Engine, rules: bool, criteria: VerdictCriteria = EVERY_VIOLATION
     ) -> LiftedRelaxation:
-        """The lifted relaxation of an engine's task, compiled once."""
+        """Return the lifted relaxation of an engine's task, compiled once."""
         relaxations = self._lifted.setdefault(engine, {})
         key = rules, criteria
         if key not in relaxations:
@@ -120,8 +120,8 @@ class ForwardSearch:
         return relaxations[key]
 
 
-def unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
-    """The reason why this planner does not support a task; empty if it does."""
+def find_unsupported_task_reason(compiled: CompiledTask, rules: bool) -> str:
+    """Return the reason why this planner does not support a task; empty if it does."""
     engine = compiled.engine
     if engine.refusal is not None:
         return engine.refusal.message

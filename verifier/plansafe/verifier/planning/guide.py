@@ -20,7 +20,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning.continuations import ENGINE_LIMIT_ERRORS, Continuation, KnownContinuations, Steps
-from plansafe.verifier.planning.forward_search import ForwardSearch, unsupported_task_reason
+from plansafe.verifier.planning.forward_search import ForwardSearch, find_unsupported_task_reason
 from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache
 from plansafe.verifier.planning.visited_states import VisitedStates, state_hash_change
@@ -47,7 +47,7 @@ class Guide:
         time_limit_s: float = 10.0,
         max_states: int = 100,
     ) -> None:
-        why = unsupported_task_reason(compiled, rules)
+        why = find_unsupported_task_reason(compiled, rules)
         if why:
             raise ValueError(why)
         self.time_limit_s = time_limit_s
@@ -192,7 +192,7 @@ def check_recoverable(
     advice = monitor.allowed(action)
     if not advice.executable:
         return Recoverability(False, (), "; ".join(advice.reasons))
-    why = unsupported_task_reason(monitor.compiled, True)
+    why = find_unsupported_task_reason(monitor.compiled, True)
     if why:
         return Recoverability(None, (), why)
     step = monitor.step(action)

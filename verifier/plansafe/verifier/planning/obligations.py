@@ -19,15 +19,15 @@ Obligation = tuple[Formula, tuple[tuple[int, int], ...]]
 """A state formula, and the objects of its slots."""
 
 
-def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
-    """The conditions that must become true.
+def find_pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOLATION) -> list[Obligation]:
+    """Find the conditions that must become true.
 
-    If only introduced violations decide (``criteria``), without the instances that were violated at letter 0.
+    If only introduced violations decide (``criteria``), the instances that were violated at letter 0 are left out.
     """
-    irrelevant, introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
+    irrelevant_parts, only_introduced = runtime.rule_set.nondecisive_parts(criteria), criteria.only_introduced
     obligations: list[Obligation] = []
     for monitor in runtime.monitors:
-        if monitor.part in irrelevant:
+        if monitor.part in irrelevant_parts:
             continue
         if isinstance(monitor, InvariantMonitor):
             if monitor.final:
@@ -35,14 +35,14 @@ def pending_obligations(runtime: Runtime, criteria: VerdictCriteria = EVERY_VIOL
                 obligations += [
                     (monitor.holds.formula, tuple(zip(slots, binding, strict=True)))
                     for binding, episode in monitor.episodes.items()
-                    if not (introduced and episode.start == 0)
+                    if not (only_introduced and episode.start == 0)
                 ]
         elif not monitor.program.past_mode:
-            obligations += _of_automaton(monitor, introduced)
+            obligations += _find_in_automaton(monitor, only_introduced)
     return obligations
 
 
-def _of_automaton(automaton: Automaton, introduced: bool) -> list[Obligation]:
+def _find_in_automaton(automaton: Automaton, only_introduced: bool) -> list[Obligation]:
     program = automaton.program
     slots = [v.slot for v in automaton.parameters]
     instances = list(automaton.instances.items())
@@ -51,29 +51,29 @@ def _of_automaton(automaton: Automaton, introduced: bool) -> list[Obligation]:
     return [
         (formula, tuple(zip(slots, binding, strict=True)))
         for binding, instance in instances
-        if not (introduced and instance.violated_at_start)
-        for formula in _of_components(program, program.skeleton, program.states[instance.state][1])
+        if not (only_introduced and instance.violated_at_start)
+        for formula in _find_in_components(program, program.skeleton, program.states[instance.state][1])
     ]
 
 
-def _of_components(
+def _find_in_components(
     program: Program, skeleton: BooleanExpression, components: tuple[ComponentState, ...]
 ) -> list[Formula]:
     if skeleton.kind == "and":
-        return [f for part in skeleton.parts for f in _of_components(program, part, components)]
+        return [f for part in skeleton.parts for f in _find_in_components(program, part, components)]
     if skeleton.kind != "component":
         return []
     component, state = program.components[skeleton.number], components[skeleton.number]
     values = component.values
     match component.kind:
         case "ltl" if isinstance(state, int):
-            return _of_residual(program, state)
+            return _find_in_residual(program, state)
         case "always-within" if state is not None and not isinstance(state, str):
-            return [_necessary_condition(program, values[1])]
+            return [_make_necessary_condition(program, values[1])]
         case "within" if state == 0:
-            return [_necessary_condition(program, values[0])]
+            return [_make_necessary_condition(program, values[0])]
         case "at-end" | "hold-during" | "hold-after" if state is False:
-            return [_necessary_condition(program, values[0])]
+            return [_make_necessary_condition(program, values[0])]
         case "ltl" | "always-within" | "within" | "at-end" | "hold-during" | "hold-after":
             return []
         case "at-most-once" | "sometime-before":
@@ -82,39 +82,39 @@ def _of_components(
             assert_never(component.kind)
 
 
-def _of_residual(program: Program, number: int) -> list[Formula]:
-    """The conditions that a residual formula requires at some later letter."""
+def _find_in_residual(program: Program, number: int) -> list[Formula]:
+    """Return the conditions that a residual formula requires at some later letter."""
     node = program.progression.nodes[number]
     match node.kind:
         case "and":
-            return [f for part in node.parts for f in _of_residual(program, part)]
+            return [f for part in node.parts for f in _find_in_residual(program, part)]
         case "sometime":
-            return [_necessary_at_letter(program, node.operands[0])]
+            return [_make_necessary_at_letter(program, node.operands[0])]
         case "until":
-            return [_necessary_at_letter(program, node.operands[1])]
+            return [_make_necessary_at_letter(program, node.operands[1])]
         case _:
             return []
 
 
-def _necessary_at_letter(program: Program, number: int) -> Formula:
-    """A necessary condition on the letter at which a formula of the progression holds."""
+def _make_necessary_at_letter(program: Program, number: int) -> Formula:
+    """Return a necessary condition on the letter at which a formula of the progression holds."""
     node = program.progression.nodes[number]
     match node.kind:
         case "bit" if node.bit % 2 == 0:
             leaf = program.leaves[node.bit // 2]
             return leaf if node.positive else Not(leaf)
         case "and":
-            return And(tuple([_necessary_at_letter(program, part) for part in node.parts]))
+            return And(tuple([_make_necessary_at_letter(program, part) for part in node.parts]))
         case "or":
-            return Or(tuple([_necessary_at_letter(program, part) for part in node.parts]))
+            return Or(tuple([_make_necessary_at_letter(program, part) for part in node.parts]))
         case "false":
             return FALSE
         case _:
             return TRUE
 
 
-def _necessary_condition(program: Program, value: BooleanExpression, positive: bool = True) -> Formula:
-    """A state formula that a past formula implies: its past subformulas count as true."""
+def _make_necessary_condition(program: Program, value: BooleanExpression, positive: bool = True) -> Formula:
+    """Return a state formula that a past formula implies: its past subformulas count as true."""
     match value.kind:
         case "leaf":
             leaf = program.leaves[value.number]
@@ -122,9 +122,9 @@ def _necessary_condition(program: Program, value: BooleanExpression, positive: b
         case "constant":
             return Truth(bool(value.number) == positive)
         case "not":
-            return _necessary_condition(program, value.parts[0], not positive)
+            return _make_necessary_condition(program, value.parts[0], not positive)
         case "and" | "or":
-            parts = tuple([_necessary_condition(program, part, positive) for part in value.parts])
+            parts = tuple([_make_necessary_condition(program, part, positive) for part in value.parts])
             return And(parts) if (value.kind == "and") == positive else Or(parts)
         case _:
             return TRUE

@@ -12,11 +12,11 @@ from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningR
 class PlannerChain:
     """A planner made of the installed ones among ``planners``; at least one must be installed.
 
-    ``failures``: the exceptions of external programs that only mean that a planner gives up.
+    ``failure_types``: exceptions that only mean that a planner gives up, as those of external programs.
     """
 
-    def __init__(self, planners: Sequence[Planner], failures: tuple[type[Exception], ...] = ()) -> None:
-        self.failures = failures
+    def __init__(self, planners: Sequence[Planner], failure_types: tuple[type[Exception], ...] = ()) -> None:
+        self.failure_types = failure_types
         self.planners = [planner for planner in planners if planner.available()]
         if not self.planners:
             raise ValueError("no planner is installed")
@@ -27,7 +27,7 @@ class PlannerChain:
         return True
 
     def solve(self, query: PlanningQuery) -> PlanningResult:
-        """The first definite answer; otherwise the best of the indefinite ones.
+        """Return the first definite answer; otherwise the best of the indefinite ones.
 
         Each planner has an equal share of the remaining time. If a shortest plan is asked for, a plan that is not
         proved shortest is indefinite.
@@ -35,29 +35,29 @@ class PlannerChain:
         deadline = monotonic() + query.time_limit_s
         best: PlanningResult | None = None
         for number, planner in enumerate(self.planners):
-            left = max(deadline - monotonic(), 0.0) / (len(self.planners) - number)
+            time_left = max(deadline - monotonic(), 0.0) / (len(self.planners) - number)
             try:
-                result = planner.solve(query._replace(time_limit_s=left))
-            except self.failures as failure:
+                result = planner.solve(query._replace(time_limit_s=time_left))
+            except self.failure_types as failure:
                 result = PlanningResult(PlanningStatus.NOT_FOUND, detail=str(failure), planner=planner.name)
             if result.status is PlanningStatus.UNSOLVABLE or (
                 result.status is PlanningStatus.SOLVED and (result.optimal or not query.shortest)
             ):
                 return result
-            if best is None or _rank(result) > _rank(best):
+            if best is None or _rank_status(result) > _rank_status(best):
                 best = result
         assert best is not None
         return best
 
 
-def _rank(solution: PlanningResult) -> int:
-    if solution.status is PlanningStatus.SOLVED:
+def _rank_status(result: PlanningResult) -> int:
+    if result.status is PlanningStatus.SOLVED:
         return 2
-    return int(solution.status is PlanningStatus.NOT_FOUND)
+    return int(result.status is PlanningStatus.NOT_FOUND)
 
 
 def default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:
-    """Kairos, if it is installed, then the forward search, which visits at most ``max_nodes`` states."""
+    """Return a chain of kairos, if installed, and the forward search, which visits at most ``max_nodes`` states."""
     from plansafe.verifier.planning.external_planner import Disagreement  # noqa: PLC0415 - only for external planners
     from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: PLC0415
 

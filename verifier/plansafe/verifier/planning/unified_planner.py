@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from plansafe.verifier.extras import how_to_install
-from plansafe.verifier.planning.external_planner import CompilationCache, PrintedQuery, confirm_plan, unsolvable_result
+from plansafe.verifier.planning.external_planner import (
+    CompilationCache,
+    PrintedQuery,
+    confirm_plan,
+    make_unsolvable_result,
+)
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
 
 FAST_DOWNWARD = "fast-downward"
@@ -59,7 +64,7 @@ class UnifiedPlanner:
         printed_query = self._compilations.print_query(query)
         if isinstance(printed_query, PlanningResult):
             return printed_query._replace(planner=self.name)
-        if printed_query.derived:
+        if printed_query.has_derived_predicates:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
         with warnings.catch_warnings(), _environment() as environment:
             warnings.simplefilter("ignore")
@@ -69,9 +74,7 @@ class UnifiedPlanner:
         from unified_planning.engines import PlanGenerationResultStatus as Status  # noqa: PLC0415 - heavy
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
-        problem = PDDLReader(environment).parse_problem_string(
-            printed_query.printed.domain, printed_query.printed.problem
-        )
+        problem = PDDLReader(environment).parse_problem_string(printed_query.task.domain, printed_query.task.problem)
         _without_idle_actions(problem)
         engine, parameters, optimal = self._configured(problem.kind, query)
         if not environment.factory.engine(engine).supports(problem.kind):
@@ -90,7 +93,7 @@ class UnifiedPlanner:
             proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)
             return confirm_plan(query, printed_query, plan, optimal=proved, planner=self.name)
         if result.status is Status.UNSOLVABLE_PROVEN:
-            return unsolvable_result(printed_query, self.name)
+            return make_unsolvable_result(printed_query, self.name)
         failure = {
             Status.UNSOLVABLE_INCOMPLETELY: (PlanningStatus.NOT_FOUND, "no plan found"),
             Status.TIMEOUT: (PlanningStatus.NOT_FOUND, "out of time"),

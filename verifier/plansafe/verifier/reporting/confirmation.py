@@ -21,7 +21,7 @@ from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.model.nodes import Predicate
-from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, unjudged
+from plansafe.verifier.reporting.report import NO_KNOWN_KIND, Finding, FindingClass, Report, make_unchecked_report
 from plansafe.verifier.rules.home_profile import change_severity
 from plansafe.verifier.rules.kinds import list_objects_by_kind_type
 from plansafe.verifier.rules.model import shorten_variable_names
@@ -144,7 +144,7 @@ class Confirmer:
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"
         diagnostic = Diagnostic(SC.KERNEL_DISAGREES, message, labels, help=help)
-        return unjudged(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
+        return make_unchecked_report(plan.name, *report.diagnostics, diagnostic, steps=report.steps)
 
 
 def kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:

@@ -19,11 +19,14 @@ _CONTINUING = {SKIP, FORCE}
 
 
 class ExecutedPlan(NamedTuple):
-    """A plan with the outcomes of its readings (``halt`` first); ``read`` may be ``None`` without failures."""
+    """A plan with the outcomes of its readings (``halt`` first).
+
+    ``resolved`` may be ``None`` if the plan has no failure: then its steps were not read with source positions.
+    """
 
     compiled: CompiledTask
     plan: Source
-    read: ResolvedPlan | None
+    resolved: ResolvedPlan | None
     outcomes: list[Outcome]
 
 
@@ -48,30 +51,34 @@ class MergedViolation(NamedTuple):
 class Consequences:
     """The causes of the findings of one plan, as numbers of failed steps; without a failed step there are none.
 
-    ``failures`` and ``violated`` are merged over the readings. Construction is linear in them and in the letters.
+    ``failures`` and ``violations`` are merged over the readings. The constructor takes time linear in their number and
+    in the number of letters.
     """
 
     def __init__(
         self,
         outcomes: Sequence[Outcome],
         failures: Iterable[MergedFailure],
-        violated: Iterable[MergedViolation],
+        violations: Iterable[MergedViolation],
     ) -> None:
         by_reading = {outcome.reading: outcome for outcome in outcomes}
         self._is_stopped = bool(by_reading[HALT].failures) and by_reading.keys() >= _CONTINUING
         self.readings_of_instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
+        """The failed steps that are not consequences of others, in order."""
         self._cause_set: set[int] = set()
         if not self._is_stopped:
             return
         self._is_goal_unmet = all([by_reading[reading].goal is not True for reading in _CONTINUING])
-        self._halting_steps = tuple(sorted(_failed_steps(by_reading[HALT])))
+        self._halting_steps = tuple(sorted(_list_failed_steps(by_reading[HALT])))
         forced = by_reading[FORCE]
-        self._first_without_effect = min(_failed_steps(forced) - _failed_steps_with_effects(forced), default=0)
-        for v in violated:
+        self._first_step_without_effect = min(
+            _list_failed_steps(forced) - _find_failed_steps_with_effects(forced), default=0
+        )
+        for v in violations:
             if HALT not in v.readings or v.violation.at_end:
                 self.readings_of_instances.setdefault((v.rule.name, v.binding), set()).update(v.readings)
-        failed_in_both = _failed_steps(by_reading[SKIP]) & _failed_steps(forced)
+        failed_in_both = _list_failed_steps(by_reading[SKIP]) & _list_failed_steps(forced)
         ill_formed = {failure.step for failure, _ in failures if failure.ill_formed is not None}
         independent = [step for step in failed_in_both if self._is_independent(step)]
         self._cause_set = {*self._halting_steps, *ill_formed, *independent}
@@ -79,17 +86,17 @@ class Consequences:
 
     def _is_independent(self, step: int) -> bool:
         """Whether an agreement of skip and force at a step does not depend on the effects of failed steps."""
-        return not self._first_without_effect or step <= self._first_without_effect
+        return not self._first_step_without_effect or step <= self._first_step_without_effect
 
     def is_consequence(self, failure: Failure) -> bool:
         """Whether a failed step is a consequence of another."""
         return self._is_stopped and failure.step not in self._cause_set
 
-    def causes_of_failure(self, failure: Failure) -> tuple[int, ...]:
+    def find_causes_of_failure(self, failure: Failure) -> tuple[int, ...]:
         """Return the causes of a failed step."""
         return self._causes_before(failure.step) if self.is_consequence(failure) else ()
 
-    def causes_of_violation(self, v: MergedViolation) -> tuple[int, ...]:
+    def find_causes_of_violation(self, v: MergedViolation) -> tuple[int, ...]:
         """Return the causes of a violation."""
         if not self._is_stopped or (HALT in v.readings and not v.violation.at_end):
             return ()
@@ -98,9 +105,9 @@ class Consequences:
             return () if _CONTINUING & {*v.readings} else self._halting_steps
         return self._halting_steps if HALT in v.readings else self._causes_before(v.violation.step)
 
-    def causes_of_unmet_goal(self) -> tuple[int, ...]:
+    def find_causes_of_unmet_goal(self) -> tuple[int, ...]:
         """Return the causes of the unmet goal."""
-        is_independent = self._is_stopped and self._is_goal_unmet and not self._first_without_effect
+        is_independent = self._is_stopped and self._is_goal_unmet and not self._first_step_without_effect
         return () if not self._is_stopped or is_independent else self._halting_steps
 
     def is_cut_off(self, v: MergedViolation) -> bool:
@@ -111,13 +118,13 @@ class Consequences:
         return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halting_steps
 
 
-def _failed_steps(outcome: Outcome) -> set[int]:
+def _list_failed_steps(outcome: Outcome) -> set[int]:
     return {failure.step for failure in outcome.failures}
 
 
-def _failed_steps_with_effects(outcome: Outcome) -> set[int]:
+def _find_failed_steps_with_effects(outcome: Outcome) -> set[int]:
     """Return the failed steps that had effects: they started (timed steps), or led to a letter."""
-    failed = _failed_steps(outcome)
+    failed = _list_failed_steps(outcome)
     if outcome.events is not None:
         starts = {(step, "start") for step in failed}
         return {step for events in outcome.events.values() for step, _ in starts.intersection(events)}

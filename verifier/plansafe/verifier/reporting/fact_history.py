@@ -31,18 +31,25 @@ LetterChanges = tuple[int, StepNumbers, list[StateChange]]
 
 
 class ReasonQuery(NamedTuple):
-    """A query for the reasons why ``formula`` does not hold under ``binding`` in the state of a letter."""
+    """A query for the reasons why ``formula`` does not hold under ``binding`` in the state of a letter.
+
+    ``is_temporal``: the formula is about several letters. Then the answer has the facts of the formula, but no
+    literals.
+    """
 
     letter: int
     formula: Formula
     binding: Binding
-    temporal: bool = False
+    is_temporal: bool = False
 
 
 class FailureReasons(NamedTuple):
-    """The literals that keep a formula from holding, and the facts in them."""
+    """The literals that keep a formula from holding, and the facts in them.
 
-    reasons: tuple[UnmetLiteral, ...]
+    ``state``: the texts of all facts of the state, with the option ``full_state``; otherwise empty.
+    """
+
+    literals: tuple[UnmetLiteral, ...]
     facts: tuple[Fact, ...]
     state: tuple[str, ...] = ()
 
@@ -53,8 +60,12 @@ class FactChanges(NamedTuple):
     initial: object
     changes: list[tuple[int, StepNumbers, object]]
 
-    def around(self, letter: int, steps: StepNumbers, last_step: int) -> tuple[object, object]:
-        """Return the values before and after some steps; at one letter, the steps with ``last_step`` come last."""
+    def find_values_around(self, letter: int, steps: StepNumbers, last_step: int) -> tuple[object, object]:
+        """Return the values before and after the steps ``steps`` at a letter.
+
+        Several groups of steps may lead to one letter. The group with ``last_step``, the step of the finding, counts as
+        the last of them.
+        """
         before = after = self.initial
         for change_letter, change_steps, value in self.changes:
             if (change_letter, last_step in change_steps, change_steps) > (letter, last_step in steps, steps):
@@ -68,18 +79,18 @@ class FactChanges(NamedTuple):
 class FactHistory:
     """Answers queries about one reading of a plan.
 
-    ``halted``: the history of the reading that stops at the first failed step, for a reading that continues.
+    ``halt_history``: the history of the reading that stops at the first failed step, for a reading that continues.
     """
 
     def __init__(
-        self, compiled: CompiledTask, read: ResolvedPlan, outcome: Outcome, halted: FactHistory | None = None
+        self, compiled: CompiledTask, resolved: ResolvedPlan, outcome: Outcome, halt_history: FactHistory | None = None
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
         self.task = compiled.task
-        self.read = read
+        self.resolved = resolved
         self.outcome = outcome
-        self._halted = halted if outcome.trace is not None else None
+        self._halt_history = halt_history if outcome.trace is not None else None
         self._is_complete = outcome.trace is not None and outcome.reading == HALT
         """Whether the changes of the outcome's trace begin with the first step."""
         self._trace: list[LetterChanges] | None = None
@@ -88,7 +99,11 @@ class FactHistory:
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     def _run(self, observer: Observer | None = None, only: set[Fact] | None = None) -> list[LetterChanges]:
-        """Run the plan again and return the changes, of ``only`` these facts; the changes are kept up to a limit."""
+        """Run the plan again and return the changes.
+
+        ``only``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for later
+        queries if there are at most ``MAX_CHANGES``.
+        """
         run: Replay
         trace: list[LetterChanges] = []
         count = 0
@@ -107,34 +122,34 @@ class FactHistory:
                 observer(run, step, log)
 
         reading = self.outcome.reading
-        if self.read.timed is not None:
-            tolerance = self.compiled.tolerance(self.read)
-            run = timed = FastTimedReplay(self.engine, reading, self.read.timed, tolerance, observer=observe)
+        if self.resolved.timed is not None:
+            tolerance = self.compiled.tolerance(self.resolved)
+            run = timed = FastTimedReplay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()
         else:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
-            run.run_steps(self.read.steps)
+            run.run_steps(self.resolved.steps)
         if only is None and count <= MAX_CHANGES:
             self._trace = trace
         return trace
 
-    def changes(self, facts: set[Fact]) -> list[LetterChanges]:
-        """Return the changes of the plan, at least the changes of ``facts``."""
-        if self.outcome.trace is not None and (self._is_complete or self._halted is not None):
+    def list_changes(self, facts: set[Fact]) -> list[LetterChanges]:
+        """Return the changes of the plan; changes of facts that are not in ``facts`` may be missing."""
+        if self.outcome.trace is not None and (self._is_complete or self._halt_history is not None):
             trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
-            return trace if self._halted is None else [*self._halted.changes(facts), *trace]
+            return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
         return self._run(only=facts) if self._trace is None else self._trace
 
-    def fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
+    def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
         """Return when each of the facts changed, computed backwards from the last state."""
         base, state = len(self.task.predicates), self.outcome.state
         values: dict[Fact, object] = {}
         for index, code in facts:
             values[index, code] = code in state.facts[index] if index < base else state.fluents[index - base].get(code)
         changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
-        for letter, steps, log in reversed(self.changes(facts)):
+        for letter, steps, log in reversed(self.list_changes(facts)):
             before = {(index, code): (not value) if index < base else value for index, code, value in reversed(log)}
             for fact in before.keys() & facts if letter else ():
                 if before[fact] != values[fact]:
@@ -172,14 +187,14 @@ class FactHistory:
         return answers
 
     def _answer(self, query: ReasonQuery, state: State) -> FailureReasons:
-        if query.temporal:
+        if query.is_temporal:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
             return FailureReasons((), facts, self.state_text(state))
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        reasons = self.with_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
+        reasons = self.add_facts(tuple(evaluator.unmet_literals(query.formula, query.binding, True)))
         return reasons._replace(state=self.state_text(state))
 
-    def with_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
+    def add_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
         """Return literals with the facts that occur in them."""
         facts: dict[Fact, None] = {}
         for literal in literals:
@@ -218,12 +233,12 @@ class FactHistory:
 
     def action_text(self, step: int) -> str:
         """Return a step as ``action object ..``."""
-        return " ".join(self.tokens(step)) if 1 <= step <= len(self.read.text.steps) else ""
+        return " ".join(self.tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
 
     def tokens(self, step: int) -> tuple[str, ...]:
         """Return the tokens of a step by its number."""
-        index = step - 1 if self.read.timed is None else self.read.timed[step - 1].source_index
-        return self.read.text.steps[index].tokens
+        index = step - 1 if self.resolved.timed is None else self.resolved.timed[step - 1].source_index
+        return self.resolved.text.steps[index].tokens
 
     def steps_at(self, letter: int) -> tuple[tuple[int, str], ...]:
         """Return the steps that led to a letter, each with ``start`` or ``end``; no steps for an unreached letter."""
@@ -234,7 +249,7 @@ class FactHistory:
             return outcome.events.get(letter, ())
         return ((letter if outcome.step_of_letter is None else outcome.step_of_letter[letter], "start"),)
 
-    def table(
+    def make_table(
         self,
         facts: tuple[Fact, ...],
         past: dict[Fact, FactChanges],
@@ -243,16 +258,17 @@ class FactHistory:
         status: str,
         last_letter: int,
     ) -> Table | None:
-        """Return a table of the changes of facts up to ``letter``, whose last row is the finding's step.
+        """Return a table of the changes of facts up to ``letter``; ``None`` without facts.
 
-        ``last_letter``: the letter that the step led to, or would have led to.
+        The last row is the finding's step ``step``, with the text ``status``. ``last_letter``: the letter that the step
+        led to, or would have led to.
         """
         if not facts:
             return None
-        rows = self._row_steps(facts, past, step, letter, last_letter)
+        rows = self._select_rows(facts, past, step, letter, last_letter)
         table_rows = []
         for number, (row_letter, steps) in enumerate(rows, 1):
-            values = [past[fact].around(row_letter, steps, step) for fact in facts]
+            values = [past[fact].find_values_around(row_letter, steps, step) for fact in facts]
             cells = tuple([ValueChange(value_text(before), value_text(after)) for before, after in values])
             is_last = number == len(rows)
             is_changed = any([cell.before != cell.after for cell in cells])
@@ -261,7 +277,7 @@ class FactHistory:
             table_rows.append(Row(max(steps, default=0), text, cells, row_status, is_changed or is_last))
         return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(table_rows))
 
-    def _row_steps(
+    def _select_rows(
         self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, last_letter: int
     ) -> list[tuple[int, StepNumbers]]:
         """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""

@@ -40,17 +40,17 @@ def failed_step_finding(
     help: str | None = None
     table = None
     if reasons is not None and failure.code in (SC.PRECONDITION, SC.OVER_ALL):
-        notes = context.literal_texts(reasons.reasons)
+        notes = context.explain_literals(reasons.literals)
         help = _missing_fact_help(context, reasons, step)
         if readings[0] == "halt":
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
             letter = context.outcomes["halt"].letters + 1
             reading = "skip" if failure.code == SC.OVER_ALL and "skip" in readings else "halt"
-            table = context.histories[reading].table(reasons.facts, past, step, letter, "FAILS", letter)
-            related += context.change_labels(reasons, past, letter)
+            table = context.histories[reading].make_table(reasons.facts, past, step, letter, "FAILS", letter)
+            related += context.label_changes(reasons, past, letter)
     elif failure.interfering_step:
-        related += context.step_label(failure.interfering_step, "happens at the same time")
-    action_step = context.read.steps[step - 1]
+        related += context.label_step(failure.interfering_step, "happens at the same time")
+    action_step = context.resolved.steps[step - 1]
     if isinstance(action_step, GroundAction) and isinstance(action_step.action.node, list):
         related.append(_condition_label(context, action_step.action, action_step.action.node, failure))
     return Finding(
@@ -103,13 +103,13 @@ def _condition_label(context: FindingContext, action: model.Action, node: list[N
 def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: int) -> str | None:
     """Return a later step that makes a missing fact true, otherwise the actions that can do so."""
     task, changing_actions = context.task, context.compiled.engine.changing_actions
-    for literal in reasons.reasons:
+    for literal in reasons.literals:
         if not isinstance(literal.formula, model.Atom):
             continue
         fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
         actions = changing_actions.get((fact[0], literal.required_value), ())
-        for later in range(step + 1, min(len(context.read.steps), step + MAX_SEARCHED_STEPS) + 1):
-            later_step = context.read.steps[later - 1]
+        for later in range(step + 1, min(len(context.resolved.steps), step + MAX_SEARCHED_STEPS) + 1):
+            later_step = context.resolved.steps[later - 1]
             if (
                 isinstance(later_step, GroundAction)
                 and later_step.action.name in actions
@@ -117,8 +117,8 @@ def _missing_fact_help(context: FindingContext, reasons: FailureReasons, step: i
             ):
                 effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
                 return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
-    for literal in reasons.reasons:
-        if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.reasons) <= 3:
+    for literal in reasons.literals:
+        if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.literals) <= 3:
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
                 return f"actions that can make it true: {', '.join(['`' + a + '`' for a in actions[:5]])}"
@@ -140,18 +140,18 @@ def _sets_fact(task: model.Task, step: GroundAction, fact: Fact, value: bool) ->
 def unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
     """Write the finding for a goal that is not reached."""
     halt = context.outcomes["halt"]
-    notes = context.literal_texts(reasons.reasons)
-    related = context.change_labels(reasons, past, halt.letters)
+    notes = context.explain_literals(reasons.literals)
+    related = context.label_changes(reasons, past, halt.letters)
     node = context.task.goal_nodes[0] if context.task.goal_nodes else None
     if isinstance(node, list):
         related.append(context.compiled.context.label(Place(node), "the goal", False))
-    where = f" where the plan stops, {context.stop_text()}" if halt.failures else ""
-    follows = context.consequences.causes_of_unmet_goal()
+    where = f" where the plan stops, {context.describe_stop()}" if halt.failures else ""
+    follows = context.consequences.find_causes_of_unmet_goal()
     if halt.failures and not follows and len(context.outcomes) > 1:
         notes.append("it is also not reached if the failed steps are skipped or forced")
-    last, letter, table = len(context.read.steps), halt.letters, None
+    last, letter, table = len(context.resolved.steps), halt.letters, None
     if not halt.failures:
-        table = context.histories["halt"].table(reasons.facts, past, last, letter, "unmet", letter)
+        table = context.histories["halt"].make_table(reasons.facts, past, last, letter, "unmet", letter)
     return Finding(
         SC.GOAL,
         FindingClass.UNMET_GOAL,

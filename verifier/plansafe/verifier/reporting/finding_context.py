@@ -1,4 +1,4 @@
-"""What all findings of one plan share: its readings, their histories, and the texts and places of its steps."""
+"""The context of the findings of one plan: its readings, their histories, and the texts and places of its steps."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class FindingContext:
     """The plan, its outcomes and histories by reading, and the causes of its findings."""
 
     def __init__(self, executed: ExecutedPlan, consequences: Consequences) -> None:
-        self.compiled, self.plan, read, outcomes = executed
+        self.compiled, self.plan, resolved, outcomes = executed
         self.task = self.compiled.task
-        self.read = read or resolve_plan(self.compiled.engine, self.plan)
+        self.resolved = resolved or resolve_plan(self.compiled.engine, self.plan)
         self.outcomes = {outcome.reading: outcome for outcome in outcomes}
         self.consequences = consequences
-        halted = FactHistory(self.compiled, self.read, outcomes[0])
-        self.histories = {HALT: halted}
+        halt_history = FactHistory(self.compiled, self.resolved, outcomes[0])
+        self.histories = {HALT: halt_history}
         for outcome in outcomes[1:]:
-            self.histories[outcome.reading] = FactHistory(self.compiled, self.read, outcome, halted)
+            self.histories[outcome.reading] = FactHistory(self.compiled, self.resolved, outcome, halt_history)
 
     def span(self, step: int) -> Span | None:
         """Return the place of a step in the plan."""
-        return self.read.spans[step - 1] if 1 <= step <= len(self.read.spans) else None
+        return self.resolved.spans[step - 1] if 1 <= step <= len(self.resolved.spans) else None
 
     def token_span(self, step: int, token: int) -> Span | None:
-        """Return the place of a token of a step."""
+        """Return the place of a token of a step, counted from 0; the place of the step if there is no such token."""
         span = self.span(step)
         if span is None:
             return None
@@ -45,7 +45,7 @@ class FindingContext:
                 return Span(span.start + match.start(), span.start + match.end())
         return span
 
-    def step_label(self, step: int, text: str) -> list[Label]:
+    def label_step(self, step: int, text: str) -> list[Label]:
         """Return a secondary label at a step; no label if the step has no place."""
         span = self.span(step)
         return [] if span is None else [Label(self.plan.name, span, text, False)]
@@ -55,7 +55,7 @@ class FindingContext:
         text = self.histories["halt"].action_text(step)
         return f"({text if len(text) <= 200 else text[:197] + '...'})"
 
-    def literal_texts(self, literals: tuple[UnmetLiteral, ...]) -> list[str]:
+    def explain_literals(self, literals: tuple[UnmetLiteral, ...]) -> list[str]:
         """Return for each literal that it does not have the required value."""
         texts = []
         for literal in literals:
@@ -64,25 +64,28 @@ class FindingContext:
             texts.append(f"{text} is {negative if literal.required_value else 'true'}")
         return texts
 
-    def change_labels(self, reasons: FailureReasons, past: PastFacts, letter: int) -> list[Label]:
-        """Return labels at the steps that last changed the facts in the reasons."""
+    def label_changes(self, reasons: FailureReasons, past: PastFacts, letter: int) -> list[Label]:
+        """Return labels at the steps that last changed the facts in the reasons, up to a letter."""
         texts_by_step: dict[int, list[str]] = {}
         for fact in reasons.facts:
             earlier = [change for change in past[fact].changes if change[0] <= letter]
             if earlier and earlier[-1][1]:
                 _, steps, value = earlier[-1]
-                value_name = "true" if value is True else "false" if value is False else str(value)
+                value_name = str(value).lower() if isinstance(value, bool) else str(value)
                 for step in steps:
                     texts_by_step.setdefault(step, []).append(f"`{self.task.key_text(*fact)}` becomes {value_name}")
         return [
             label
             for step, texts in sorted(texts_by_step.items())
-            for label in self.step_label(step, " and ".join(texts) + " here")
+            for label in self.label_step(step, " and ".join(texts) + " here")
         ]
 
-    def stop_text(self) -> str:
-        """Return where the plan stops at a failed step; in a timed plan, the failed step may have begun earlier."""
+    def describe_stop(self) -> str:
+        """Describe where the plan stops because of a failed step.
+
+        A timed plan stops after a time, because the failed step may have begun earlier.
+        """
         halt = self.outcomes["halt"]
-        if self.read.timed is None:
+        if self.resolved.timed is None:
             return f"before step {halt.failures[0].step}"
         return f"after time {float(halt.end):g}" if halt.letters else "before the first happening"

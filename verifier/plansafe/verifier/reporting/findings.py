@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
@@ -33,40 +34,47 @@ MAX_SEARCHED_LETTERS = 10_000
 """Letters before a violation in which the steps of a formula's action atoms are searched."""
 
 
-def write_findings(executed: ExecutedPlan, violated: list[MergedViolation]) -> tuple[tuple[Finding, ...], int]:
-    """Return the findings by reading and step, at most ``max_findings``, and how many were left out.
+class WrittenFindings(NamedTuple):
+    """The findings of a plan, and the number of findings beyond the limit ``max_findings``, which were not written."""
+
+    findings: tuple[Finding, ...]
+    suppressed: int
+
+
+def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) -> WrittenFindings:
+    """Write the findings by reading and step, at most ``max_findings``.
 
     Consequences of a failed step come last.
     """
     max_findings = executed.compiled.options.max_findings
-    failures = _merged_failures(executed.outcomes)
-    consequences = Consequences(executed.outcomes, failures, violated)
+    failures = _merge_failures(executed.outcomes)
+    consequences = Consequences(executed.outcomes, failures, violations)
     context = FindingContext(executed, consequences)
-    violated = sorted(violated, key=_rank)
+    violations = sorted(violations, key=_rank_violation)
     ranked = [(consequences.is_consequence(failure), 0, n) for n, (failure, _) in enumerate(failures)]
-    ranked += [(bool(consequences.causes_of_violation(v)), 1, n) for n, v in enumerate(violated)]
+    ranked += [(bool(consequences.find_causes_of_violation(v)), 1, n) for n, v in enumerate(violations)]
     chosen = {(kind, n) for _, kind, n in sorted(ranked)[:max_findings]}
     chosen_failures = [failure for n, failure in enumerate(failures) if (0, n) in chosen]
-    findings = _write(context, chosen_failures, [v for n, v in enumerate(violated) if (1, n) in chosen])
-    findings += _undecided_findings(context)
+    findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
+    findings += _write_undecided_findings(context)
     findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
-    return tuple(findings), len(ranked) - len(chosen)
+    return WrittenFindings(tuple(findings), len(ranked) - len(chosen))
 
 
-def _rank(v: MergedViolation) -> tuple[object, ...]:
+def _rank_violation(v: MergedViolation) -> tuple[object, ...]:
     return "halt" not in v.readings, v.violation.step, SEVERITIES.index(v.rule.severity), v.rule.name, v.binding
 
 
-def write_exempt(executed: ExecutedPlan, violated: list[MergedViolation]) -> tuple[Finding, ...]:
+def write_exempt_findings(executed: ExecutedPlan, violations: list[MergedViolation]) -> tuple[Finding, ...]:
     """Return the findings for exempt violations by step, at most ``max_findings``."""
-    consequences = Consequences(executed.outcomes, _merged_failures(executed.outcomes), violated)
-    by_step = sorted(violated, key=lambda v: (v.violation.step, v.rule.name, v.binding))
-    first = by_step[: executed.compiled.options.max_findings]
-    findings = _write(FindingContext(executed, consequences), [], first)
+    consequences = Consequences(executed.outcomes, _merge_failures(executed.outcomes), violations)
+    by_step = sorted(violations, key=lambda v: (v.violation.step, v.rule.name, v.binding))
+    listed = by_step[: executed.compiled.options.max_findings]
+    findings = _write_findings(FindingContext(executed, consequences), [], listed)
     return tuple([finding for finding in findings if finding.rule is not None])
 
 
-def _merged_failures(outcomes: list[Outcome]) -> list[MergedFailure]:
+def _merge_failures(outcomes: list[Outcome]) -> list[MergedFailure]:
     """Merge the failures of all readings: one for each step and code."""
     merged: dict[tuple[int, str], MergedFailure] = {}
     for outcome in outcomes:
@@ -77,28 +85,30 @@ def _merged_failures(outcomes: list[Outcome]) -> list[MergedFailure]:
     return sorted(merged.values(), key=lambda merged: merged.failure.step)
 
 
-def _write(context: FindingContext, failures: list[MergedFailure], violated: list[MergedViolation]) -> list[Finding]:
+def _write_findings(
+    context: FindingContext, failures: list[MergedFailure], violations: list[MergedViolation]
+) -> list[Finding]:
     """Write the findings for failed steps, violated rules and an unmet goal.
 
     The plan runs again at most twice for each reading with violations, and once for the table of a failure or goal.
     """
     halt, history = context.outcomes["halt"], context.histories["halt"]
     failure_reasons = {
-        n: history.with_facts(literals)
+        n: history.add_facts(literals)
         for n, (failure, readings) in enumerate(failures)
         if (literals := context.outcomes[readings[0]].unmet_literals.get(failure.step)) is not None
     }
     goal_reasons: FailureReasons | None = None
     if halt.goal is not True:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
-        goal_reasons = history.with_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
-    explained_by = [_explaining_reading(merged) for merged in failures]
+        goal_reasons = history.add_facts(tuple(evaluator.unmet_literals(model.And(context.task.goal), {}, True)))
+    explained_by = [_find_explaining_reading(merged) for merged in failures]
     violation_reasons: dict[int, FailureReasons] = {}
     past: dict[str, PastFacts] = {}
     for reading, reading_history in context.histories.items():
-        numbers = [n for n, v in enumerate(violated) if v.readings[0] == reading]
+        numbers = [n for n, v in enumerate(violations) if v.readings[0] == reading]
         if numbers:
-            queries = [_reason_query(violated[n]) for n in numbers]
+            queries = [_make_reason_query(violations[n]) for n in numbers]
             violation_reasons.update(zip(numbers, reading_history.answer_queries(queries), strict=True))
         explained = [violation_reasons[n] for n in numbers]
         explained += [
@@ -109,24 +119,27 @@ def _write(context: FindingContext, failures: list[MergedFailure], violated: lis
         if reading == "halt" and goal_reasons is not None:
             explained.append(goal_reasons)
         facts = {fact for reasons in explained for fact in reasons.facts}
-        past[reading] = reading_history.fact_changes(facts) if facts else {}
+        past[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
         failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])._replace(
-            follows=context.consequences.causes_of_failure(merged.failure)
+            follows=context.consequences.find_causes_of_failure(merged.failure)
         )
         for n, merged in enumerate(failures)
     ]
     if state_text := history.state_text(halt.state):
         findings = [f._replace(state=state_text) if "halt" in f.readings else f for f in findings]
-    for n, v in enumerate(violated):
-        findings.append(_violation_finding(context, v, violation_reasons[n], past[v.readings[0]]))
+    for n, v in enumerate(violations):
+        findings.append(_write_violation(context, v, violation_reasons[n], past[v.readings[0]]))
     if goal_reasons is not None:
         findings.append(unmet_goal_finding(context, goal_reasons, past["halt"]))
     return findings
 
 
-def _explaining_reading(merged: MergedFailure) -> str:
-    """Return the reading whose changes explain a failure: *skip* executes the happening before an over-all failure."""
+def _find_explaining_reading(merged: MergedFailure) -> str:
+    """Return the reading whose changes explain a failure: the first reading in which it occurs.
+
+    It is *skip* for a violated condition over all, because *halt* undoes the happening that violates the condition.
+    """
     is_in_both = {"halt", "skip"} <= {*merged.readings}
     return "skip" if merged.failure.code == SC.OVER_ALL and is_in_both else merged.readings[0]
 
@@ -134,7 +147,7 @@ def _explaining_reading(merged: MergedFailure) -> str:
 # -- violated rules ---------------------------------------------------------------------------------------------------
 
 
-def _reason_query(v: MergedViolation) -> ReasonQuery:
+def _make_reason_query(v: MergedViolation) -> ReasonQuery:
     formula = v.part.body
     if v.part.mode == "each" and v.part.guard is not None:
         formula = model.Or((model.Not(v.part.guard), formula))
@@ -142,23 +155,21 @@ def _reason_query(v: MergedViolation) -> ReasonQuery:
     return ReasonQuery(v.violation.letter, formula, binding, is_temporal(formula) or v.part.mode == "whole")
 
 
-def _violation_finding(
-    context: FindingContext, v: MergedViolation, reasons: FailureReasons, past: PastFacts
-) -> Finding:
+def _write_violation(context: FindingContext, v: MergedViolation, reasons: FailureReasons, past: PastFacts) -> Finding:
     code, finding_class = _CODES[v.rule.kind]
     step, letter, history = v.violation.step, v.violation.letter, context.histories[v.readings[0]]
-    where, verb = _where(context, v), "violated"
+    where, verb = _describe_place(context, v), "violated"
     if code == SC.OBLIGATION_PENDING and v.violation.at_end:
         verb = "not fulfilled"
     noun = v.rule.kind if v.rule.kind in ("obligation", "constraint") else "rule"
     message = f"{noun} `{v.rule.name}` is {verb} {where}"
     if v.rule.message:
-        message += f": {_with_objects(v.rule.message, v.binding)}"
+        message += f": {_insert_objects(v.rule.message, v.binding)}"
     # Literals without facts, about types or equal objects, tell the reader nothing new.
-    literals = tuple([r for r in reasons.reasons if next(atoms_and_fluents(r.formula), None) is not None])
+    literals = tuple([r for r in reasons.literals if next(atoms_and_fluents(r.formula), None) is not None])
     # If a step is forbidden, the rule is evaluated in the state before it; the last row of the table is the step.
     is_before = v.part.mode == "each" and not v.part.after and step in [s for s, _ in history.steps_at(letter + 1)]
-    table = history.table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
+    table = history.make_table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
     binding = ", ".join([f"{name} = {value}" for name, value in v.binding])
     return Finding(
         code,
@@ -173,27 +184,27 @@ def _violation_finding(
         context.plan.name,
         context.span(step),
         (
-            *context.change_labels(reasons, past, letter),
-            *_earlier_step_labels(context, v),
-            _rule_label(context, v.rule, f"the rule{', ' + binding if binding else ''}"),
+            *context.label_changes(reasons, past, letter),
+            *_label_earlier_steps(context, v),
+            _label_rule(context, v.rule, f"the rule{', ' + binding if binding else ''}"),
         ),
-        tuple(context.literal_texts(literals)),
-        _with_objects(v.rule.fix, v.binding) if v.rule.fix else None,
+        tuple(context.explain_literals(literals)),
+        _insert_objects(v.rule.fix, v.binding) if v.rule.fix else None,
         table,
         v.rule.hazard,
         v.rule.targets,
         v.rule.severity,
         v.rule.rationale,
         state=reasons.state,
-        follows=context.consequences.causes_of_violation(v),
+        follows=context.consequences.find_causes_of_violation(v),
     )
 
 
-def _where(context: FindingContext, v: MergedViolation) -> str:
+def _describe_place(context: FindingContext, v: MergedViolation) -> str:
     """Return where a rule is violated. A happening of timed literals alone has no step."""
     step, letter = v.violation.step, v.violation.letter
     if context.consequences.is_cut_off(v):
-        return f"where the plan stops, {context.stop_text()}"
+        return f"where the plan stops, {context.describe_stop()}"
     if v.violation.at_end:
         return "at the end of the plan"
     if not step:
@@ -202,7 +213,7 @@ def _where(context: FindingContext, v: MergedViolation) -> str:
     return f"after step {step}" if is_after else f"at step {step}"
 
 
-def _earlier_step_labels(context: FindingContext, v: MergedViolation) -> list[Label]:
+def _label_earlier_steps(context: FindingContext, v: MergedViolation) -> list[Label]:
     """Return labels at the last steps before the violation that match the action atoms of the formula."""
     action_predicates = {predicate: key for key, predicate in context.compiled.engine.action_predicates.items()}
     values = bind(v.part.parameters, v.violation.binding)
@@ -221,10 +232,10 @@ def _earlier_step_labels(context: FindingContext, v: MergedViolation) -> list[La
                 for step, phase in history.steps_at(letter)
                 if step != violating_step
                 and (kind == "during" or phase == kind)
-                and _is_action(context.read.steps[step - 1], name, objects)
+                and _is_action(context.resolved.steps[step - 1], name, objects)
             ]
             if matching:
-                for label in context.step_label(max(matching), "this step is relevant to the rule"):
+                for label in context.label_step(max(matching), "this step is relevant to the rule"):
                     labels[max(matching)] = label
                 break
     return [labels[step] for step in sorted(labels)]
@@ -237,7 +248,7 @@ def _is_action(step: object, name: str, objects: list[int | None]) -> bool:
     return all([expected is None or expected == o for expected, o in zip(objects, step.objects, strict=True)])
 
 
-def _rule_label(context: FindingContext, rule: Rule, text: str) -> Label:
+def _label_rule(context: FindingContext, rule: Rule, text: str) -> Label:
     node, label = rule.at.node, context.compiled.context.label
     if rule.kind != "constraint":
         fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}
@@ -247,7 +258,7 @@ def _rule_label(context: FindingContext, rule: Rule, text: str) -> Label:
     return label(rule.at, text, False)
 
 
-def _undecided_findings(context: FindingContext) -> list[Finding]:
+def _write_undecided_findings(context: FindingContext) -> list[Finding]:
     """Write the findings for rules with instances that could not be decided, one for each rule."""
     engine, halt = context.compiled.engine, context.outcomes["halt"]
     findings: dict[str, Finding] = {}
@@ -267,13 +278,13 @@ def _undecided_findings(context: FindingContext) -> list[Finding]:
             rule.name,
             tuple([(v.name, context.task.objects[o]) for v, o in names]),
             True,
-            related=(_rule_label(context, rule, "the rule"),),
+            related=(_label_rule(context, rule, "the rule"),),
             source=context.plan.name,
         )
     return list(findings.values())
 
 
-def _with_objects(message: str, binding: Sequence[tuple[str, str]]) -> str:
+def _insert_objects(message: str, binding: Sequence[tuple[str, str]]) -> str:
     """Replace ``{?x}`` in a rule's message by objects."""
     for name, value in binding:
         message = message.replace("{" + name + "}", value)

@@ -309,7 +309,9 @@ class Report(NamedTuple):
         return {"INVALID": 1, "UNSAFE": 1, "UNKNOWN": 3, "SAFE": 0, "VALID": 0}[self.headline.value]
 
 
-def unjudged(plan: str, *diagnostics: Diagnostic, headline: Headline | None = None, steps: int = 0) -> Report:
+def make_unchecked_report(
+    plan: str, *diagnostics: Diagnostic, headline: Headline | None = None, steps: int = 0
+) -> Report:
     """Return a report with diagnostics instead of a verdict."""
     unknown = Worlds.UNKNOWN
     return Report(plan, headline, unknown, unknown, unknown, steps, diagnostics=diagnostics)

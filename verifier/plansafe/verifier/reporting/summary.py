@@ -27,7 +27,7 @@ from plansafe.verifier.reporting.report import (
     UsedExemption,
     VerdictBasis,
     Worlds,
-    unjudged,
+    make_unchecked_report,
 )
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
@@ -35,20 +35,20 @@ from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 _BLAMES = ("introduced", "worsened", "pre-existing")
 
 
-def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
+def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
     """Return the report on one plan from the outcomes of its readings (``halt`` first)."""
-    executed = ExecutedPlan(compiled, plan, read, outcomes)
+    executed = ExecutedPlan(compiled, plan, resolved, outcomes)
     halt, criteria = outcomes[0], compiled.options.criteria
-    violated = violated_rules(compiled, outcomes)
-    hard = [v for v in violated if not v.rule.preference]
-    exempt = {id(v): e for v in hard if (e := find_exemption(criteria, v)) is not None}
-    not_exempt = [v for v in hard if id(v) not in exempt]
-    listed = _listed(compiled, not_exempt)
+    violations = merge_violations(compiled, outcomes)
+    rule_violations = [v for v in violations if not v.rule.preference]
+    exempt = {id(v): e for v in rule_violations if (e := find_exemption(criteria, v)) is not None}
+    not_exempt = [v for v in rule_violations if id(v) not in exempt]
+    listed = _select_listed(compiled, not_exempt)
     deciding = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
-    counts = _rule_counts(compiled, halt, violated)
+    counts = _count_rules(compiled, halt, violations)
     checked = any(c.instances and criteria.can_decide(rule) for c, rule in zip(counts, compiled.rules, strict=True))
     executable = Worlds.NONE if halt.failures else Worlds.ALL if halt.limit is None else Worlds.UNKNOWN
-    goal, safe = _goal_and_safe(compiled, halt, deciding)
+    goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding)
     if executable is Worlds.UNKNOWN:
         goal = Worlds.UNKNOWN
     if listed or halt.failures or halt.goal is not True or halt.undecided:
@@ -59,34 +59,41 @@ def summarise(compiled: CompiledTask, plan: Source, read: ResolvedPlan | None, o
         findings, suppressed = (), 0
     exempted = []
     for exemption in compiled.options.exemptions:
-        covered = [v for v in hard if exempt.get(id(v)) is exemption]
+        covered = [v for v in rule_violations if exempt.get(id(v)) is exemption]
         if covered:
-            from plansafe.verifier.reporting.findings import write_exempt  # noqa: PLC0415 - for findings alone
+            from plansafe.verifier.reporting.findings import write_exempt_findings  # noqa: PLC0415 - for findings alone
 
-            exempted.append(UsedExemption(exemption, len(covered), write_exempt(executed, covered)))
-    violated_preferences = _violated_preferences(halt, violated)
+            exempted.append(UsedExemption(exemption, len(covered), write_exempt_findings(executed, covered)))
+    violated_preferences = _count_violated_preferences(halt, violations)
     reading_outcomes = outcomes if halt.failures else []
     return Report(
         plan.name,
-        _headline(executable, goal, safe, checked),
+        _find_headline(executable, goal, safe, checked),
         executable,
         goal,
         safe,
         halt.steps,
         findings,
         counts,
-        tuple([Reading(o.reading, o.executed_count, *_goal_and_safe(compiled, o, deciding)) for o in reading_outcomes]),
-        _diagnostics(compiled, halt, checked),
-        _metric(compiled, halt, violated_preferences),
+        tuple(
+            [
+                Reading(o.reading, o.executed_count, *_evaluate_goal_and_safety(compiled, o, deciding))
+                for o in reading_outcomes
+            ]
+        ),
+        _list_diagnostics(compiled, halt, checked),
+        _compute_metric(compiled, halt, violated_preferences),
         tuple(sorted(violated_preferences.items())),
-        _assumptions(compiled, read, len(not_exempt) - len(listed)),
+        _list_assumptions(compiled, resolved, len(not_exempt) - len(listed)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
-        verdict_basis=_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),
+        verdict_basis=_make_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),
     )
 
 
-def _goal_and_safe(compiled: CompiledTask, outcome: Outcome, deciding: list[MergedViolation]) -> tuple[Worlds, Worlds]:
+def _evaluate_goal_and_safety(
+    compiled: CompiledTask, outcome: Outcome, deciding: list[MergedViolation]
+) -> tuple[Worlds, Worlds]:
     """Return whether a reading reaches the goal, and whether it is safe."""
     goal = Worlds.ALL if outcome.goal is True else Worlds.NONE
     if any([outcome.reading in v.readings for v in deciding]):
@@ -95,7 +102,7 @@ def _goal_and_safe(compiled: CompiledTask, outcome: Outcome, deciding: list[Merg
     return goal, Worlds.UNKNOWN if is_undecided or outcome.limit is not None else Worlds.ALL
 
 
-def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
+def _find_headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
     if Worlds.NONE in (executable, goal):
         return Headline.INVALID
     if safe is Worlds.NONE:
@@ -105,7 +112,7 @@ def _headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> 
     return Headline.SAFE if checked else Headline.VALID
 
 
-def _diagnostics(compiled: CompiledTask, halt: Outcome, checked: bool) -> tuple[Diagnostic, ...]:
+def _list_diagnostics(compiled: CompiledTask, halt: Outcome, checked: bool) -> tuple[Diagnostic, ...]:
     diagnostics = list(compiled.diagnostics)
     if compiled.options.require_rules and not checked:
         help = "give a specification with --spec, or remove --require-rules"
@@ -116,7 +123,7 @@ def _diagnostics(compiled: CompiledTask, halt: Outcome, checked: bool) -> tuple[
     return tuple(diagnostics)
 
 
-def _listed(compiled: CompiledTask, violated: list[MergedViolation]) -> list[MergedViolation]:
+def _select_listed(compiled: CompiledTask, violated: list[MergedViolation]) -> list[MergedViolation]:
     """Select the violations to list: by the option ``blame``, otherwise all that can decide."""
     blame = compiled.options.blame
     if blame:
@@ -126,7 +133,7 @@ def _listed(compiled: CompiledTask, violated: list[MergedViolation]) -> list[Mer
     return violated
 
 
-def _verdict_basis(criteria: VerdictCriteria, violated: list[MergedViolation]) -> VerdictBasis:
+def _make_verdict_basis(criteria: VerdictCriteria, violated: list[MergedViolation]) -> VerdictBasis:
     """Count the violations under *halt* that do not decide."""
     idle = [v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
     before = len([v for v in idle if criteria.only_introduced and v.blame == "pre-existing"])
@@ -140,17 +147,17 @@ def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exem
     return criteria.find_exemption(violated.rule.name, [name for _, name in violated.binding])
 
 
-def out_of_time(compiled: CompiledTask, plan: Source) -> Report:
+def report_timeout(compiled: CompiledTask, plan: Source) -> Report:
     """Return the report on a plan for which the time limit was reached."""
     limit = f"time limit of {compiled.options.time_limit_s:g} s"
     diagnostic = Diagnostic(
         SC.OUT_OF_TIME, f"the {limit} has passed", severity=Severity.WARNING, help="raise it with --time-limit"
     )
-    report = unjudged(plan.name, *compiled.diagnostics, diagnostic, headline=Headline.UNKNOWN)
+    report = make_unchecked_report(plan.name, *compiled.diagnostics, diagnostic, headline=Headline.UNKNOWN)
     return report._replace(limits=(limit,))
 
 
-def ill_formed_is_unknown(report: Report) -> Report:
+def mark_ill_formed_unknown(report: Report) -> Report:
     """Set ``safe`` to UNKNOWN if a step is ill-formed and a rule applies (docs/language.md, section 6)."""
     if not report.has_applicable_rules or not any(
         [f.finding_class is FindingClass.ILL_FORMED for f in report.findings]
@@ -162,14 +169,14 @@ def ill_formed_is_unknown(report: Report) -> Report:
     return report._replace(safe=safe, readings=tuple(readings))
 
 
-def with_time_notes(
-    compiled: CompiledTask, plan: Source, read: ResolvedPlan, report: Report, rounded_steps: Collection[int] = ()
+def add_time_notes(
+    compiled: CompiledTask, plan: Source, resolved: ResolvedPlan, report: Report, rounded_steps: Collection[int] = ()
 ) -> Report:
     """Add notes on the times of a plan: ignored durations, and steps whose rounded times are accepted."""
-    tolerance = compiled.tolerance(read)
+    tolerance = compiled.tolerance(resolved)
     idle = [
         step.number
-        for step in read.timed or []
+        for step in resolved.timed or []
         if isinstance(step.resolved, GroundAction)
         and step.resolved.action.end is None
         and step.duration is not None
@@ -178,25 +185,29 @@ def with_time_notes(
     notes = []
     if idle:
         message = "the duration of an instantaneous action is ignored"
-        notes.append(_step_note(plan, read, SC.IDLE_DURATION, message, idle, "remove the duration"))
+        notes.append(_note_steps(plan, resolved, SC.IDLE_DURATION, message, idle, "remove the duration"))
     if rounded_steps:
         unit = float(tolerance.exact - tolerance.separation)
-        message = f"the times are rounded: {unit:.{min(read.text.decimals or 0, 20)}f}is accepted"
-        notes.append(_step_note(plan, read, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals"))
+        message = f"the times are rounded: {unit:.{min(resolved.text.decimals or 0, 20)}f} is accepted"
+        notes.append(
+            _note_steps(plan, resolved, SC.ROUNDED_TIMES, message, sorted(rounded_steps), "print more decimals")
+        )
     return report._replace(diagnostics=(*report.diagnostics, *notes))
 
 
-def _step_note(plan: Source, read: ResolvedPlan, code: str, message: str, steps: list[int], help: str) -> Diagnostic:
+def _note_steps(
+    plan: Source, resolved: ResolvedPlan, code: str, message: str, steps: list[int], help: str
+) -> Diagnostic:
     """Return a note at the first of some steps."""
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""
-    label = Label(plan.name, read.spans[steps[0] - 1], f"this step{more}")
+    label = Label(plan.name, resolved.spans[steps[0] - 1], f"this step{more}")
     return Diagnostic(code, message, (label,), help=help, severity=Severity.NOTE)
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
-def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[MergedViolation]:
+def merge_violations(compiled: CompiledTask, outcomes: list[Outcome]) -> list[MergedViolation]:
     """Merge the violations of all readings: one for each rule, binding and step."""
     if not any([outcome.violations for outcome in outcomes]):
         return []
@@ -220,12 +231,12 @@ def violated_rules(compiled: CompiledTask, outcomes: list[Outcome]) -> list[Merg
     return list(merged.values())
 
 
-def rule_counts(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
+def count_rules(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ...]:
     """Return how much of each rule was checked in one outcome, and with what result."""
-    return _rule_counts(compiled, outcome, violated_rules(compiled, [outcome]))
+    return _count_rules(compiled, outcome, merge_violations(compiled, [outcome]))
 
 
-def _rule_counts(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
+def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
     """Count each rule; a rule with the matches, triggers and status of the first plan keeps the first plan's count."""
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
     undecided = {parts[part].rule for part, _ in halt.undecided}
@@ -304,7 +315,7 @@ def _count(
 # -- preferences and metric -------------------------------------------------------------------------------------------
 
 
-def _violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
+def _count_violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
     """Count the violations of each preference: one for each binding of the quantifiers around it."""
     counts = dict(halt.preference_violations)
     bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
@@ -320,7 +331,7 @@ def _violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dic
     return counts
 
 
-def _metric(compiled: CompiledTask, halt: Outcome, violated_preferences: dict[str, int]) -> str | None:
+def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences: dict[str, int]) -> str | None:
     """Return the value of the problem's metric; ``None`` if there is none, or the plan is not executed completely."""
     task = compiled.task
     if task.metric is None or halt.failures or halt.limit is not None:
@@ -352,9 +363,9 @@ def _metric(compiled: CompiledTask, halt: Outcome, violated_preferences: dict[st
         return None
 
 
-def _assumptions(compiled: CompiledTask, read: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
+def _list_assumptions(compiled: CompiledTask, resolved: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
     texts = ["facts that are not listed in the initial state are false (closed world)"]
-    if read is not None and read.timed is not None:
+    if resolved is not None and resolved.timed is not None:
         texts.append(f"time tolerance {float(compiled.options.tolerance):g}")
     if compiled.options.blame:
         blames = " or ".join(compiled.options.blame)

@@ -25,10 +25,10 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import value_text
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
-_LASTING = (AT_RISK, BROKEN)
+_LASTING_STATUSES = (AT_RISK, BROKEN)
 MAX_NAMED_INSTANCES = 8
 """Instances of a rule that are named at one letter; the others are only counted."""
-MAX_ITEMS = 200_000
+MAX_RECORDED = 200_000
 """Changes and instances in the timeline of one plan; later ones are left out."""
 
 Binding = tuple[tuple[str, str], ...]
@@ -37,14 +37,17 @@ Instance = tuple[int, tuple[int, ...]]
 
 
 class TimelineChange(NamedTuple):
-    """A fact (``T``, ``F``) or number that a happening changed, as text; a number may have been ``undefined``."""
+    """A fact or number ``what`` that a happening changed, as text.
+
+    The values are ``T`` or ``F``, a number, or ``undefined`` for a number without a value.
+    """
 
     what: str
     before: str
     after: str
 
 
-class TimelineMoment(NamedTuple):
+class TimelineLetter(NamedTuple):
     """A letter, its changes and the steps that led to it.
 
     ``steps``: the number of each step and its ``start`` or ``end``; empty at letter 0 and for timed literals.
@@ -59,9 +62,9 @@ class TimelineMoment(NamedTuple):
 class RuleStatusSpan(NamedTuple):
     """The status of a rule at the letters from ``first`` to ``last``.
 
-    ``watches``: the step triggered it. ``at risk``: the instances would be violated if the plan ended here. ``breaks``:
-    their violation begins. ``broken``: it continues. ``number``: how many instances there are; ``instances`` names the
-    first of them.
+    ``state``: the status. ``watches``: a step triggered the rule. ``at risk``: the instances would be violated if the
+    plan ended here. ``breaks``: their violation begins. ``broken``: it continues. ``number`` counts the instances;
+    ``instances`` has the bindings of the first ``MAX_NAMED_INSTANCES``.
     """
 
     first: int
@@ -78,13 +81,13 @@ class RuleTrack(NamedTuple):
     """
 
     rule: int
-    looks: tuple[RuleStatusSpan, ...]
+    spans: tuple[RuleStatusSpan, ...]
 
 
 class StepFailure(NamedTuple):
     """A step that cannot be executed, and in a timed plan when it fails.
 
-    ``other``: the step that it interferes with, if any (``detail``: on which fact).
+    ``other``: the step with which it interferes, 0 without one. ``detail``: the fact on which they interfere.
     """
 
     step: int
@@ -104,33 +107,37 @@ class TimelineStep(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """A plan step by step. ``initial``: facts and numbers of the initial state. ``complete``: nothing was left out."""
+    """A plan step by step.
+
+    ``initial``: the facts and numbers of the initial state, each with its value. ``tracks``: the rules with a status at
+    some letter. ``complete``: no letter, change or status was left out because of a limit.
+    """
 
     steps: tuple[TimelineStep, ...]
     initial: tuple[tuple[str, str], ...]
-    moments: tuple[TimelineMoment, ...]
+    letters: tuple[TimelineLetter, ...]
     tracks: tuple[RuleTrack, ...]
-    mishaps: tuple[StepFailure, ...]
+    failures: tuple[StepFailure, ...]
     complete: bool
 
 
-def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None = None) -> Timeline:
+def record_timeline(compiled: CompiledTask, resolved: ResolvedPlan, deadline: float | None = None) -> Timeline:
     """Run a resolved plan and return its timeline.
 
     Linear in the length of the plan: at each letter, the end of the plan is tried for the rules that changed. The rest
     is left out after ``deadline`` (monotonic) or at a limit. Raises
     :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible worlds.
     """
-    compiled.require_one_world("the timeline of a plan", read)
+    compiled.require_one_world("the timeline of a plan", resolved)
     recorder = _Recorder(compiled.engine)
     run: _RecordedReplay | _RecordedTimedReplay
     try:
-        if read.timed is None:
+        if resolved.timed is None:
             run = _RecordedReplay(compiled.engine, recorder, deadline)
             recorder.record_letter(run, ())
-            run.run_steps(read.steps)
+            run.run_steps(resolved.steps)
         else:
-            run = _RecordedTimedReplay(recorder, read, compiled, deadline)
+            run = _RecordedTimedReplay(recorder, resolved, compiled, deadline)
             recorder.record_letter(run, ())
             run.run()
         is_complete = run.limit is None and recorder.is_complete
@@ -142,19 +149,19 @@ def timeline(compiled: CompiledTask, read: ResolvedPlan, deadline: float | None 
         StepFailure(f.step, f.code, f.detail, f.interfering_step, run.times.get(n)) for n, f in enumerate(run.failures)
     ]
     return Timeline(
-        tuple(_timeline_steps(read)),
+        tuple(_list_steps(resolved)),
         recorder.initial,
-        tuple(recorder.moments),
+        tuple(recorder.letters),
         tuple([RuleTrack(rule, tuple(spans)) for rule, spans in sorted(recorder.spans.items())]),
         tuple(failures),
         is_complete,
     )
 
 
-def _timeline_steps(read: ResolvedPlan) -> Iterable[TimelineStep]:
-    for number, step in enumerate(read.steps, 1):
-        timed = read.timed[number - 1] if read.timed is not None else None
-        tokens = read.text.steps[timed.source_index if timed is not None else number - 1].tokens
+def _list_steps(resolved: ResolvedPlan) -> Iterable[TimelineStep]:
+    for number, step in enumerate(resolved.steps, 1):
+        timed = resolved.timed[number - 1] if resolved.timed is not None else None
+        tokens = resolved.text.steps[timed.source_index if timed is not None else number - 1].tokens
         has_duration = timed is not None and isinstance(step, GroundAction) and step.action.end is not None
         time, duration = (None, None) if timed is None else (timed.time, timed.duration)
         yield TimelineStep(number, f"({' '.join(tokens)})", time, duration if has_duration else None)
@@ -165,14 +172,14 @@ class _Recorder:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.moments: list[TimelineMoment] = []
+        self.letters: list[TimelineLetter] = []
         self.spans: dict[int, list[RuleStatusSpan]] = {}
         self.is_complete = True
         self.initial: tuple[tuple[str, str], ...] = ()
         self._action_predicates = frozenset(engine.action_predicates.values())
-        self._before: Runtime | None = None
+        self._previous_runtime: Runtime | None = None
         self._instances_at_risk: dict[int, list[Instance]] = {}
-        self._items = 0
+        self._recorded_count = 0
         self._last_spans: dict[tuple[int, str], int] = {}
         """(rule, status) -> index of its last span."""
         self._parts = engine.rule_set.parts
@@ -184,12 +191,12 @@ class _Recorder:
             self.initial = tuple(self._state_texts(run.state))
         log = run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ()
         changes = tuple(self._changes(run.state, log))
-        self._items += len(changes)
-        if self._items > MAX_ITEMS or (run.trace is None and run.letter):
+        self._recorded_count += len(changes)
+        if self._recorded_count > MAX_RECORDED or (run.trace is None and run.letter):
             self.is_complete = False
         if not self.is_complete:
             return
-        self.moments.append(TimelineMoment(run.letter, run.time, steps, changes))
+        self.letters.append(TimelineLetter(run.letter, run.time, steps, changes))
         if run.runtime is not None:
             try:
                 self._record_rules(run, run.runtime)
@@ -227,7 +234,7 @@ class _Recorder:
         end = runtime.fork()
         end.finish(run.state, run.letter_time())
         now = runtime.fork()
-        before = self._before
+        before = self._previous_runtime
         if before is None:
             monitors = [*now.monitors, *[check for checks in now.checks.values() for check in checks]]
             begun = remove_preferences(now, [b for monitor in monitors for b in find_violations_since(None, monitor)])
@@ -241,14 +248,14 @@ class _Recorder:
         counts_before = now.trigger_counts() if before is None else before.trigger_counts()
         counts = zip(counts_before, now.trigger_counts(), strict=True)
         triggered = [rule for rule, (old, new) in enumerate(counts) if old != new]
-        self._record_status(run.letter, BREAKS, self._by_rule(breaks))
-        self._record_status(run.letter, BROKEN, self._by_rule(broken - breaks))
-        self._instances_at_risk = self._by_rule(at_risk)
+        self._record_status(run.letter, BREAKS, self._group_by_rule(breaks))
+        self._record_status(run.letter, BROKEN, self._group_by_rule(broken - breaks))
+        self._instances_at_risk = self._group_by_rule(at_risk)
         self._record_status(run.letter, AT_RISK, self._instances_at_risk)
         self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered})
-        self._before = now
+        self._previous_runtime = now
 
-    def _by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
+    def _group_by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
         by_rule: dict[int, list[Instance]] = {}
         for part, binding in sorted(instances):
             if part not in self._preference_parts:
@@ -263,12 +270,16 @@ class _Recorder:
             bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
             last = self._last_spans.get((rule, status), -1)
-            if last >= 0 and spans[last][1:] == (letter - 1, status, bindings, len(instances)) and status in _LASTING:
+            if (
+                last >= 0
+                and spans[last][1:] == (letter - 1, status, bindings, len(instances))
+                and status in _LASTING_STATUSES
+            ):
                 spans[last] = spans[last]._replace(last=letter)
                 continue
             self._last_spans[rule, status] = len(spans)
             spans.append(RuleStatusSpan(letter, letter, status, bindings, len(instances)))
-            self._items += 1 + len(bindings)
+            self._recorded_count += 1 + len(bindings)
 
 
 class _RecordedReplay(Replay):
@@ -292,9 +303,11 @@ class _RecordedReplay(Replay):
 class _RecordedTimedReplay(TimedReplay):
     """Replays a timed plan and records each letter."""
 
-    def __init__(self, recorder: _Recorder, read: ResolvedPlan, compiled: CompiledTask, deadline: float | None) -> None:
-        assert read.timed is not None
-        super().__init__(compiled.engine, FORCE, read.timed, compiled.tolerance(read), deadline)
+    def __init__(
+        self, recorder: _Recorder, resolved: ResolvedPlan, compiled: CompiledTask, deadline: float | None
+    ) -> None:
+        assert resolved.timed is not None
+        super().__init__(compiled.engine, FORCE, resolved.timed, compiled.tolerance(resolved), deadline)
         self._recorder = recorder
         self.trace = []
         self.times: dict[int, Number] = {}

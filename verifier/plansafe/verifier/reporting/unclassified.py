@@ -30,7 +30,7 @@ from plansafe.verifier.reporting.report import (
     UnclassifiedClass,
     cap_at_unknown,
 )
-from plansafe.verifier.reporting.summary import find_exemption, violated_rules
+from plansafe.verifier.reporting.summary import find_exemption, merge_violations
 from plansafe.verifier.rules.kinds import find_unclassified_objects
 from plansafe.verifier.rules.mapping import kind_type_name
 from plansafe.verifier.rules.model import Rule, find_action_predicate
@@ -46,7 +46,10 @@ _MAX_SHOWN = 3
 
 
 class RuleCopy(NamedTuple):
-    """The classes whose objects have more kinds in a copy of a rule: all kinds of one of these sets."""
+    """A copy of a rule in which the objects of ``classes`` have more kinds.
+
+    They have all kinds of one set in ``kind_sets``. All the sets widen the same variables, so one copy checks them all.
+    """
 
     classes: tuple[str, ...]
     kind_sets: tuple[tuple[str, ...], ...]
@@ -78,40 +81,40 @@ class UnclassifiedCheck:
         self._audit_over_worlds = audit_over_worlds
         self.classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
         self._compiled = compiled
-        self._opened: CompiledTask | None = None
+        self._task_with_kinds: CompiledTask | None = None
         self._widened_domains: dict[tuple[int, tuple[str, ...]], int] = {}
         self._cache: dict[KindAttempt, CopiedRules | None] = {}
 
-    def with_coverage(self, report: Report, coverage: Coverage, plan: Source, deadline: float | None) -> Report:
+    def add_coverage(self, report: Report, coverage: Coverage, plan: Source, deadline: float | None) -> Report:
         """Add the coverage to a report; SAFE becomes UNKNOWN if an object without a kind may violate a rule."""
         steps = read_plan(plan).steps if coverage.unclassified else ()
-        used = self.used_classes(steps) if steps else {}
+        used = self.find_used_classes(steps) if steps else {}
         if not used:
             return report._replace(coverage=coverage)
         names = self._compiled.task.objects
         classes = [UnclassifiedClass(name, tuple([names[o] for o in numbers]), True) for name, numbers in used.items()]
         warnings: tuple[Diagnostic, ...] = ()
         if report.headline in (Headline.SAFE, Headline.VALID):
-            violations = self.possible_violations(plan, steps, used, deadline)
+            violations = self.find_possible_violations(plan, steps, used, deadline)
             if violations is None:
-                warnings = (_untested_warning(used),)
+                warnings = (_warn_about_limit(used),)
             else:
                 classes = [c._replace(possible_violations=violations.get(c.name, ())) for c in classes]
-                warnings = tuple([_warning(c, plan, steps) for c in classes if c.possible_violations])
+                warnings = tuple([_warn_about_class(c, plan, steps) for c in classes if c.possible_violations])
         unused = [unclassified for unclassified in coverage.unclassified if unclassified.name not in used]
         report = report._replace(coverage=coverage._replace(unclassified=(*classes, *unused)))
         if warnings:  # the search for safe plans treats this like any other limit of the check
             report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
         return cap_at_unknown(report, warnings, safety_alone=True)
 
-    def used_classes(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
+    def find_used_classes(self, steps: Sequence[Step]) -> dict[str, tuple[int, ...]]:
         """Return the classes without a kind that the steps of a plan use, each with the objects that they name."""
         index = self._compiled.task.object_index
         numbers = {index[token] for step in steps for token in step.tokens[1:] if token in index}
         by_class = {name: tuple([o for o in objects if o in numbers]) for name, objects in self.classes.items()}
         return {name: objects for name, objects in by_class.items() if objects}
 
-    def possible_violations(
+    def find_possible_violations(
         self, plan: Source, steps: Sequence[Step], used: dict[str, tuple[int, ...]], deadline: float | None
     ) -> dict[str, tuple[PossibleViolation, ...]] | None:
         """Return the kinds of the used classes that would violate a rule; ``None`` if there are too many copies.
@@ -125,12 +128,12 @@ class UnclassifiedCheck:
             if attempt not in self._cache:
                 while len(self._cache) >= _MAX_CACHED:
                     del self._cache[next(iter(self._cache))]
-                self._cache[attempt] = self._copied_rules(attempt)
+                self._cache[attempt] = self._copy_rules(attempt)
             copied = self._cache[attempt]
-            violated = None if copied is None else self._violated_copies(copied, plan, deadline)
+            violated = None if copied is None else self._find_violated_copies(copied, plan, deadline)
             if copied is None or violated is None:
                 return None
-            by_class = _violations_by_class(copied, violated)
+            by_class = _group_by_class(copied, violated)
             if by_class:
                 break
         return {
@@ -138,10 +141,13 @@ class UnclassifiedCheck:
             for name, violations in by_class.items()
         }
 
-    def _violated_copies(
+    def _find_violated_copies(
         self, copied: CopiedRules, plan: Source, deadline: float | None
     ) -> list[tuple[int, int]] | None:
-        """Return the copies that the plan violates or may violate, with the step; ``None`` if a limit was reached."""
+        """Return the numbers of the copies that the plan violates or may violate, each with the step.
+
+        ``None`` if a limit was reached.
+        """
         compiled = copied.compiled
         criteria, rule_set = compiled.options.criteria, compiled.engine.rule_set
         if not (compiled.is_open or self._compiled.is_open):
@@ -154,7 +160,7 @@ class UnclassifiedCheck:
                 undecided = [(rule_set.parts[part].rule, halt.steps) for part, _ in halt.undecided if part not in idle]
                 violated = [
                     (v.part.rule, v.violation.step)
-                    for v in violated_rules(compiled, [halt])
+                    for v in merge_violations(compiled, [halt])
                     if criteria.counts_unless_exempt(v.rule, v.blame) and find_exemption(criteria, v) is None
                 ]
                 return sorted({*violated, *undecided})
@@ -169,60 +175,64 @@ class UnclassifiedCheck:
 
     # -- copies of rules ----------------------------------------------------------------------------------------------
 
-    def _copied_rules(self, attempt: KindAttempt) -> CopiedRules | None:
+    def _copy_rules(self, attempt: KindAttempt) -> CopiedRules | None:
         """Copy the rules that can decide for each group of classes and each set of kinds; ``None`` if too many."""
-        if self._opened is None:
-            self._opened = self._compiled.with_open_kinds()
-        opened = self._opened
+        if self._task_with_kinds is None:
+            self._task_with_kinds = self._compiled.with_open_kinds()
+        task_with_kinds = self._task_with_kinds
         possible = self._compiled.kinds.possible_kinds(self._compiled.symbols)
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
-        unused = {p for (_, name), p in opened.symbols.action_predicates.items() if name not in attempt.actions}
+        unused = {
+            p for (_, name), p in task_with_kinds.symbols.action_predicates.items() if name not in attempt.actions
+        }
         rules: list[Rule] = []
         copies: list[RuleCopy] = []
-        for rule in opened.rules:
+        for rule in task_with_kinds.rules:
             parts = tuple(
                 [part for part in rule.parts if part.step is None or find_action_predicate(part.step) not in unused]
             )
-            if not parts or not rule.applicable or not opened.options.criteria.can_decide(rule):
+            if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_decide(rule):
                 continue
-            kind_sets = _kind_sets(rule, opened, possible, attempt.is_combined)
+            kind_sets = _find_kind_sets(rule, task_with_kinds, possible, attempt.is_combined)
             if kind_sets is None:
                 return None
             for group in groups:
                 for affected, sets in kind_sets.items():
-                    widened = {domain: self._widened_domain(opened, domain, group) for domain in affected}
-                    rules.append(_with_domains(rule._replace(parts=parts), len(rules), widened))
+                    widened = {domain: self._widen_domain(task_with_kinds, domain, group) for domain in affected}
+                    rules.append(_replace_variable_domains(rule._replace(parts=parts), len(rules), widened))
                     copies.append(RuleCopy(group, tuple(sets)))
             if len(rules) > MAX_COPIES:
                 return None
-        options = opened.options._replace(replay="never", certificate=False, double_check=False)
-        variant = opened.variant(opened.task, rules)._replace(options=options, open_feature=opened.open_feature)
+        options = task_with_kinds.options._replace(replay="never", certificate=False, double_check=False)
+        variant = task_with_kinds.variant(task_with_kinds.task, rules)._replace(
+            options=options, open_feature=task_with_kinds.open_feature
+        )
         return CopiedRules(variant, tuple(copies))
 
-    def _widened_domain(self, opened: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
+    def _widen_domain(self, task_with_kinds: CompiledTask, domain: int, classes: tuple[str, ...]) -> int:
         """Return a domain together with the objects of classes."""
         key = domain, classes
         if key not in self._widened_domains:
-            types = opened.symbols.types
+            types = task_with_kinds.symbols.types
             added = [number for name in classes for number in self.classes[name]]
             self._widened_domains[key] = types.subset(tuple(sorted({*types.domains[domain], *added})))
         return self._widened_domains[key]
 
 
-def _kind_sets(
-    rule: Rule, opened: CompiledTask, possible: Sequence[str], is_combined: bool
+def _find_kind_sets(
+    rule: Rule, task_with_kinds: CompiledTask, possible: Sequence[str], is_combined: bool
 ) -> dict[frozenset[int], list[tuple[str, ...]]] | None:
     """Return the sets of a rule's domains that kinds widen, each with the smallest sets of kinds that widen them.
 
     ``None`` if there are too many sets.
     """
-    types = opened.symbols.types
-    types_of_domains = {domain: set(types.domain_types[domain]) for domain in _domains(rule)}
+    types = task_with_kinds.symbols.types
+    types_of_domains = {domain: set(types.domain_types[domain]) for domain in _find_domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible:
-        kind_types = {types.index[kind_type_name(above)] for above in opened.kinds.ancestors_of_kind[kind]}
+        kind_types = {types.index[kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]}
         affected = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
         )
@@ -242,9 +252,7 @@ def _kind_sets(
     return sets
 
 
-def _violations_by_class(
-    copied: CopiedRules, violated: Sequence[tuple[int, int]]
-) -> dict[str, list[PossibleViolation]]:
+def _group_by_class(copied: CopiedRules, violated: Sequence[tuple[int, int]]) -> dict[str, list[PossibleViolation]]:
     """Return the possible violations of each class; smaller sets of kinds and of classes replace larger ones."""
     by_class: dict[str, list[PossibleViolation]] = {}
     violated_by_one_class: set[str] = set()
@@ -265,7 +273,7 @@ def _violations_by_class(
     return by_class
 
 
-def _domains(rule: Rule) -> set[int]:
+def _find_domains(rule: Rule) -> set[int]:
     """Return the domains of the variables of a rule."""
     domains = {v.domain for v in rule.declared_parameters}
     for part in rule.parts:
@@ -275,7 +283,7 @@ def _domains(rule: Rule) -> set[int]:
     return domains
 
 
-def _with_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
+def _replace_variable_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
     """Return a copy of a rule, with a new number, whose variables have other domains."""
 
     def variables(originals: Sequence[Variable]) -> tuple[Variable, ...]:
@@ -300,7 +308,7 @@ def _with_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
-def task_coverage(compiled: CompiledTask) -> Coverage | None:
+def describe_coverage_of_task(compiled: CompiledTask) -> Coverage | None:
     """Return the applicable rules and unclassified objects of a task; ``None`` without specifications."""
     if not compiled.expanded.rules:
         return None
@@ -329,14 +337,16 @@ def _explain_inapplicable(rule: Rule) -> str:
     return rule.exclusion_reason or f"the world has no {missing_words}"
 
 
-def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
+def _warn_about_class(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
     name, objects = unclassified.name, unclassified.objects
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)
     worst, *less_severe = unclassified.possible_violations
     listed = "" if objects == (name,) else f" ({', '.join(objects[:_MAX_SHOWN])})"
-    message = f"`{name}`{listed} has no known kind: {_condition(worst)}, the plan violates rule `{worst.rule}`"
-    notes = [f"{_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]]
+    message = f"`{name}`{listed} has no known kind: {_describe_condition(worst)}, the plan violates rule `{worst.rule}`"
+    notes = [
+        f"{_describe_condition(violation)}: rule `{violation.rule}`" for violation in less_severe[: _MAX_SHOWN - 1]
+    ]
     hidden = len(less_severe) - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
@@ -346,14 +356,14 @@ def _warning(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(notes), help, Severity.WARNING)
 
 
-def _condition(violation: PossibleViolation) -> str:
+def _describe_condition(violation: PossibleViolation) -> str:
     """Return the kinds under which a rule would be violated, as text."""
     classes = "".join([f" and `{name}`" for name in violation.others])
     kinds = " and ".join([f"`{kind}`" for kind in violation.kinds])
     return f"if it{classes} {'are' if classes else 'is'} {kinds}"
 
 
-def _untested_warning(used: Iterable[str]) -> Diagnostic:
+def _warn_about_limit(used: Iterable[str]) -> Diagnostic:
     """Return the warning that there were too many kinds and rules to try."""
     names = ", ".join([f"`{name}`" for name in used])
     message = f"{names}: no known kind, and too many kinds and rules to try"

@@ -9,7 +9,7 @@ from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.reporting.report import Headline, Report, unjudged
+from plansafe.verifier.reporting.report import Headline, Report, make_unchecked_report
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, WorldsReporter
@@ -28,7 +28,7 @@ def audit(case: AuditCase) -> Report:
         assert refusal is not None
         help = "remove --engine, or use --engine sat or --engine smt"
         diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)
-        return unjudged(plan.name, *compiled.diagnostics, diagnostic)
+        return make_unchecked_report(plan.name, *compiled.diagnostics, diagnostic)
     unsupported = _find_unsupported(compiled, resolved)
     if unsupported:
         return WorldsReporter(case).report_unsupported(*unsupported)

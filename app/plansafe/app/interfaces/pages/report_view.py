@@ -20,7 +20,7 @@ from plansafe.app.session.repair import ExaminationOptions, examined
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineMoment, timeline
+from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineLetter, record_timeline
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -108,7 +108,7 @@ def _timelines(
     checker = prepared.checker
     source_texts = _source_texts(prepared, read)
     if not has_many_worlds:
-        yield _line(checker, timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
+        yield _line(checker, record_timeline(checker.compiled, read, monotonic() + TIMELINE_S), source_texts)
         return
     from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
 
@@ -118,7 +118,7 @@ def _timelines(
     for scene in scenes(worlds)[:MOST_WORLDS]:
         completion = worlds.witnesses[scene.witnesses[0]].completion
         if completion is not None:
-            line = timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
+            line = record_timeline(*close_task_and_plan(checker.compiled, read, completion), monotonic() + TIMELINE_S)
             name = f"world {scene.number}" if scene.number else "the world with the finding"
             yield {**_line(checker, line, ()), "name": name, "worlds": scene.witnesses}
 
@@ -164,24 +164,25 @@ def _line(checker: Checker, line: Timeline, source_texts: Sequence[str]) -> dict
             for step in line.steps
         ],
         "initial": line.initial if len(line.initial) <= MOST_STATE else None,
-        "moments": [_moment(moment) for moment in line.moments],
+        "moments": [_moment(moment) for moment in line.letters],
         "tracks": [
-            {"rule": rules[track.rule].name, "looks": [_look(look) for look in track.looks]} for track in line.tracks
+            {"rule": rules[track.rule].name, "looks": [_look(look) for look in track.spans]} for track in line.tracks
         ],
         "mishaps": [
-            {**mishap._asdict(), "time": _number(mishap.time), "at": _place(mishap.time)}
-            for mishap in _first_mishaps(line)
+            {**failure._asdict(), "time": _number(failure.time), "at": _place(failure.time)}
+            for failure in _first_failures(line)
         ],
         "whole": line.complete,
     }
 
 
-def _first_mishaps(line: Timeline) -> list[StepFailure]:
+def _first_failures(line: Timeline) -> list[StepFailure]:
     """Return the first occurrence of each repeated problem of a step."""
-    return list({(mishap.step, mishap.code, mishap.other): mishap for mishap in reversed(line.mishaps)}.values())[::-1]
+    first_failures = {(failure.step, failure.code, failure.other): failure for failure in reversed(line.failures)}
+    return list(first_failures.values())[::-1]
 
 
-def _moment(moment: TimelineMoment) -> dict[str, Any]:
+def _moment(moment: TimelineLetter) -> dict[str, Any]:
     time = moment.time
     return {**moment._asdict(), "time": _number(time), "at": _place(time)}
 

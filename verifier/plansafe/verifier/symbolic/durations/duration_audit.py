@@ -18,7 +18,7 @@ from plansafe.verifier.execution.steps import TimedStep, widen_tolerance
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number, normal_number
 from plansafe.verifier.reporting.report import Worlds
-from plansafe.verifier.reporting.summary import rule_counts, violated_rules
+from plansafe.verifier.reporting.summary import count_rules, merge_violations
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 from plansafe.verifier.symbolic.durations.affine import ConstraintTrail, NotLinear
@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
-from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, make_cell, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
@@ -116,6 +116,7 @@ class DurationAudit:
         self.runs = 0
         self.limits: dict[str, None] = {}
         self._extra_runs = 0
+        self._has_unjudged_world = False
         self._solver: WorldSolver | None = None
 
     def value_over_worlds(self, aspect: str) -> Worlds:
@@ -135,7 +136,7 @@ class DurationAudit:
             self._run_worlds()
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
-        if not self.complete >= {*ASPECTS}:
+        if not self.complete >= {*ASPECTS} or self._has_unjudged_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
@@ -234,10 +235,12 @@ class DurationAudit:
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
-        if outcome is not None:
-            counts = rule_counts(self.compiled, outcome)
+        if outcome is None:
+            self._has_unjudged_world = True
+        else:
+            counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
-        run_cell = cell_of(run.all_constraints(), self.box)
+        run_cell = make_cell(run.all_constraints(), self.box)
         self.runs += 1
         self._store_examples(verdict, run_cell, values)
         is_complete = outcome is not None and not outcome.failures and outcome.limit is None
@@ -250,7 +253,7 @@ class DurationAudit:
             if results is None and not run.has_succeeded(check):
                 continue
             holds = True if results is None else results[number]
-            finding = CellFinding(cell_of(run.constraints_of(check, holds), self.box), holds)
+            finding = CellFinding(make_cell(run.constraints_of(check, holds), self.box), holds)
             if self.explored.add_finding(number, finding) and self._solver is not None:
                 self._solver.exclude_for_check(number, finding.cell)
 
@@ -294,7 +297,7 @@ class DurationAudit:
         return frozenset(
             [
                 violation.part.rule
-                for violation in violated_rules(self.compiled, [outcome._replace(violations=tuple(hard))])
+                for violation in merge_violations(self.compiled, [outcome._replace(violations=tuple(hard))])
                 if criteria.is_decisive(violation.rule, violation.blame, [name for _, name in violation.binding])
             ]
         )

@@ -300,7 +300,7 @@ class DurationRun(TimedReplay):
         if check.forbidden is not None:
             with suppress(LimitReached):
                 within = check.within and Span(check.within[0], check.within[1:])
-                reason = self.fact_spans.reason(check.forbidden, within)
+                reason = self.fact_spans.find_reason(check.forbidden, within)
                 if reason.never_true is not holds:
                     raise AssertionError("the monitors and the spans of facts disagree")
                 orders = reason.orders

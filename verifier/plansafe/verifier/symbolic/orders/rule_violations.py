@@ -110,8 +110,8 @@ class RuleEncoding:
             return
         possible_certain = self.template.compiler.possible_certain
         is_whole = all_bindings or part.mode == "whole"
-        body = TRUE_FORMULA if is_whole else possible_certain.possible_condition(part.body, False)
-        premises = [possible_certain.possible_condition(f) for f in (part.step, part.guard) if f is not None]
+        body = TRUE_FORMULA if is_whole else possible_certain.make_possible_condition(part.body, False)
+        premises = [possible_certain.make_possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
         self._check_instances(condition, part.parameters)
         bindings: list[tuple[int, ...]] = []

@@ -155,7 +155,7 @@ class PlanTemplate:
         predicate, code = fact
         if predicate < self.predicate_count:
             return self.state.get(predicate, code)
-        return self.state.quantity(predicate - self.predicate_count, code).defined
+        return self.state.get_quantity(predicate - self.predicate_count, code).defined
 
     def _add_current_input(self, fact: Fact) -> None:
         """Replace the value of a fact that may change by an input."""
@@ -172,7 +172,7 @@ class PlanTemplate:
         """Replace the value of a fluent that may change by a variable; return ``False`` if it has one."""
         if (function, code) in self.values:
             return False
-        initial = self.state.quantity(function, code)
+        initial = self.state.get_quantity(function, code)
         self.values[function, code] = initial.value
         current_value = Sum(0, ((("current", function, code), 1),))
         self.state.quantities[function][code] = Quantity(initial.defined, current_value)

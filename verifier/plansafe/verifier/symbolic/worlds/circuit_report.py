@@ -17,7 +17,7 @@ from plansafe.verifier.reporting.report import (
     Report,
     RuleCount,
     Worlds,
-    unjudged,
+    make_unchecked_report,
 )
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
 from plansafe.verifier.rules.model import shorten_variable_names
@@ -65,20 +65,24 @@ class CircuitReporter(WorldsReporter):
         self.steps: Sequence[GroundAction | IllFormed] = self.resolved.steps
         self.encoding = encode_plan(self.compiled, self.steps, restrictions.groups, self.deadline)
         self.queries = EncodingQueries(self.encoding, self.compiled.options.engine, self.deadline)
-        e = self.encoding
-        self.good = e.good()
-        self.failure_literals = {"executable": e.executable ^ 1, "goal": e.goal ^ 1, "safe": e.violated}
-        self.sample: Report | None = None
+        encoding = self.encoding
+        self.good_worlds = encoding.encode_good_worlds()
+        self.failure_literals = {
+            "executable": encoding.executable ^ 1,
+            "goal": encoding.goal ^ 1,
+            "safe": encoding.violated,
+        }
+        self.sample_report: Report | None = None
         self.second_engine = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
         try:
-            verdict = self.queries.decide()
+            verdict = self.queries.decide_verdict()
             self._add_failing_worlds(verdict)
             if self.compiled.options.double_check:
                 self._double_check(verdict)
-            return self._report(verdict)
+            return self._make_report(verdict)
         except NoPossibleWorld:
             return self.report_no_world()
         except EngineContradiction as contradiction:
@@ -93,11 +97,13 @@ class CircuitReporter(WorldsReporter):
 
     def _add_failing_worlds(self, verdict: WorldsVerdict) -> None:
         """Replay a world for each property that fails, and for each rule that these worlds do not violate."""
-        e = self.encoding
+        encoding = self.encoding
         for about, world in verdict.failures:
             literal = self.failure_literals[about]
-            # One world for several failures, if possible.
-            worlds = [f.world for f in self.failing_worlds if evaluate_in_world(e.circuit, [literal], f.world)[0]]
+            # Show one world for several failures, if possible.
+            worlds = [
+                f.world for f in self.failing_worlds if evaluate_in_world(encoding.circuit, [literal], f.world)[0]
+            ]
             self.add_failing_world(about, worlds[0] if worlds else self._simplify_world(world, literal))
         for rule, literal in self._violations_by_rule.items() if verdict.unsafe_world is not None else ():
             if len(self.failing_worlds) >= MAX_WITNESSES:
@@ -105,12 +111,12 @@ class CircuitReporter(WorldsReporter):
             rule_world = None if self.is_violated_in_failing_world(rule) else self.queries.find_world(literal)
             if rule_world is not None:
                 self.add_failing_world(rule, self._simplify_world(rule_world, literal))
-        if not self.failing_worlds and not e.limits:
+        if not self.failing_worlds and not encoding.limits:
             sample_world = self.queries.find_world(TRUE)
             if sample_world is not None:
-                self.sample = self.replay(sample_world)
-                # The explicit engine may be undecided where the definition, and the circuit, is not.
-                if self.good == TRUE and self.sample.headline in (Headline.INVALID, Headline.UNSAFE):
+                self.sample_report = self.replay(sample_world)
+                # UNKNOWN is no contradiction: the explicit engine may not decide a rule that the circuit decides.
+                if self.good_worlds == TRUE and self.sample_report.headline in (Headline.INVALID, Headline.UNSAFE):
                     raise EngineContradiction("every world should be safe, and one is not")
 
     def _simplify_world(self, world: Completion, literal: Literal) -> Completion:
@@ -140,10 +146,10 @@ class CircuitReporter(WorldsReporter):
 
     def _double_check(self, verdict: WorldsVerdict) -> None:
         """Decide again with the other solver. Raises :class:`EngineContradiction` if the verdicts differ."""
-        engine = "sat" if self.queries.name.startswith("z3") else "smt"
+        engine = "sat" if self.queries.engine_name.startswith("z3") else "smt"
         second_queries = EncodingQueries(self.encoding, engine, self.deadline)
         try:
-            second_verdict = second_queries.decide()
+            second_verdict = second_queries.decide_verdict()
         except Unsupported:
             return
         finally:
@@ -152,9 +158,9 @@ class CircuitReporter(WorldsReporter):
         for first, second in zip(verdict[:3], second_verdict[:3], strict=True):
             if first in decided and second in decided and first is not second:
                 raise EngineContradiction(
-                    f"{self.queries.name} says {first.value}, {second_queries.name} {second.value}"
+                    f"{self.queries.engine_name} says {first.value}, {second_queries.engine_name} {second.value}"
                 )
-        self.second_engine = second_queries.name
+        self.second_engine = second_queries.engine_name
 
     def add_failing_world(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails. Raises :class:`EngineContradiction` if it is not allowed."""
@@ -174,14 +180,14 @@ class CircuitReporter(WorldsReporter):
 
     # -- the report ---------------------------------------------------------------------------------------------------
 
-    def _report(self, verdict: WorldsVerdict) -> Report:
+    def _make_report(self, verdict: WorldsVerdict) -> Report:
         encoding, compiled = self.encoding, self.compiled
-        headline = choose_headline(verdict, encoding.checked)
+        headline = choose_headline(verdict, encoding.has_instances)
         explanation = Explanation()
         if self._is_open and self.failing_worlds and not encoding.limits:
             bad_world = self.failing_worlds[0].world
             explanation = explain(encoding, self.task, compiled.options.engine, self.deadline, bad_world)
-        relevant = find_dependencies(encoding.circuit, [self.good])
+        relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
             encoding.open_fact_count,
@@ -194,11 +200,11 @@ class CircuitReporter(WorldsReporter):
             explanation.question,
             explanation.question_note,
             self.restrictions.texts,
-            self.queries.name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
         )
-        base = self.failing_worlds[0].report if self.failing_worlds else self.sample
+        base = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if base is None:
-            base = unjudged(self.plan.name, headline=headline, steps=len(self.steps))
+            base = make_unchecked_report(self.plan.name, headline=headline, steps=len(self.steps))
         return base._replace(
             headline=headline,
             executable=verdict.executable,
@@ -207,7 +213,7 @@ class CircuitReporter(WorldsReporter):
             findings=self._add_worlds_to_findings(verdict),
             rules=self._count_rules(verdict, base),
             metric=base.metric if not self._is_open else None,
-            engine="smt" if self.queries.name.startswith("z3") else "sat",
+            engine="smt" if self.queries.engine_name.startswith("z3") else "sat",
             limits=(*base.limits, *encoding.limits, *encoding.skipped),
             worlds=worlds if self._is_open else None,
             certificate=self._write_certificate(headline),
@@ -230,8 +236,8 @@ class CircuitReporter(WorldsReporter):
 
     @property
     def _is_open(self) -> bool:
-        e = self.encoding
-        return bool(e.open_fact_count or e.open_numbers or e.alternative_counts)
+        encoding = self.encoding
+        return bool(encoding.open_fact_count or encoding.open_numbers or encoding.alternative_counts)
 
     def _describe_failing_world(self, failing: FailingWorld) -> Witness:
         """The witness with the parts of the world that matter to the failures that are shown in it."""
@@ -272,14 +278,14 @@ class CircuitReporter(WorldsReporter):
 
     def _decide_finding(self, finding: Finding, verdict: WorldsVerdict) -> Worlds:
         """Whether all or some worlds have a finding."""
-        e = self.encoding
+        encoding = self.encoding
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if verdict.goal is Worlds.NONE else Worlds.SOME
-            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step <= len(e.alive):
-                before = e.alive[finding.step - 1]
-                after = e.alive[finding.step] if finding.step < len(e.alive) else FALSE
-                literal = e.circuit.both(before, after ^ 1)
+            case FindingClass.ILL_FORMED | FindingClass.INEXECUTABLE if finding.step <= len(encoding.alive):
+                before = encoding.alive[finding.step - 1]
+                after = encoding.alive[finding.step] if finding.step < len(encoding.alive) else FALSE
+                literal = encoding.circuit.both(before, after ^ 1)
             case _ if finding.blame is Blame.PRE_EXISTING and self.compiled.options.criteria.only_introduced:
                 return Worlds.UNKNOWN  # the circuit has introduced violations only
             case _:
@@ -289,25 +295,27 @@ class CircuitReporter(WorldsReporter):
 
     def _count_rules(self, verdict: WorldsVerdict, base: Report) -> RuleCounts:
         """The status of each rule over all worlds (docs/worlds.md, section 4)."""
-        e, queries = self.encoding, self.queries
+        encoding, queries = self.encoding, self.queries
         reports = [base, *[failing.report for failing in self.failing_worlds]]
         counts = merge_rule_counts([report.rules for report in reports])
-        if e.limits:
+        if encoding.limits:
             return mark_undecided(counts)
         is_executed = any([report.executable is Worlds.ALL for report in reports])
         if not is_executed and any([count.status == "never applied" for count in counts]):
-            longest = next((literal for literal in reversed(e.alive) if queries.holds_in_some_world(literal)), FALSE)
+            longest = next(
+                (literal for literal in reversed(encoding.alive) if queries.holds_in_some_world(literal)), FALSE
+            )
             world = queries.find_world(longest)
             if world is not None:
                 report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
                 counts = merge_rule_counts([counts, report.rules])
-        violated = self._literals_by_rule((*e.violations, *e.preference_violations))
-        undecided = self._literals_by_rule(e.undecided_instances)
+        violated = self._literals_by_rule((*encoding.violations, *encoding.preference_violations))
+        undecided = self._literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):
             if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
                 count = mark_kept(count)
-            elif count.status == "not applicable" or number in e.skipped_rules:
+            elif count.status == "not applicable" or number in encoding.skipped_rules:
                 count = mark_rule_undecided(count)
             else:
                 literals = violated.get(number, []), undecided.get(number, [])

@@ -1,9 +1,10 @@
 """Search for good and bad completions by counterexamples, for causes and questions.
 
-A completion is good if the plan is safe in it for all outcomes. The *finder* searches for completions that are good for
-the outcomes already met; the *refuter* searches for an outcome that makes such a completion bad. Outcomes are kept for
-all later searches (counterexample-guided expansion of the universal quantifier: Janota, Klieber, Marques-Silva, Clarke,
-"Solving QBF with counterexample guided refinement", 2016). If nothing depends on outcomes, the refuter is not needed.
+A completion is *good* if the plan is SAFE or VALID in it for all outcomes; otherwise it is *bad*. The *finder* searches
+for completions that are good for all known outcomes. The *refuter* searches for another outcome that makes such a
+completion bad; this outcome is then known for all later searches. This is counterexample-guided expansion of the
+universal quantifier (Janota, Klieber, Marques-Silva, Clarke, "Solving QBF with counterexample guided refinement",
+2016). If nothing depends on outcomes, the refuter is not needed.
 """
 
 from __future__ import annotations
@@ -41,15 +42,16 @@ OpenValues = dict[OpenVariable, bool | Number]
 class CompletionSearch:
     """Searches among the completions of a task. The searches of a cause and a question share its solvers.
 
-    ``allowed`` depends on open facts and numbers: the completion exists; at least one exists. ``good`` depends on these
-    and on outcomes, which are all its other inputs: the plan is SAFE or VALID in the world.
+    ``allowed`` is true if the completion exists. It depends on open facts and numbers, and is true for at least one
+    completion. ``good`` is true if the plan is SAFE or VALID in the world. It depends on open facts, numbers and
+    outcomes: all its other inputs are outcomes.
 
-    ``near`` are the facts and numbers that ``good`` depends on, ``far`` the others that ``allowed`` connects to them.
-    The conjuncts of ``allowed`` about other variables are dropped, which is exact because some completion exists. The
-    values of ``near`` determine whether a completion is good. Construction is linear in the size of the circuit; each
-    search makes NP queries, and one more for every outcome met.
+    ``near_variables`` are the facts and numbers that ``good`` depends on; their values determine whether a completion
+    is good. ``far_variables`` are the others that ``allowed`` connects to them. The conjuncts of ``allowed`` about
+    other variables are dropped, which is exact because some completion exists.
 
-    ``work`` bounds all searches together: each query costs its gates and the solver's work.
+    ``work`` bounds all searches together: each query costs its gates and the solver's work. Construction is linear in
+    the size of the circuit. Each search makes NP queries, and one more for every outcome that it adds.
 
     :raises Unsupported: from the solver, if ``engine`` does not support comparisons
     """
@@ -71,8 +73,8 @@ class CompletionSearch:
         self._size = len(near.nodes) + len(far.nodes)
         near_facts = {node for node in near.nodes if isinstance(circuit.keys.get(node), FactInput)}
         far_facts = {node for node in far.nodes if isinstance(circuit.keys.get(node), FactInput)} - near_facts
-        self.near: list[OpenVariable] = [*sorted(near_facts), *sorted(near.numbers)]
-        self.far: list[OpenVariable] = [*sorted(far_facts), *sorted(far.numbers - near.numbers)]
+        self.near_variables: list[OpenVariable] = [*sorted(near_facts), *sorted(near.numbers)]
+        self.far_variables: list[OpenVariable] = [*sorted(far_facts), *sorted(far.numbers - near.numbers)]
         self._outcomes = [
             node
             for node in near.nodes
@@ -82,9 +84,9 @@ class CompletionSearch:
         self._finder: Solver | None = None
         self._refuter: Solver | None = None
         self._template: CircuitTemplate | None = None
-        self._bad: Model | None = None
-        self._searched_bad = False
-        self._has_good: bool | None = None
+        self._bad_model: Model | None = None
+        self._has_searched_bad_model = False
+        self._has_good_cached: bool | None = None
 
     def close(self) -> None:
         """Free the solvers."""
@@ -95,37 +97,38 @@ class CompletionSearch:
 
     # -- completions --------------------------------------------------------------------------------------------------
 
-    def bad(self) -> Model | None:
-        """A model of a bad completion. Raises ``GaveUp``, as do the other searches."""
-        if not self._searched_bad:
+    def find_bad_model(self) -> Model | None:
+        """A model of a bad completion; ``None`` if all are good. Raises ``GaveUp``, as do the other searches."""
+        if not self._has_searched_bad_model:
             solver = self.refuter if self.depends_on_outcomes else self.finder
-            if self._ask(solver, [self.allowed, self.good ^ 1]):
-                self._bad = solver.model()
+            if self._solve(solver, [self.allowed, self.good ^ 1]):
+                self._bad_model = solver.model()
                 if self.depends_on_outcomes:
-                    self._add_outcome(self._bad)
-            self._searched_bad = True
-        return self._bad
+                    self._add_outcome(self._bad_model)
+            self._has_searched_bad_model = True
+        return self._bad_model
 
-    def has_good(self) -> bool:
+    def has_good_completion(self) -> bool:
         """Whether some completion is good."""
-        if self._has_good is None:
-            self._has_good = isinstance(self.find_good([]), Model)
-        return self._has_good
+        if self._has_good_cached is None:
+            self._has_good_cached = isinstance(self.find_good_model([]), Model)
+        return self._has_good_cached
 
-    def find_good(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
-        """A model of the assumptions in which the completion is good, or assumptions that no good one satisfies.
+    def find_good_model(self, assumptions: Sequence[Literal]) -> Model | set[Literal]:
+        """A model of the assumptions whose completion is good.
 
-        Assumptions about outcomes must be true for some outcome if the completion is good.
+        If there is none, some of the assumptions that no good completion satisfies together. An assumption about
+        outcomes must be true for some outcome of every good completion.
         """
         goodness = [] if self.depends_on_outcomes else [self.good]
         while True:
-            if not self._ask(self.finder, [*goodness, *assumptions]):
+            if not self._solve(self.finder, [*goodness, *assumptions]):
                 return set(self.finder.core()).intersection(assumptions)
             model = self.finder.model()
             if not self.depends_on_outcomes or not self._refute(model):
                 return model
 
-    def values_in_world(self, world: Completion, variables: Iterable[OpenVariable]) -> OpenValues | None:
+    def read_world_values(self, world: Completion, variables: Iterable[OpenVariable]) -> OpenValues | None:
         """The values of variables in a world; ``None`` if it lacks the value of a number."""
         values: OpenValues = {}
         for variable in variables:
@@ -138,30 +141,30 @@ class CompletionSearch:
                 return None
         return values
 
-    def values_in_model(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
+    def read_model_values(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
         """The values of variables in a model; false or 0 for a variable that the model lacks."""
         inputs, numbers = model
         return {v: inputs.get(v, False) if isinstance(v, int) else numbers.get(v, 0) for v in variables}
 
-    def literal(self, variable: OpenVariable, value: bool | Number) -> Literal:
-        """The literal that is true where a variable has this value."""
+    def encode_value(self, variable: OpenVariable, value: bool | Number) -> Literal:
+        """A literal that is true in the worlds in which a variable has this value."""
         if isinstance(variable, int):
             return 2 * variable + (not value)
         return terms.compare(self.circuit, "=", terms.variable(*variable), terms.constant(value))
 
-    def is_safe_in_some_bad(self) -> bool:
+    def is_safe_in_some_bad_world(self) -> bool:
         """Whether the plan is SAFE in some world of some bad completion."""
         if not self.depends_on_outcomes:
             return False
         inputs = {node: self.circuit.input(AuxiliaryInput("other outcome", node)) for node in self._outcomes}
         (other_good,) = CircuitTemplate(self.circuit, [self.good], inputs, ()).instantiate(inputs, {})
-        return self._ask(self.refuter, [self.allowed, self.good ^ 1, other_good])
+        return self._solve(self.refuter, [self.allowed, self.good ^ 1, other_good])
 
     # -- solvers ------------------------------------------------------------------------------------------------------
 
     @property
     def finder(self) -> Solver:
-        """The solver for allowed completions that are good for the outcomes already met; created at first use."""
+        """The solver for allowed completions that are good for all known outcomes; created at first use."""
         if self._finder is None:
             roots = [self.allowed, self.good]
             self._finder = create_solver(self.circuit, roots, self._engine, self._deadline, self._work)
@@ -177,9 +180,12 @@ class CompletionSearch:
         return self._refuter
 
     def _refute(self, model: Model) -> bool:
-        """Whether some outcome makes the completion of a model bad; adds that outcome."""
-        fixed = [self.literal(variable, value) for variable, value in self.values_in_model(model, self.near).items()]
-        if not self._ask(self.refuter, [self.good ^ 1, *fixed]):
+        """Whether some outcome makes the completion of a model bad. Such an outcome becomes known."""
+        near_literals = [
+            self.encode_value(variable, value)
+            for variable, value in self.read_model_values(model, self.near_variables).items()
+        ]
+        if not self._solve(self.refuter, [self.good ^ 1, *near_literals]):
             return False
         self._add_outcome(self.refuter.model())
         return True
@@ -195,7 +201,7 @@ class CompletionSearch:
             raise GaveUp("a number grew too large") from None
         self.finder.require(good)
 
-    def _ask(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
+    def _solve(self, solver: Solver, assumptions: Sequence[Literal]) -> bool:
         if self._work is not None:
             self._work.left -= QUERY_WORK + GATE_WORK * self._size
         answer = None if self._is_late() or self._is_work_spent() else solver.solve(assumptions)
@@ -212,7 +218,7 @@ class CompletionSearch:
 
 
 def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]) -> Literal:
-    """The conjuncts of ``allowed`` that are connected with ``near`` and ``numbers`` by shared variables."""
+    """The conjuncts of ``allowed`` that are connected with ``near_variables`` and ``numbers`` by shared variables."""
     conjuncts: list[Literal] = []
     stack, seen_literals = [allowed], set()
     while stack:
@@ -224,24 +230,24 @@ def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], num
                 conjuncts.append(literal)
             else:
                 stack.extend(children)
-    parent = list(range(len(circuit.gates)))  # a union-find forest of nodes and numbers; all near nodes are in tree 0
+    parents = list(range(len(circuit.gates)))  # a union-find forest of nodes and numbers; all near nodes are in tree 0
     number_nodes: dict[OpenNumber, int] = {}
 
-    def node_of(number: OpenNumber) -> int:
+    def get_number_node(number: OpenNumber) -> int:
         if number not in number_nodes:
-            number_nodes[number] = len(parent)
-            parent.append(len(parent))
+            number_nodes[number] = len(parents)
+            parents.append(len(parents))
         return number_nodes[number]
 
     def find_root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]
+        while parents[node] != node:
+            parents[node] = node = parents[parents[node]]
         return node
 
     for node in near:
-        parent[node] = 0
+        parents[node] = 0
     for number in numbers:
-        parent[node_of(number)] = 0
+        parents[get_number_node(number)] = 0
     for node in find_dependencies(circuit, conjuncts).nodes:
         children = circuit.gates[node]
         number_children: list[int] = []
@@ -250,9 +256,9 @@ def _keep_connected(circuit: Circuit, allowed: Literal, near: Iterable[int], num
             if not isinstance(key, Comparison):
                 continue
             children, numbers_read = collect_references(key.sum)
-            number_children = [node_of(number) for number in numbers_read]
+            number_children = [get_number_node(number) for number in numbers_read]
         root = find_root(node)
         for child in [*[literal >> 1 for literal in children], *number_children]:
-            parent[find_root(child)] = root
+            parents[find_root(child)] = root
     near_root = find_root(0)
     return circuit.conjunction([c for c in conjuncts if c < 2 or find_root(c >> 1) == near_root])

@@ -18,7 +18,7 @@ from plansafe.verifier.symbolic.worlds.formula_compiler import DerivedFacts, For
 from plansafe.verifier.symbolic.worlds.initial_state import (
     FactGroup,
     encode_invariants,
-    find_finite_numbers,
+    find_numbers_with_finite_values,
     make_initial_state,
 )
 from plansafe.verifier.symbolic.worlds.state_rules import (
@@ -31,7 +31,7 @@ from plansafe.verifier.symbolic.worlds.state_rules import (
 )
 from plansafe.verifier.symbolic.worlds.symbolic_state import StateChanges, SymbolicState
 from plansafe.verifier.symbolic.worlds.temporal_rules import ActionFact, TemporalRule
-from plansafe.verifier.symbolic.worlds.trace import StepEncoder, SymbolicTrace, build_trace, end_literals
+from plansafe.verifier.symbolic.worlds.trace import StepEncoder, SymbolicTrace, build_trace, encode_trace_ends
 from plansafe.verifier.symbolic.worlds.world_replay import list_oneof_statements
 
 
@@ -76,8 +76,8 @@ def encode_plan(
     soft_parts = frozenset(
         [n for n, part in enumerate(engine.rule_set.parts) if not criteria.includes(rules[part.rule])]
     )
-    exempt = _find_exempt(compiled, collector.violations)
-    violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt]
+    exempt_violations = _find_exempt_violations(compiled, collector.violations)
+    violations = [v for v in collector.violations if v.part not in soft_parts and v not in exempt_violations]
     violated = circuit.disjunction([v.literal for v in violations])
     skipped_hard = [rule for rule in dict.fromkeys(skipped) if criteria.includes(rules[rule])]
     undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part not in soft_parts])
@@ -96,7 +96,7 @@ def encode_plan(
         list_oneof_statements(steps),
         tuple(limits),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in skipped_hard]),
-        find_finite_numbers(task),
+        find_numbers_with_finite_values(task),
         tuple(alive),
         tuple([v for v in collector.violations if v.part in soft_parts]),
         tuple(collector.undecided),
@@ -104,7 +104,7 @@ def encode_plan(
     )
 
 
-def _find_exempt(compiled: CompiledTask, violations: Sequence[InstanceLiteral]) -> set[InstanceLiteral]:
+def _find_exempt_violations(compiled: CompiledTask, violations: Sequence[InstanceLiteral]) -> set[InstanceLiteral]:
     """The violations that an exemption covers."""
     criteria = compiled.options.criteria
     if not criteria.exemptions:
@@ -176,7 +176,7 @@ class _TraceChecker:
         """Check all rules; returns the worlds in which the goal is reached."""
         trace, state, circuit, collector = self.trace, self.state, self.circuit, self.collector
         goal = self.compiler.compile_true(And(self.compiled.engine.task.goal))
-        is_last = end_literals(circuit, trace.alive)
+        is_last = encode_trace_ends(circuit, trace.alive)
         self.dispatch.find_initial_candidates(state)
         goals = []
         step_rules: list[StepRule] = []
@@ -218,9 +218,9 @@ class _TraceChecker:
                 if letter:
                     rule.update_pre_existing(self.state, self.circuit, changes)
                 else:
-                    rule.note_initial_violations(self.state)
+                    rule.store_initial_violations(self.state)
         for rule in self.state_rules:
-            if rule.candidates or rule.final:
+            if rule.candidates or rule.is_final:
                 rule.check(self.state, letter, self.trace.alive[letter], is_last, self.collector)
 
     def _read_temporal_rules(self, letter: int, changes: list[FactChange]) -> None:
@@ -235,7 +235,7 @@ class _TraceChecker:
         self._last_action_fact = action_fact
         for rule in self.temporal_rules:
             if letter:
-                rule.read(self.state, letter, changes)
+                rule.read_letter(self.state, letter, changes)
             else:
                 rule.read_initial(self.state)
 
@@ -249,7 +249,7 @@ def _list_fact_changes(state: SymbolicState, changes: StateChanges, circuit: Cir
     for function, code, new in changes.quantities:
         differs = FALSE
         if circuit is not None:
-            old = state.quantity(function, code)
+            old = state.get_quantity(function, code)
             same = circuit.both(circuit.both(old.defined, new.defined), compare(circuit, "=", old.value, new.value))
             differs = circuit.both(circuit.either(old.defined, new.defined), same ^ 1)
         fact_changes.append((2 * state.size + function, code, differs))

@@ -60,13 +60,16 @@ class InstanceLiteral(NamedTuple):
 class Encoding(NamedTuple):
     """A plan as circuits: each literal is true in the worlds that have a property.
 
-    ``allowed``: the world exists. ``violated``: a hard rule is violated. ``undecided``: a hard rule reads an undefined
-    number, and no rule is violated. ``checked``: a hard rule has an instance where all steps are executed.
-    ``violations`` are of hard rules, ``preference_violations`` of preferences, ``undecided_instances`` of both.
-    ``open_numbers`` are (function, code). ``alternative_counts``: number of alternatives of each choice.
-    ``limits``: reasons why the trace, and so every literal, is not known. ``skipped``: messages about hard rules that
-    were not encoded and are undecided in every world; ``skipped_rules``: numbers of all rules that were not encoded.
-    ``finite_numbers``: open numbers with finitely many values. ``alive[i]``: steps 1..i are executed.
+    - ``allowed``: the world exists.
+    - ``violated``: a hard rule is violated. ``undecided``: a hard rule reads an undefined number, and none is violated.
+    - ``violations`` are of hard rules, ``preference_violations`` of preferences, ``undecided_instances`` of both.
+    - ``has_instances``: a hard rule has an instance if all steps are executed.
+    - ``open_numbers`` are (function, code); ``finite_numbers`` are those with finitely many values, with these values.
+    - ``alternative_counts``: the number of alternatives of each choice.
+    - ``limits``: reasons why the trace, and so every literal, is not known.
+    - ``skipped``: messages about hard rules that were not encoded and are undecided in every world. ``skipped_rules``:
+      the numbers of all rules that were not encoded.
+    - ``alive[i]``: steps 1..i are executed.
     """
 
     circuit: Circuit
@@ -76,7 +79,7 @@ class Encoding(NamedTuple):
     violated: Literal
     undecided: Literal
     violations: tuple[InstanceLiteral, ...]
-    checked: bool
+    has_instances: bool
     open_numbers: tuple[tuple[int, int], ...]
     open_fact_count: int
     alternative_counts: dict[ChoiceKey, int]
@@ -89,6 +92,6 @@ class Encoding(NamedTuple):
     undecided_instances: tuple[InstanceLiteral, ...] = ()
     skipped_rules: frozenset[int] = frozenset()
 
-    def good(self) -> Literal:
+    def encode_good_worlds(self) -> Literal:
         """The worlds in which the plan is SAFE or VALID."""
         return self.circuit.conjunction([self.executable, self.goal, self.violated ^ 1, self.undecided ^ 1])

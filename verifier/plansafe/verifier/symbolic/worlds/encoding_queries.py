@@ -17,8 +17,8 @@ from plansafe.verifier.symbolic.worlds.encoding import Encoding, FactInput, Outc
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from plansafe.verifier.symbolic.worlds.world_replay import complete_outcomes
 
-FOLDED = "constant folding"
-SIMULATED = "simulation"
+DECIDED_BY_FOLDING = "constant folding"
+DECIDED_BY_SIMULATION = "simulation"
 MAX_VALUE_COMBINATIONS = 256
 """Maximum number of combinations of values of open numbers to try one by one after a solver gave up."""
 
@@ -46,21 +46,27 @@ class EncodingQueries:
     def solver(self) -> Solver:
         """The solver, restricted to allowed completions; created at first use."""
         if self._solver is None:
-            roots = [self.encoding.allowed, *self._roots()]
+            roots = [self.encoding.allowed, *self._list_property_literals()]
             self._solver = create_solver(self.circuit, roots, self.engine, self.deadline)
             self._solver.require(self.encoding.allowed)
         return self._solver
 
     @property
-    def name(self) -> str:
-        """The name of the engine that decided."""
+    def engine_name(self) -> str:
+        """The name of the method that decided the queries: a solver, simulation, or constant folding."""
         if self._solver is not None and self._solver_decided:
             return self._solver.name
-        return SIMULATED if self._simulation_decided else FOLDED
+        return DECIDED_BY_SIMULATION if self._simulation_decided else DECIDED_BY_FOLDING
 
-    def _roots(self) -> list[Literal]:
-        e = self.encoding
-        return [e.executable, e.goal, e.violated, e.undecided, *[v.literal for v in e.violations]]
+    def _list_property_literals(self) -> list[Literal]:
+        encoding = self.encoding
+        return [
+            encoding.executable,
+            encoding.goal,
+            encoding.violated,
+            encoding.undecided,
+            *[v.literal for v in encoding.violations],
+        ]
 
     def holds_in_some_world(self, literal: Literal) -> bool | None:
         """Whether a literal is true in some world that exists; ``None`` if that is undecided."""
@@ -73,7 +79,7 @@ class EncodingQueries:
     def _find_by_simulation(self, literal: Literal) -> bool:
         """Whether a literal is true in one of a few random worlds: most properties of some world hold in many."""
         if self._simulation is None and self.engine == "auto":
-            self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._roots()])
+            self._simulation = simulate(self.circuit, [self.encoding.allowed, *self._list_property_literals()])
         if literal == TRUE and self.encoding.allowed == TRUE:
             return True
         if self._simulation is None or not self._simulation.all_true([self.encoding.allowed, literal]):
@@ -131,8 +137,11 @@ class EncodingQueries:
         values = {number: model.values.get(number, 0) for number in self.encoding.open_numbers}
         return Completion(facts, values, complete_outcomes(self.encoding.oneof_statements, outcomes))
 
-    def _decide(self, true: Literal, false: Literal) -> Worlds:
-        """The share of worlds with a property (docs/worlds.md, section 2); in worlds of neither, it is undecided."""
+    def _decide_property(self, true: Literal, false: Literal) -> Worlds:
+        """The share of worlds with a property (docs/worlds.md, section 2).
+
+        ``true`` and ``false`` are the worlds in which it holds and fails; in worlds of neither, it is undecided.
+        """
         if self.encoding.limits:
             return Worlds.UNKNOWN
         literals = (true, false, self.circuit.both(true ^ 1, false ^ 1))
@@ -143,20 +152,20 @@ class EncodingQueries:
             return Worlds.UNKNOWN
         return Worlds.ALL if some_true else Worlds.NONE
 
-    def decide(self) -> WorldsVerdict:
+    def decide_verdict(self) -> WorldsVerdict:
         """The verdict over all worlds. Raises :class:`NoPossibleWorld`, and the exceptions of ``create_solver``."""
         if self.encoding.allowed == FALSE or self.holds_in_some_world(TRUE) is False:
             raise NoPossibleWorld
-        e = self.encoding
-        safe = self.circuit.both(e.violated ^ 1, e.undecided ^ 1)
+        encoding = self.encoding
+        safe = self.circuit.both(encoding.violated ^ 1, encoding.undecided ^ 1)
         return WorldsVerdict(
-            self._decide(e.executable, e.executable ^ 1),
-            self._decide(e.goal, e.goal ^ 1),
-            self._decide(safe, e.violated),
-            self.find_world(e.executable ^ 1),
-            self.find_world(e.goal ^ 1),
-            self.find_world(e.violated),
-            e.limits,
+            self._decide_property(encoding.executable, encoding.executable ^ 1),
+            self._decide_property(encoding.goal, encoding.goal ^ 1),
+            self._decide_property(safe, encoding.violated),
+            self.find_world(encoding.executable ^ 1),
+            self.find_world(encoding.goal ^ 1),
+            self.find_world(encoding.violated),
+            encoding.limits,
         )
 
     def close(self) -> None:

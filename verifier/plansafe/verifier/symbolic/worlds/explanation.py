@@ -32,9 +32,10 @@ MAX_WORK = 1_000_000
 
 
 class Cause(NamedTuple):
-    """``values`` is subset-minimal; it is empty if every completion is bad.
+    """Values of variables such that every completion with them is bad.
 
-    It is ``None`` if no completion is bad, or if time ran out; ``note`` says which.
+    ``values`` is subset-minimal, and empty if every completion is bad. It is ``None`` if no completion is bad, or if
+    the search gave up; ``note`` says which.
     """
 
     values: OpenValues | None
@@ -42,47 +43,49 @@ class Cause(NamedTuple):
 
 
 def find_minimal_cause(search: CompletionSearch, world: Completion | None = None) -> Cause:
-    """Find minimal values of some variables that agree with some completion and whose completions are all bad.
+    """Find a minimal part of a bad completion such that every completion with these values is bad.
 
-    It is part of ``world``, which should be bad, or else of a bad completion that the solver finds.
-    It takes about k log(n/k) NP queries for k of n facts. With outcomes each query becomes several, in the worst case
-    one for each outcome.
+    The completion is that of ``world``. If ``world`` is ``None`` or not bad, the solver finds another one. The search
+    takes about k log(n/k) NP queries for k of n facts. If outcomes matter, each query becomes several, in the worst
+    case one for each outcome.
     """
     try:
-        bad = search.values_in_world(world, search.near) if world is not None else None
-        minimal = _minimise(search, bad) if bad is not None else None
+        bad_values = search.read_world_values(world, search.near_variables) if world is not None else None
+        minimal = _minimise(search, bad_values) if bad_values is not None else None
         if minimal is None:
-            model = search.bad()
+            model = search.find_bad_model()
             if model is None:
                 return Cause(None, "no completion is bad")
-            bad = search.values_in_model(model, search.near)
-            minimal = _minimise(search, bad)
-        assert bad is not None and minimal is not None
+            bad_values = search.read_model_values(model, search.near_variables)
+            minimal = _minimise(search, bad_values)
+        assert bad_values is not None and minimal is not None
     except GaveUp as reason:
         return Cause(None, f"not found: {reason}")
     if minimal.reason:
         return Cause(None, f"not minimal: {minimal.reason}")
-    return Cause({variable: bad[variable] for variable in minimal.elements})
+    return Cause({variable: bad_values[variable] for variable in minimal.elements})
 
 
-def _minimise(search: CompletionSearch, bad: OpenValues) -> MinimalSubset[OpenVariable] | None:
+def _minimise(search: CompletionSearch, bad_values: OpenValues) -> MinimalSubset[OpenVariable] | None:
     """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good."""
-    if not search.has_good():
+    if not search.has_good_completion():
         return MinimalSubset([])
-    literals = {variable: search.literal(variable, bad[variable]) for variable in search.near}
+    literals = {variable: search.encode_value(variable, bad_values[variable]) for variable in search.near_variables}
 
-    def all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
-        model = search.find_good([literals[variable] for variable in subset])
+    def check_all_bad(subset: Sequence[OpenVariable]) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
+        model = search.find_good_model([literals[variable] for variable in subset])
         if isinstance(model, Model):
-            good = search.values_in_model(model, search.near)
-            return PropertyFails([variable for variable in search.near if good[variable] != bad[variable]])
+            good = search.read_model_values(model, search.near_variables)
+            return PropertyFails(
+                [variable for variable in search.near_variables if good[variable] != bad_values[variable]]
+            )
         return PropertyHolds([variable for variable in subset if literals[variable] in model])
 
-    return find_minimal_subset(search.near, all_bad)
+    return find_minimal_subset(search.near_variables, check_all_bad)
 
 
 class Explanation(NamedTuple):
-    """The cause and the question; ``None`` if there is none or it was not found, as the notes say."""
+    """The cause and the question as text. ``None``: there is none, or it was not found; the notes say which."""
 
     cause: tuple[ShownValue, ...] | None = None
     cause_note: str = ""
@@ -92,7 +95,7 @@ class Explanation(NamedTuple):
 
 def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
-    circuit, allowed, good = encoding.circuit, encoding.allowed, encoding.good()
+    circuit, allowed, good = encoding.circuit, encoding.allowed, encoding.encode_good_worlds()
     search = CompletionSearch(circuit, allowed, good, engine, deadline, WorkBudget(MAX_WORK))
     try:
         cause = find_minimal_cause(search, bad_world)
@@ -102,24 +105,26 @@ def explain(encoding: Encoding, task: Task, engine: str, deadline: float | None,
     cause_values = question_texts = None
     if cause.values is not None:
         values = cause.values
-        variables = _sort(values)
+        variables = _sort_variables(values)
         cause_values = tuple(
             [
-                ShownValue(_variable_text(task, circuit, variable), str(values[variable]).lower())
+                ShownValue(_format_variable(task, circuit, variable), str(values[variable]).lower())
                 for variable in variables
             ]
         )
     if question.variables is not None:
-        question_texts = tuple([_variable_text(task, circuit, variable) for variable in _sort(question.variables)])
+        question_texts = tuple(
+            [_format_variable(task, circuit, variable) for variable in _sort_variables(question.variables)]
+        )
     return Explanation(cause_values, cause.note, question_texts, question.note)
 
 
-def _sort(variables: Iterable[OpenVariable]) -> list[OpenVariable]:
+def _sort_variables(variables: Iterable[OpenVariable]) -> list[OpenVariable]:
     """Facts before numbers."""
     return sorted(variables, key=lambda variable: isinstance(variable, tuple))
 
 
-def _variable_text(task: Task, circuit: Circuit, variable: OpenVariable) -> str:
+def _format_variable(task: Task, circuit: Circuit, variable: OpenVariable) -> str:
     if isinstance(variable, tuple):
         return task.fluent_text(*variable)
     key = circuit.keys[variable]

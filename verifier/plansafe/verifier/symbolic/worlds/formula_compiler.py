@@ -130,10 +130,10 @@ class FormulaCompiler:
 
     def _compile_atom(self, formula: Atom) -> LiteralFunction:
         predicate, certain = formula.predicate, formula.predicate + self.possible_certain.size
-        code_of = self.compile_code(formula.arguments)
+        compute_code = self.compile_code(formula.arguments)
 
         def evaluate(state: SymbolicState, binding: Binding) -> Literal:
-            code = code_of(binding)
+            code = compute_code(binding)
             literal = state.literals[predicate].get(code)
             if literal is None:
                 return TRUE if code in state.facts[certain] else FALSE
@@ -165,7 +165,7 @@ class FormulaCompiler:
         exists = formula.universal != value
         slots = [v.slot for v in formula.variables]
         # A universal formula is true where no binding is *not true*, which is wider than false.
-        possible = self.possible_certain.possible_condition(formula.body, value if exists else not value)
+        possible = self.possible_certain.make_possible_condition(formula.body, value if exists else not value)
         free = sorted(self.possible_certain.emitter.free_slots(possible) - set(slots))
         search = self.possible_certain.compile_search(possible, formula.variables, free)
         body = self._compile(formula.body, value)
@@ -210,8 +210,8 @@ class FormulaCompiler:
                 constant = Quantity(TRUE, terms.constant(expression.value))
                 return lambda _state, _binding: constant
             case Fluent():
-                function, code_of = expression.function, self.compile_code(expression.arguments)
-                return lambda state, binding: state.quantity(function, code_of(binding))
+                function, compute_code = expression.function, self.compile_code(expression.arguments)
+                return lambda state, binding: state.get_quantity(function, compute_code(binding))
             case Arithmetic():
                 operands = [self.compile_number(operand) for operand in expression.operands]
                 return lambda state, binding: self._calculate(
@@ -268,7 +268,7 @@ class _CompiledAxiom:
         self.slots = [v.slot for v in axiom.parameters]
         self.body: LiteralFunction = compiler.compile_true(axiom.body)
         self.code = compiler.compile_code(tuple([-1 - slot for slot in self.slots]))
-        body = possible_certain.possible_condition(axiom.body)
+        body = possible_certain.make_possible_condition(axiom.body)
         self.search = possible_certain.compile_search(body, axiom.parameters, ())
 
 
@@ -280,9 +280,11 @@ class DerivedFacts:
         self._circuit = compiler.circuit
         self._strata = [[_CompiledAxiom(compiler, axiom) for axiom in stratum] for stratum in strata]
         self._heads = [sorted({axiom.predicate for axiom in stratum}) for stratum in strata]
-        self.predicates = frozenset([predicate for heads in self._heads for predicate in heads])
+        self.derived_predicates = frozenset([predicate for heads in self._heads for predicate in heads])
         reads = [part for stratum in strata for axiom in stratum for part in atoms_and_fluents(axiom.body)]
-        self.inputs = frozenset([part.predicate for part in reads if isinstance(part, Atom)]) - self.predicates
+        self.input_predicates = (
+            frozenset([part.predicate for part in reads if isinstance(part, Atom)]) - self.derived_predicates
+        )
         self.reads_numbers = not all([isinstance(part, Atom) for part in reads])
 
     def update(self, state: SymbolicState) -> None:

@@ -33,7 +33,10 @@ class FactGroup(NamedTuple):
 
 
 class OpenInitialState(NamedTuple):
-    """S0 without derived facts, the literals that restrict its completions, and the open numbers (function, code)."""
+    """S0 without derived facts, as circuits.
+
+    ``constraints`` must all be true in a completion. ``open_numbers`` are (function, code).
+    """
 
     state: SymbolicState
     constraints: list[Literal]
@@ -47,7 +50,7 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
     Invariants follow later (:func:`encode_invariants`), because they may read derived facts.
     Raises :class:`LimitReached`.
     """
-    state = SymbolicState.empty(task)
+    state = SymbolicState.make_empty(task)
     size = len(task.predicates)
     for predicate, codes in enumerate(task.initial_facts):
         state.facts[predicate] |= codes
@@ -75,7 +78,7 @@ def make_initial_state(task: Task, circuit: Circuit, openings: Sequence[OpenPred
 
 
 def iterate_open_facts(task: Task, openings: Sequence[OpenPredicate]) -> Iterator[Fact]:
-    """Every open fact once: those that ``:init`` leaves open, and those of open predicates that ``:init`` omits."""
+    """Yield every open fact once: those that ``:init`` declares unknown, then those of open predicates only."""
     if task.unknowns is not None:
         for predicate, codes in enumerate(task.unknowns.facts):
             yield from [(predicate, code) for code in sorted(codes)]
@@ -99,6 +102,7 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             denied = [code for p, code in task.denied if p == predicate]
             unknown = unknown_facts[predicate : predicate + 1]
             mentioned[predicate] = task.initial_facts[predicate].union(denied, *unknown)
+        # The code of a fact is the sum of ``weight * object`` over its distinct arguments.
         codes = [0]
         for argument in sorted(set(opening.arguments)):
             places = [place for place, number in enumerate(opening.arguments) if number == argument]
@@ -106,8 +110,8 @@ def find_opened_codes(task: Task, openings: Sequence[OpenPredicate]) -> dict[int
             members = set.intersection(*[set(task.domains[opening.domains[place]]) for place in places])
             if total + len(codes) * len(members) > MAX_OPEN_FACTS:
                 raise LimitReached(LimitKind.OPEN_FACTS)
-            terms_of_code = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
-            codes = [code + term for code in codes for term in terms_of_code]
+            summands = [weight * o for o in task.domains[opening.domains[places[0]]] if o in members]
+            codes = [code + term for code in codes for term in summands]
         mentioned_codes = mentioned[predicate]
         new_codes = [code for code in codes if code not in mentioned_codes]
         mentioned_codes.update(new_codes)
@@ -167,7 +171,7 @@ def _encode_statements(circuit: Circuit, state: SymbolicState, unknowns: Unknown
                 yield terms.compare(circuit, "<" if interval.high_open else "<=", value, high)
 
 
-def find_finite_numbers(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
+def find_numbers_with_finite_values(task: Task) -> tuple[tuple[tuple[int, int], tuple[Number, ...]], ...]:
     """The open numbers that a ``oneof`` restricts to finitely many values, with these values."""
     values: dict[tuple[int, int], dict[Number, None]] = {}
     for choice in task.unknowns.choices if task.unknowns is not None else ():
@@ -188,16 +192,19 @@ def _encode_literal(circuit: Circuit, state: SymbolicState, literal: InitialLite
 def encode_invariants(
     compiler: FormulaCompiler,
     state: SymbolicState,
-    declared: Sequence[WorldInvariant],
+    declared_invariants: Sequence[WorldInvariant],
     groups: Sequence[FactGroup] = (),
 ) -> list[Literal]:
-    """The requirements of groups and of declared invariants with formulas on S0, derived facts included."""
+    """The literals that groups and declared invariants require of S0.
+
+    ``state`` must include the derived facts. Declared invariants that count facts are among ``groups``.
+    """
     circuit = compiler.circuit
     requirements = []
     for group in groups:
         literals = [state.get(predicate, code) for predicate, code in group.facts]
         requirements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
-    for invariant in declared:
+    for invariant in declared_invariants:
         if invariant.kind == "holds":
             holds = compiler.compile_true(invariant.formula)
             bindings = compiler.task.bindings(invariant.parameters, {})

@@ -70,8 +70,11 @@ class OpenParts:
         """Whether there may be several worlds, apart from order and durations."""
         return bool(self.open_fact_count or self.open_numbers or self.choices)
 
-    def completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
-        """The true open facts of each completion, one per value of the facts that are read; ``None``: undecided."""
+    def iterate_completions(self) -> Iterator[frozenset[tuple[int, int]] | None]:
+        """Yield the true open facts of one completion for each combination of values of the facts that are read.
+
+        Yields ``None`` and ends if the solver gave up.
+        """
         solver = create_solver(self.circuit, [self.allowed])
         try:
             solver.require(self.allowed)
@@ -97,10 +100,10 @@ class OpenParts:
             assert not self.open_numbers
             return {}
         return {
-            (function, code): _choose_number(unknowns.intervals[function][code]) for function, code in self.open_numbers
+            (function, code): _choose_value(unknowns.intervals[function][code]) for function, code in self.open_numbers
         }
 
-    def outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
+    def iterate_outcomes(self) -> Iterator[dict[OneofStatement, OneofOutcomes]]:
         """Every combination of outcomes."""
         keys = [key for key, _ in self.choices]
         for alternatives in product(*[range(count) for _, count in self.choices]):
@@ -108,7 +111,10 @@ class OpenParts:
 
 
 class OpenPartsReporter(WorldsReporter, ABC):
-    """Reports on one plan that has open parts which no circuit encodes."""
+    """The base of the reporters on one plan with open parts that no circuit encodes.
+
+    ``durations``: for each step with a tolerance, its least and greatest duration.
+    """
 
     method = ""
     """The method that decided, for the report."""
@@ -142,7 +148,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
-        if next(self.open_parts.completions(), None) is None and self.open_parts.is_open:
+        if next(self.open_parts.iterate_completions(), None) is None and self.open_parts.is_open:
             return self.report_no_world()
         try:
             verdict = self.verdict = self.decide()
@@ -153,7 +159,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
             sample = self.failing_worlds[0].report if self.failing_worlds else self.replay(self.choose_world())
             if not self.failing_worlds and verdict.safe is Worlds.ALL and sample.headline is Headline.UNSAFE:
                 raise EngineContradiction("every world should be safe, and one is not")
-            return self._report(sample)
+            return self._make_report(sample)
         except EngineContradiction as contradiction:
             return self.report_contradiction(contradiction)
 
@@ -172,7 +178,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
 
     def choose_world(self) -> Completion:
         """An allowed world, with the shortest durations."""
-        facts = next(self.open_parts.completions(), None) or frozenset()
+        facts = next(self.open_parts.iterate_completions(), None) or frozenset()
         outcomes = complete_outcomes(self.open_parts.statements, {})
         durations = tuple([(step, low) for step, (low, _) in self.durations.items()])
         return Completion(facts, self.open_parts.choose_numbers(), outcomes, (), durations)
@@ -181,14 +187,16 @@ class OpenPartsReporter(WorldsReporter, ABC):
         """The report on one world, in which the plan stops at the first step that fails."""
         return report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
 
-    def _report(self, sample: Report) -> Report:
+    def _make_report(self, sample: Report) -> Report:
         verdict, parts, durations, pairs = self.verdict, self.open_parts, len(self.durations), self.unordered_pairs
         worlds = WorldsReport(
             parts.open_fact_count,
             len(parts.open_numbers),
             len(parts.choices),
             len(parts.read_facts) + len(parts.open_numbers) + len(parts.choices) + durations + pairs,
-            tuple([self.make_witness(failing, self._describe(failing)) for failing in self.failing_worlds]),
+            tuple(
+                [self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds]
+            ),
             invariants=self.restrictions.texts,
             solver=self.method,
             durations=durations,
@@ -216,27 +224,27 @@ class OpenPartsReporter(WorldsReporter, ABC):
             verdict_basis=self.merge_verdict_bases(sample),
         )
 
-    def relevant_choices(self) -> list[ChoiceKey]:
+    def list_relevant_choices(self) -> list[ChoiceKey]:
         """The choices that may matter to the verdict."""
         return [choice for choice, _ in self.open_parts.choices]
 
-    def _describe(self, failing: FailingWorld) -> ShownWorld:
+    def _describe_failing_world(self, failing: FailingWorld) -> ShownWorld:
         world, parts = failing.world, self.open_parts
-        choices = self.relevant_choices()
+        choices = self.list_relevant_choices()
         shown = describe_world(self.task, self.resolved.steps, world, parts.read_facts, parts.open_numbers, choices)
         return shown._replace(
-            order=tuple([self._step_text(step) for step in world.order]),
-            durations=tuple([ShownValue(self._step_text(step), str(duration)) for step, duration in world.durations]),
+            order=tuple([self._format_step(step) for step in world.order]),
+            durations=tuple([ShownValue(self._format_step(step), str(duration)) for step, duration in world.durations]),
         )
 
-    def _step_text(self, number: int) -> str:
+    def _format_step(self, number: int) -> str:
         timed = self.resolved.timed
         step = self.resolved.text.steps[timed[number - 1].source_index if timed else number - 1]
         text = "(" + " ".join(step.tokens) + ")"
         return f"{step.label} {text}" if step.label else f"step {number} {text}" if timed else text
 
 
-def _choose_number(interval: Interval) -> Number:
+def _choose_value(interval: Interval) -> Number:
     low, high = interval.low, interval.high
     if low is None or high is None:
         return high - 1 if high is not None else low + 1 if low is not None else 0

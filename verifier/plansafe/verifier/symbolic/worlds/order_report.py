@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.verifier.reporting.report import Finding, FindingClass, RuleCount, Worlds
-from plansafe.verifier.reporting.summary import rule_counts
+from plansafe.verifier.reporting.summary import count_rules
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.invariants.groups import Restrictions
@@ -61,11 +61,11 @@ class OrderReporter(OpenPartsReporter):
 
     def _iterate_closed_worlds(self) -> Iterator[ClosedWorld | None]:
         """Each completion with each outcome, without an order; ``None`` if the solver gave up."""
-        for facts in self.open_parts.completions():
+        for facts in self.open_parts.iterate_completions():
             if facts is None:
                 yield None
                 return
-            for outcomes in self.open_parts.outcomes():
+            for outcomes in self.open_parts.iterate_outcomes():
                 world = Completion(facts, {}, outcomes)
                 engine = close_task(self.compiled, world).engine
                 yield ClosedWorld(world, engine, resolve_outcomes(self.resolved.steps, world))
@@ -122,7 +122,7 @@ class OrderReporter(OpenPartsReporter):
         outcomes = self.audit.collect_outcomes()
         if outcomes is None:
             return mark_undecided(counts)
-        return merge_rule_counts([rule_counts(self.compiled, outcome) for outcome in outcomes])
+        return merge_rule_counts([count_rules(self.compiled, outcome) for outcome in outcomes])
 
     def decide_finding(self, finding: Finding) -> Worlds:
         """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
@@ -150,6 +150,6 @@ class OrderReporter(OpenPartsReporter):
                 instances.append((number, tuple([objects[name] for name in names])))
         return instances
 
-    def relevant_choices(self) -> list[ChoiceKey]:
+    def list_relevant_choices(self) -> list[ChoiceKey]:
         """The choices that may matter to the verdict."""
-        return [choice for choice in super().relevant_choices() if self.audit.may_matter(choice)]
+        return [choice for choice in super().list_relevant_choices() if self.audit.may_matter(choice)]

@@ -37,42 +37,43 @@ TOO_MANY_FACTS_NOTE = "it takes more than"
 
 
 class Question(NamedTuple):
-    """``variables`` is subset-minimal and not empty.
+    """Variables whose values decide whether a completion is good.
 
-    It is ``None`` if the completions are all good or all bad, or if time ran out; ``note`` says which. ``safe_in_bad``:
-    the plan is SAFE in some world of some bad completion, so outcomes decide there; ``None`` if no completion is bad or
-    time ran out.
+    ``variables`` is subset-minimal and not empty. It is ``None`` if the completions are all good or all bad, or if the
+    search gave up; ``note`` says which. ``is_safe_in_bad``: the plan is SAFE in some world of some bad completion, so
+    outcomes decide there. It is ``None`` if no completion is bad or the search gave up.
     """
 
     variables: Sequence[OpenVariable] | None
     note: str = ""
-    safe_in_bad: bool | None = None
+    is_safe_in_bad: bool | None = None
 
 
 def find_question(search: CompletionSearch, max_facts: int | None = None) -> Question:
     """Find a minimal set of variables such that any two completions that agree on it are both good or both bad.
 
-    The search ends when more than ``max_facts`` are known to be in every question; with this bound, it does not start
-    if there are more than :data:`MAX_GATES` gates. It makes the NP queries of a cause, at twice the size.
+    ``max_facts`` bounds the number of facts (``None``: no bound): the search ends when more facts are known to be in
+    every question. With a bound, it does not start if there are more than :data:`MAX_GATES` gates. It makes the NP
+    queries of a cause, at twice the size.
     """
     try:
-        if search.bad() is None:
+        if search.find_bad_model() is None:
             return Question(None, "no completion is bad")
-        if not search.has_good():
-            safe_in_bad = search.is_safe_in_some_bad()
-            reason = "outcomes alone decide" if safe_in_bad else "no world is safe"
-            return Question(None, f"every completion is bad: {reason}", safe_in_bad=safe_in_bad)
+        if not search.has_good_completion():
+            is_safe_in_bad = search.is_safe_in_some_bad_world()
+            reason = "outcomes alone decide" if is_safe_in_bad else "no world is safe"
+            return Question(None, f"every completion is bad: {reason}", is_safe_in_bad=is_safe_in_bad)
         if max_facts is not None and len(find_dependencies(search.circuit, [search.good]).nodes) > MAX_GATES:
             return Question(None, "not found: the plan is too large")
         pair = _CompletionPair(search)
-        minimal = find_minimal_subset(search.near, pair.both_alike, max_necessary=max_facts)
+        minimal = find_minimal_subset(search.near_variables, pair.check_alike, max_necessary=max_facts)
         assert minimal is not None
         if minimal.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
         if minimal.reason:
             return Question(None, f"not minimal: {minimal.reason}")
         try:
-            return Question(minimal.elements, safe_in_bad=search.is_safe_in_some_bad())
+            return Question(minimal.elements, is_safe_in_bad=search.is_safe_in_some_bad_world())
         except GaveUp:
             return Question(minimal.elements)
     except GaveUp as reason:
@@ -88,12 +89,14 @@ class _CompletionPair:
 
     def __init__(self, search: CompletionSearch) -> None:
         self._search = search
-        self._variables = search.near
+        self._variables = search.near_variables
         circuit = search.circuit
-        unused_function = 1 + max([v[0] for v in (*search.near, *search.far) if isinstance(v, tuple)], default=0)
+        unused_function = 1 + max(
+            [v[0] for v in (*search.near_variables, *search.far_variables) if isinstance(v, tuple)], default=0
+        )
         self._input_copies: dict[int, Literal] = {}
         self._number_copies: dict[OpenNumber, OpenNumber] = {}
-        for variable in [*search.near, *search.far]:
+        for variable in [*search.near_variables, *search.far_variables]:
             if isinstance(variable, int):
                 self._input_copies[variable] = circuit.input(AuxiliaryInput("other completion", variable))
             else:
@@ -107,7 +110,7 @@ class _CompletionPair:
         self._equal = self._encode_equality(template, nodes)
         self._flips = InputFlips(circuit, roots)
         self._possibly_unnecessary = [variable for variable in self._variables if isinstance(variable, int)]
-        self._skip = self._skip_length = 0
+        self._queries_to_skip = self._skip_length = 0
 
     def _encode_equality(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
         """For each variable, a literal that makes it equal in both completions.
@@ -136,15 +139,18 @@ class _CompletionPair:
         self._search.finder.require(circuit.conjunction(clauses))
         return {variable: equal[variable] for variable in self._variables}
 
-    def both_alike(
+    def check_alike(
         self, variables: Sequence[OpenVariable]
     ) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         """Whether completions that agree on these variables are both good or both bad."""
         equal = self._equal
-        model = self._search.find_good([*self._differ, *[equal[variable] for variable in variables]])
+        model = self._search.find_good_model([*self._differ, *[equal[variable] for variable in variables]])
         if not isinstance(model, Model):
             return PropertyHolds([variable for variable in variables if equal[variable] in model])
-        good, bad = self._search.values_in_model(model, self._variables), self._values_in_bad(model, self._variables)
+        good, bad = (
+            self._search.read_model_values(model, self._variables),
+            self._read_bad_values(model, self._variables),
+        )
         different = [variable for variable in self._variables if good[variable] != bad[variable]]
         return PropertyFails(different, self._find_necessary(model))
 
@@ -154,12 +160,12 @@ class _CompletionPair:
         The outcomes do not change. So a completion that becomes bad is bad, and one that becomes good is good only if
         nothing depends on outcomes.
         """
-        if self._skip:  # after attempts without a result
-            self._skip -= 1
+        if self._queries_to_skip:  # after attempts without a result
+            self._queries_to_skip -= 1
             return []
         worlds = [(model.inputs, model.values, 1)]
         if not self._search.depends_on_outcomes:
-            bad = self._values_in_bad(model, self._input_copies.keys() | self._number_copies.keys())
+            bad = self._read_bad_values(model, self._input_copies.keys() | self._number_copies.keys())
             inputs = {variable: bool(value) for variable, value in bad.items() if isinstance(variable, int)}
             worlds.append((inputs, {number: value for number, value in bad.items() if isinstance(number, tuple)}, 0))
         necessary_bits = 0
@@ -172,10 +178,10 @@ class _CompletionPair:
         necessary = [node for i, node in nodes if necessary_bits >> i & 1]
         self._possibly_unnecessary = [node for i, node in nodes if not necessary_bits >> i & 1]
         self._skip_length = 0 if necessary else 2 * self._skip_length + 1
-        self._skip = self._skip_length
+        self._queries_to_skip = self._skip_length
         return necessary
 
-    def _values_in_bad(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
+    def _read_bad_values(self, model: Model, variables: Iterable[OpenVariable]) -> OpenValues:
         return {
             variable: model.inputs.get(self._input_copies[variable] >> 1, False)
             if isinstance(variable, int)

@@ -36,6 +36,7 @@ from plansafe.verifier.model.operations import PAST_OPERATORS, expression_fluent
 from plansafe.verifier.symbolic.worlds.symbolic_state import PossibleCertain, Search
 
 MAX_MATCHES = 2_000_000
+"""Maximum number of bindings that a search finds."""
 Objects = tuple[int, ...]
 
 
@@ -70,10 +71,11 @@ class _LimitedMatches(list[Objects]):
 class Relaxation:
     """The fixpoint for one problem, whose open facts and numbers may have any value. Raises :class:`LimitReached`.
 
-    ``is_over``: whether to give up. ``all_objects_domain``: the domain of all objects if types are lenient, so that
-    steps may have any arguments. Comparisons may have either value; with ``fold_constants``, a comparison of given
-    numbers that never change has only the value that it has (none, if it is undefined). No search finds more than
-    ``max_matches`` bindings.
+    ``is_over`` returns whether to give up. ``all_objects_domain`` is the domain of all objects if types are lenient:
+    then steps may have any arguments. ``None``: types are strict.
+
+    Comparisons may have either value. With ``fold_constants``, a comparison of numbers that never change keeps its
+    value, and has none if it is undefined. No search finds more than ``max_matches`` bindings.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class Relaxation:
     ) -> None:
         self.engine = engine
         self.task = engine.task
-        self._is_over = is_over
+        self._should_give_up = is_over
         self._max_matches = max_matches
         self._all_objects_domain = all_objects_domain
         self.possible_certain = PossibleCertain(self.task)
@@ -127,17 +129,19 @@ class Relaxation:
         binding: Mapping[int, int] | None = None,
     ) -> list[Objects]:
         """Up to ``count`` bindings of variables for which a formula may have a value; ``binding`` gives other slots."""
-        given = binding or {}
-        slots = sorted(self.possible_certain.emitter.free_slots(formula) & given.keys()) if given else []
+        known_objects = binding or {}
+        slots = (
+            sorted(self.possible_certain.emitter.free_slots(formula) & known_objects.keys()) if known_objects else []
+        )
         key = (id(formula), positive, tuple([v.slot for v in variables]), tuple(slots))
-        search = self._compile(key, formula, lambda: self._possible_form(formula, positive), variables, slots)
-        return self._run(search, [given[slot] for slot in slots], count)
+        search = self._compile(key, formula, lambda: self._make_possible_form(formula, positive), variables, slots)
+        return self._run_search(search, [known_objects[slot] for slot in slots], count)
 
     def find_impossible_binding(self, formula: Formula, variables: Sequence[Variable]) -> list[Objects]:
         """A binding for which a formula is true in no state; empty if there is none."""
         key = ("never", id(formula))
-        search = self._compile(key, formula, lambda: Not(self._possible_form(formula, True)), variables)
-        return self._run(search, (), 1)
+        search = self._compile(key, formula, lambda: Not(self._make_possible_form(formula, True)), variables)
+        return self._run_search(search, (), 1)
 
     def _compile(
         self,
@@ -153,29 +157,29 @@ class Relaxation:
             self._searches[key] = formula, search
         return self._searches[key][1]
 
-    def _run(self, search: Search, values: Sequence[int], count: int) -> list[Objects]:
-        if self._is_over():
+    def _run_search(self, search: Search, values: Sequence[int], count: int) -> list[Objects]:
+        if self._should_give_up():
             raise LimitReached(LimitKind.QUESTION)
         matches = _DistinctMatches(count)
         with suppress(StopIteration):
             search(self._facts, self._fluents, matches, *values)
         return matches
 
-    def _possible_form(self, formula: Formula, positive: bool) -> Formula:
+    def _make_possible_form(self, formula: Formula, positive: bool) -> Formula:
         """A condition on possible and certain facts that holds if a formula may have a value in some state."""
         match formula:
             case Temporal():
-                return self._possible_temporal(formula, positive)
+                return self._make_possible_temporal(formula, positive)
             case Atom() if formula.predicate in self._action_predicates and not positive:
                 return TRUE  # another step may be executed
             case Compare() if self._is_constant(formula):
                 return formula if positive else Not(formula)
             case Atom() | Compare():
-                return self.possible_certain.possible_condition(formula, positive)
+                return self.possible_certain.make_possible_condition(formula, positive)
             case _:
-                return push_negation(formula, positive, self._possible_form)
+                return push_negation(formula, positive, self._make_possible_form)
 
-    def _possible_temporal(self, formula: Temporal, positive: bool) -> Formula:
+    def _make_possible_temporal(self, formula: Temporal, positive: bool) -> Formula:
         if formula.operator not in PAST_OPERATORS:
             return TRUE
         operator = past_operator(formula)
@@ -183,7 +187,7 @@ class Relaxation:
             case "weak-yesterday" | "yesterday" if positive == (operator == "weak-yesterday"):
                 return TRUE  # at the first letter
             case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
-                return self._possible_form(formula.operands[-1], positive)
+                return self._make_possible_form(formula.operands[-1], positive)
             case _:
                 assert_never(operator)
 
@@ -229,44 +233,46 @@ class Relaxation:
         effects = [effect for action in self.task.actions.values() for effect in self._relax_effects(action)]
         changed = True
         while changed:
-            changed = self._derive()
+            changed = self._derive_facts()
             for effect in effects:
                 changed |= effect.apply(self)
-        self._derive()
+        self._derive_facts()
         for (kind, name), predicate in self.engine.action_predicates.items():
             action = self.task.actions[name]
-            matches = self.find_matches(_conditions(action, kind), self._widen(action.parameters))
+            matches = self.find_matches(_join_conditions(action, kind), self._widen_domains(action.parameters))
             self._facts[predicate].update([self.task.encode(objects) for objects in matches])
 
-    def _widen(self, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
+    def _widen_domains(self, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
         """The parameters of an action, with any object in their domains if types are lenient."""
         if self._all_objects_domain is None:
             return tuple(parameters)
         return tuple([v._replace(domain=self._all_objects_domain) for v in parameters])
 
     def _relax_effects(self, action: Action) -> Iterator[_RelaxedEffect]:
-        parameters = self._widen(action.parameters)
+        parameters = self._widen_domains(action.parameters)
         for kind, snap in (("start", action.start), ("end", action.end)):
             effects = snap.effects if snap is not None else ()
             unconditional = [e for e in effects if e.condition is TRUE and e.at_start is TRUE and not e.choices]
             for effect in effects:
-                condition = And((*_conditions(action, kind).parts, effect.condition, effect.at_start))
+                condition = And((*_join_conditions(action, kind).parts, effect.condition, effect.at_start))
                 variables = (*parameters, *effect.variables)
                 yield _RelaxedEffect(self.task, condition, variables, effect, unconditional)
 
     def find_matches(self, condition: Formula, variables: tuple[Variable, ...]) -> list[Objects]:
         """All bindings for which a condition may hold."""
-        if self._is_over():
+        if self._should_give_up():
             raise LimitReached(LimitKind.QUESTION)
         key = (id(condition), "all")
-        return self._run_all(self._compile(key, condition, lambda: self._possible_form(condition, True), variables))
+        return self._run_full_search(
+            self._compile(key, condition, lambda: self._make_possible_form(condition, True), variables)
+        )
 
-    def _run_all(self, search: Search) -> list[Objects]:
-        matches = _LimitedMatches(self._is_over, self._max_matches)
+    def _run_full_search(self, search: Search) -> list[Objects]:
+        matches = _LimitedMatches(self._should_give_up, self._max_matches)
         search(self._facts, self._fluents, matches)
         return matches
 
-    def _derive(self) -> bool:
+    def _derive_facts(self) -> bool:
         """Compute the least fixpoints of derived facts that may be true, or are never false; whether facts are new."""
         for predicate in self._derived:
             self._facts[predicate + self._size].clear()
@@ -283,17 +289,17 @@ class Relaxation:
     def _apply_axiom(self, axiom: Axiom, *, may_be_true: bool) -> bool:
         def make_condition() -> Formula:
             if may_be_true:
-                return self._possible_form(axiom.body, True)
-            return Not(self._possible_form(axiom.body, False))
+                return self._make_possible_form(axiom.body, True)
+            return Not(self._make_possible_form(axiom.body, False))
 
         search = self._compile((id(axiom), may_be_true), axiom.body, make_condition, axiom.parameters)
         facts = self._facts[axiom.predicate if may_be_true else axiom.predicate + self._size]
         count = len(facts)
-        facts.update([self.task.encode(objects) for objects in self._run_all(search)])
+        facts.update([self.task.encode(objects) for objects in self._run_full_search(search)])
         return len(facts) != count
 
 
-def _conditions(action: Action, kind: str) -> And:
+def _join_conditions(action: Action, kind: str) -> And:
     """The conditions for an action to start (``start``), or to run to its end, each of which holds at some time."""
     parts = list(action.start.condition)
     if kind != "start" and action.end is not None:

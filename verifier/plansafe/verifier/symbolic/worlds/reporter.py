@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.reporting.confirmation import Confirmer
-from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, unjudged
+from plansafe.verifier.reporting.report import Finding, Headline, Report, VerdictBasis, Worlds, make_unchecked_report
 from plansafe.verifier.reporting.worlds import Completion, ShownWorld, Witness
 from plansafe.verifier.symbolic.worlds.world_replay import report_in_world
 
@@ -27,7 +27,10 @@ class EngineContradiction(Exception):
 
 
 class FailingWorld(NamedTuple):
-    """A world in which something fails, with the report on it. ``about`` as in :class:`Witness`."""
+    """A world in which something fails, with the report on it.
+
+    ``about`` says what fails: ``executable``, ``goal``, ``safe``, or the name of a rule.
+    """
 
     about: str
     world: Completion
@@ -48,7 +51,7 @@ class WorldsReporter:
     """Collects the failing worlds of one report."""
 
     def __init__(self, case: AuditCase, step_order: tuple[int, ...] = ()) -> None:
-        """``step_order``: the order in which ``resolved`` lists the steps of a plan that allows only this order."""
+        """``step_order``: if the plan allows only one order, the numbers in the text of the steps in ``resolved``."""
         self.compiled, self.plan, self.resolved, self.confirmer, self.deadline = case
         self.step_order = step_order
         self.task = self.compiled.task
@@ -57,12 +60,12 @@ class WorldsReporter:
     def replay(self, world: Completion) -> Report:
         """The report on one world, confirmed by the kernel. Raises :class:`EngineContradiction`."""
         report = report_in_world(self.compiled, self.plan, self.resolved, world)
-        report, contradiction = self.confirmer.confirm_world(self.plan, report, self.with_text_numbers(world))
+        report, contradiction = self.confirmer.confirm_world(self.plan, report, self.with_steps_as_written(world))
         if contradiction:
             raise EngineContradiction(contradiction)
         return report
 
-    def with_text_numbers(self, world: Completion) -> Completion:
+    def with_steps_as_written(self, world: Completion) -> Completion:
         """The world with the steps numbered as in the plan's text."""
         if not self.step_order:
             return world
@@ -77,12 +80,15 @@ class WorldsReporter:
         fails = {
             "executable": report.executable is not Worlds.ALL,
             "goal": report.goal is not Worlds.ALL,
-            # The explicit engine may be undecided about a temporal rule where the definition, and the circuit, is not.
+            # UNKNOWN also counts: the explicit engine may not decide a temporal rule that the circuit decides.
             "safe": report.safe is not Worlds.ALL,
         }
         rule_fails = any([c.name == about and c.status in ("violated", "undecided") for c in report.rules])
         if not fails.get(about, rule_fails):
-            raise EngineContradiction(f"in a world where `{about}` should fail it does not")
+            message = (
+                f"the encoding says that `{about}` fails in this world, but the explicit engine does not confirm it"
+            )
+            raise EngineContradiction(message)
         self.failing_worlds.append(FailingWorld(about, world, report))
 
     def is_violated_in_failing_world(self, rule: str) -> bool:
@@ -94,20 +100,23 @@ class WorldsReporter:
         """The witness for a failing world; ``replayed`` is ``None`` if the report on it has no finding."""
         findings = failing.report.findings
         replayed = all([finding.replayed for finding in findings]) if findings else None
-        return Witness(failing.about, description, replayed, self.with_text_numbers(failing.world))
+        return Witness(failing.about, description, replayed, self.with_steps_as_written(failing.world))
 
     def collect_findings(self) -> list[tuple[int, Finding]]:
         """The distinct findings of all failing worlds, each with the index of the first world that has it."""
-        first: dict[tuple[object, ...], tuple[int, Finding]] = {}
+        first_findings: dict[tuple[object, ...], tuple[int, Finding]] = {}
         for index, failing in enumerate(self.failing_worlds):
             for finding in failing.report.findings:
                 key = (finding.code, finding.rule, finding.binding, finding.step, finding.at_end)
-                if key not in first and len(first) < self.compiled.options.max_findings:
-                    first[key] = index, finding
-        return list(first.values())
+                if key not in first_findings and len(first_findings) < self.compiled.options.max_findings:
+                    first_findings[key] = index, finding
+        return list(first_findings.values())
 
     def merge_verdict_bases(self, base: Report) -> VerdictBasis:
-        """The basis of the verdict; each count of what did not decide is the maximum over the replayed worlds."""
+        """The criteria of the verdict, with the numbers of violations that did not decide it.
+
+        These numbers are maxima over the replayed worlds.
+        """
         bases = [*[failing.report.verdict_basis for failing in self.failing_worlds], base.verdict_basis]
         uses = sorted([use for basis in bases for use in basis.exempted], key=lambda use: use.times)
         most_used = {use.exemption: use for use in uses}
@@ -122,7 +131,7 @@ class WorldsReporter:
     # -- reports without a verdict ------------------------------------------------------------------------------------
 
     def report_no_world(self) -> Report:
-        """Report that the description contradicts itself."""
+        """Report that no world exists: the statements about unknown facts contradict each other."""
         unknowns = self.task.unknowns
         label = Label(self.compiled.problem.name, Span(0, 1), "this problem")
         if unknowns is not None and isinstance(unknowns.node, list):
@@ -130,7 +139,8 @@ class WorldsReporter:
 
             label = self.compiled.context.label(Place(unknowns.node), "open")
         message = "the statements about unknown facts contradict each other: no possible world satisfies them all"
-        help = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
+        causes = "an `or` or `oneof` without a possible alternative, an empty interval, or an invariant that S0 breaks"
+        help = f"look for {causes}"
         return self.report_without_verdict(Diagnostic(SC.NO_WORLD, message, (label,), help=help))
 
     def report_unsupported(self, reason: str, help: str) -> Report:
@@ -148,4 +158,4 @@ class WorldsReporter:
     def report_without_verdict(self, diagnostic: Diagnostic, headline: Headline | None = None) -> Report:
         """A report that has diagnostics and no verdict."""
         diagnostics = (*self.compiled.diagnostics, diagnostic)
-        return unjudged(self.plan.name, *diagnostics, headline=headline, steps=len(self.resolved.steps))
+        return make_unchecked_report(self.plan.name, *diagnostics, headline=headline, steps=len(self.resolved.steps))

@@ -48,18 +48,21 @@ class InstanceCollector:
 
 
 class StateRule:
-    """A part that every state must satisfy, or the final state if ``final``."""
+    """A part of a rule that every state must satisfy, or only the final state (``is_final``).
+
+    ``candidates`` are the instances whose value may have changed since the last check.
+    """
 
     def __init__(self, number: int, part: RulePart, compiler: FormulaCompiler) -> None:
         self.number = number
-        self.final = part.mode == "end"
+        self.is_final = part.mode == "end"
         possible_certain = compiler.possible_certain
         emitter = possible_certain.emitter
         self.slots = [v.slot for v in part.parameters]
-        violation = possible_certain.possible_condition(part.body, False, keep_comparisons=True)
+        violation = possible_certain.make_possible_condition(part.body, False, keep_comparisons=True)
         self.search = compile_extension(emitter, violation, True, part.parameters)
-        self.false = compiler.compile_false(part.body)
-        self.true = compiler.compile_true(part.body) if compiler.reads_numbers(part.body) else None
+        self.evaluate_false = compiler.compile_false(part.body)
+        self.evaluate_true = compiler.compile_true(part.body) if compiler.reads_numbers(part.body) else None
         self.candidates: list[Objects] = []
         self._last_values: dict[Objects, tuple[Literal, Literal]] = {}
         self._all_candidates: dict[Objects, None] = {}
@@ -67,8 +70,8 @@ class StateRule:
         """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
         self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
 
-    def note_initial_violations(self, state: SymbolicState) -> None:
-        """Note the violations of S0, before it is checked."""
+    def store_initial_violations(self, state: SymbolicState) -> None:
+        """Store the violations of S0 as pre-existing, before S0 is checked."""
         for objects in dict.fromkeys(self.candidates):
             false = self._evaluate(state, objects)[1]
             if false != FALSE:
@@ -77,38 +80,45 @@ class StateRule:
 
     def update_pre_existing(self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]) -> None:
         """Update the pre-existing violations before a letter is checked; readers of changes become candidates."""
-        touched: set[Objects] = set()
+        affected: set[Objects] = set()
         for predicate, code, differs in changes:
             readers: set[Objects] = set()
             self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._pre_existing[objects] = circuit.both(self._pre_existing[objects], differs ^ 1)
-            touched |= readers
-        for objects in touched:
+            affected |= readers
+        for objects in affected:
             self._pre_existing[objects] = circuit.both(self._pre_existing[objects], self._evaluate(state, objects)[1])
-        self.candidates += sorted(touched)
+        self.candidates += sorted(affected)
 
     def check(
         self, state: SymbolicState, letter: int, exists: Literal, is_last: Literal, collector: InstanceCollector
     ) -> None:
-        """Check the candidates at a letter that exists, and is the last, in these worlds."""
-        if self.final:
+        """Check the candidates at a letter.
+
+        The letter exists in the worlds of ``exists``, and is the last one in the worlds of ``is_last``.
+        """
+        if self.is_final:
             self._all_candidates.update(dict.fromkeys(self.candidates))
             self.candidates.clear()
             if is_last != FALSE:
                 for objects in self._all_candidates:
-                    collector.add(self.number, objects, letter, is_last, *self._count(state, objects, collector))
+                    collector.add(
+                        self.number, objects, letter, is_last, *self._evaluate_counted(state, objects, collector)
+                    )
             return
         for objects in dict.fromkeys(self.candidates):
-            values = self._count(state, objects, collector)
+            values = self._evaluate_counted(state, objects, collector)
             # An earlier letter exists wherever this one does: the same literals add nothing.
             if self._last_values.get(objects) != values:
                 self._last_values[objects] = values
                 collector.add(self.number, objects, letter, exists, *values)
         self.candidates.clear()
 
-    def _count(self, state: SymbolicState, objects: Objects, collector: InstanceCollector) -> tuple[Literal, Literal]:
-        """The value of an instance, true also where its violation is pre-existing and does not count."""
+    def _evaluate_counted(
+        self, state: SymbolicState, objects: Objects, collector: InstanceCollector
+    ) -> tuple[Literal, Literal]:
+        """The worlds in which an instance is true, and false. A violation that does not count is true."""
         true, false = self._evaluate(state, objects)
         pre_existing = self._pre_existing.get(objects, FALSE)
         if not collector.only_introduced or pre_existing == FALSE:
@@ -117,8 +127,8 @@ class StateRule:
 
     def _evaluate(self, state: SymbolicState, objects: Objects) -> tuple[Literal, Literal]:
         binding: Binding = dict(zip(self.slots, objects, strict=True))
-        false = self.false(state, binding)
-        return (false ^ 1 if self.true is None else self.true(state, binding)), false
+        false = self.evaluate_false(state, binding)
+        return (false ^ 1 if self.evaluate_true is None else self.evaluate_true(state, binding)), false
 
 
 class StepRule:
@@ -130,15 +140,21 @@ class StepRule:
         self.after = part.after
         self.match = compile_step_matcher(compiler.task, part.step, part.parameters)
         guard: Formula = part.guard if part.guard is not None else ALWAYS
-        bound = {-1 - argument for argument in step_atom(part.step).arguments if argument < 0}
+        bound = {-1 - argument for argument in find_step_atom(part.step).arguments if argument < 0}
         self.slots = [v.slot for v in part.parameters]
-        self.unbound = [v for v in part.parameters if v.slot not in bound]
+        self.unbound_parameters = [v for v in part.parameters if v.slot not in bound]
         possible_certain = compiler.possible_certain
-        possible = possible_certain.possible_condition(guard if part.after else And((guard, Not(part.body))))
+        possible = possible_certain.make_possible_condition(guard if part.after else And((guard, Not(part.body))))
         self.bound_slots = sorted(possible_certain.emitter.free_slots(possible) & bound)
-        self.search = possible_certain.compile_search(possible, self.unbound, self.bound_slots)
-        self.guard_true, self.guard_false = compiler.compile_true(guard), compiler.compile_false(guard)
-        self.body_true, self.body_false = compiler.compile_true(part.body), compiler.compile_false(part.body)
+        self.search = possible_certain.compile_search(possible, self.unbound_parameters, self.bound_slots)
+        self.evaluate_guard_true, self.evaluate_guard_false = (
+            compiler.compile_true(guard),
+            compiler.compile_false(guard),
+        )
+        self.evaluate_body_true, self.evaluate_body_false = (
+            compiler.compile_true(part.body),
+            compiler.compile_false(part.body),
+        )
         self._open_checks: list[tuple[Binding, Literal, Literal]] = []
 
     def check_before(
@@ -151,8 +167,8 @@ class StepRule:
         candidates: list[Objects] = []
         self.search(state.facts, (), candidates, *[binding[slot] for slot in self.bound_slots])
         for objects in dict.fromkeys(candidates):
-            full_binding = {**binding, **bind(self.unbound, objects)}
-            guard = self.guard_true(state, full_binding), self.guard_false(state, full_binding)
+            full_binding = {**binding, **bind(self.unbound_parameters, objects)}
+            guard = self.evaluate_guard_true(state, full_binding), self.evaluate_guard_false(state, full_binding)
             if self.after:
                 self._open_checks.append((full_binding, *guard))
             else:
@@ -175,12 +191,12 @@ class StepRule:
         collector: InstanceCollector,
     ) -> None:
         circuit = collector.circuit
-        true = circuit.either(guard_false, self.body_true(state, binding))
-        false = circuit.both(guard_true, self.body_false(state, binding))
+        true = circuit.either(guard_false, self.evaluate_body_true(state, binding))
+        false = circuit.both(guard_true, self.evaluate_body_false(state, binding))
         collector.add(self.number, tuple([binding[slot] for slot in self.slots]), letter, exists, true, false)
 
 
-def step_atom(step: Formula) -> Atom:
+def find_step_atom(step: Formula) -> Atom:
     """The atom of a step pattern, which is below ``exists`` if some of its arguments may be any object."""
     atom = step.body if isinstance(step, Quantified) else step
     assert isinstance(atom, Atom)
@@ -191,7 +207,7 @@ def compile_step_matcher(
     task: Task, step: Formula, parameters: Sequence[Variable]
 ) -> Callable[[Objects], Binding | None]:
     """A function that matches a step pattern with the objects of a step, and returns the binding of the parameters."""
-    arguments = step_atom(step).arguments
+    arguments = find_step_atom(step).arguments
     domains = {v.slot: task.domain_sets[v.domain] for v in parameters}
 
     def match(objects: Objects) -> Binding | None:

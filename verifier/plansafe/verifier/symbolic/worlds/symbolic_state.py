@@ -66,7 +66,7 @@ class SymbolicState:
         self.quantities = quantities
 
     @classmethod
-    def empty(cls, task: Task) -> SymbolicState:
+    def make_empty(cls, task: Task) -> SymbolicState:
         """The state in which no fact holds and no fluent is defined, in any world."""
         size = len(task.predicates)
         return cls(size, [set() for _ in range(2 * size)], [{} for _ in range(size)], [{} for _ in task.functions])
@@ -103,7 +103,7 @@ class SymbolicState:
             facts[predicate].discard(code)
             facts[self.size + predicate].discard(code)
 
-    def quantity(self, function: int, code: int) -> Quantity:
+    def get_quantity(self, function: int, code: int) -> Quantity:
         """The value of a fluent."""
         return self.quantities[function].get(code, UNDEFINED)
 
@@ -131,7 +131,9 @@ class PossibleCertain:
         self.task = task._replace(predicates=[*task.predicates, *task.predicates], static=[*static, *static])
         self.emitter = Emitter(self.task)
 
-    def possible_condition(self, formula: Formula, positive: bool = True, *, keep_comparisons: bool = False) -> Formula:
+    def make_possible_condition(
+        self, formula: Formula, positive: bool = True, *, keep_comparisons: bool = False
+    ) -> Formula:
         """A condition over both kinds of predicates that holds wherever ``formula`` may have the value ``positive``.
 
         Comparisons become true, because numbers are left to the exact evaluation. ``keep_comparisons`` keeps them for
@@ -145,7 +147,7 @@ class PossibleCertain:
             case Temporal():
                 return ALWAYS  # it may have any value
             case _:
-                condition = partial(self.possible_condition, keep_comparisons=keep_comparisons)
+                condition = partial(self.make_possible_condition, keep_comparisons=keep_comparisons)
                 return push_negation(formula, positive, condition)
 
     def compile_search(self, formula: Formula, variables: Sequence[Variable], bound: Sequence[int]) -> Search:

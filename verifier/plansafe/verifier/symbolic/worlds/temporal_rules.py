@@ -29,7 +29,7 @@ from plansafe.verifier.symbolic.worlds.state_rules import (
     InstanceCollector,
     Objects,
     compile_step_matcher,
-    step_atom,
+    find_step_atom,
 )
 from plansafe.verifier.symbolic.worlds.symbolic_state import SymbolicState
 from plansafe.verifier.symbolic.worlds.trace import SymbolicTrace
@@ -39,12 +39,13 @@ from plansafe.verifier.symbolic.worlds.truth_vectors import (
     TruthVectors,
     expand_operators,
     find_bound_letters,
-    shift_depth,
+    find_shift_depth,
 )
 
 RESPONSES = ("sometime-after", "always-within")
+"""Operators that require a response to a trigger."""
 MAX_INSTANCES = 50_000
-"""A rule with at most this number of instances keeps all of them."""
+"""Maximum number of instances of a rule that keeps all of them."""
 ActionFact = tuple[int, int]
 
 
@@ -76,18 +77,18 @@ class TemporalRule:
         self._index = InstanceIndex(
             [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
-        violation = possible_certain.possible_condition(_static_condition(self.formula), False)
+        violation = possible_certain.make_possible_condition(_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
         self._step_predicate, self._match = -1, None
         if part.mode == "each":
             assert part.step is not None
-            self._step_predicate = step_atom(part.step).predicate
+            self._step_predicate = find_step_atom(part.step).predicate
             self._match = compile_step_matcher(self.task, part.step, part.parameters)
         self.instances: dict[Objects, list[LeafHistory]] = {}
         self._matched_letters: dict[Objects, list[int]] = {}
         self._read_changes: dict[Objects, list[tuple[int, Literal]]] = {}
         """The letters at which a fact or fluent that an instance reads changes, with the worlds."""
-        self._depth = shift_depth(self.formula)
+        self._depth = find_shift_depth(self.formula)
         self._bound_letters = find_bound_letters(self.formula)
 
     # -- instances ----------------------------------------------------------------------------------------------------
@@ -158,19 +159,19 @@ class TemporalRule:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             self.instances[objects] = [[(0, *_evaluate(leaf, state, binding))] for leaf in self._leaf_functions]
 
-    def read(self, state: SymbolicState, letter: int, changes: Iterable[FactChange]) -> None:
-        """Read a letter after these changes."""
-        touched: set[Objects] = set()
+    def read_letter(self, state: SymbolicState, letter: int, changes: Iterable[FactChange]) -> None:
+        """Store the values of the leaves at a letter, for the instances that read one of the changes before it."""
+        affected: set[Objects] = set()
         for predicate, code, differs in changes:
             if differs == FALSE:
-                self._index.add_readers(predicate, code, touched)
+                self._index.add_readers(predicate, code, affected)
                 continue
             readers: set[Objects] = set()
             self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._read_changes.setdefault(objects, []).append((letter, differs))
-            touched |= readers
-        for objects in touched:
+            affected |= readers
+        for objects in affected:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             for leaf, history in zip(self._leaf_functions, self.instances[objects], strict=True):
                 values = _evaluate(leaf, state, binding)
@@ -183,7 +184,7 @@ class TemporalRule:
         self, circuit: Circuit, alive: Sequence[Literal], end_letters: Sequence[int], collector: InstanceCollector
     ) -> None:
         """Check every instance. ``end_letters``: the letters at which ``alive`` changes."""
-        checked: dict[object, list[tuple[int, Literal, Literal]]] = {}
+        values_by_key: dict[object, list[tuple[int, Literal, Literal]]] = {}
         for objects, histories in self.instances.items():
             matched = self._matched_letters.get(objects)
             read_changes = self._read_changes.get(objects, []) if collector.only_introduced else None
@@ -192,9 +193,9 @@ class TemporalRule:
                 None if matched is None else tuple(matched),
                 None if read_changes is None else tuple(read_changes),
             )
-            if key not in checked:
-                checked[key] = self._check_instance(circuit, alive, end_letters, histories, matched, read_changes)
-            for letter, violated, undecided in checked[key]:
+            if key not in values_by_key:
+                values_by_key[key] = self._check_instance(circuit, alive, end_letters, histories, matched, read_changes)
+            for letter, violated, undecided in values_by_key[key]:
                 if violated != FALSE:
                     collector.violations.append(InstanceLiteral(self.number, objects, letter, violated))
                 if undecided != FALSE:

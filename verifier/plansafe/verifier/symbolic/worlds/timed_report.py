@@ -51,9 +51,9 @@ class TimedReporter(OpenPartsReporter):
         if self.durations:
             return self._audit_durations(close_task(self.compiled, world), world)
         report = self.report_until_failure(world)
-        findings = {_finding_key(finding) for finding in report.findings}
+        findings = {_make_finding_key(finding) for finding in report.findings}
         self.common_findings = findings if self.common_findings is None else self.common_findings & findings
-        return _single_world_verdict(report, world)
+        return _make_single_world_verdict(report, world)
 
     def _audit_durations(self, compiled: CompiledTask, world: Completion) -> WorldsVerdict:
         from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - 50 ms
@@ -63,14 +63,14 @@ class TimedReporter(OpenPartsReporter):
         timed = [step._replace(resolved=ground) for step, ground in zip(self.resolved.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, self.durations, self.deadline, self.resolved.text.decimals)
 
-        def complete(durations_only: Completion | None) -> Completion | None:
+        def add_durations(durations_only: Completion | None) -> Completion | None:
             return None if durations_only is None else world._replace(durations=durations_only.durations)
 
         witnesses = [(rule, world._replace(durations=w.durations)) for rule, w in verdict.rule_witnesses]
         return verdict._replace(
-            inexecutable_world=complete(verdict.inexecutable_world),
-            unmet_goal_world=complete(verdict.unmet_goal_world),
-            unsafe_world=complete(verdict.unsafe_world),
+            inexecutable_world=add_durations(verdict.inexecutable_world),
+            unmet_goal_world=add_durations(verdict.unmet_goal_world),
+            unsafe_world=add_durations(verdict.unsafe_world),
             rule_witnesses=tuple(witnesses),
         )
 
@@ -85,7 +85,7 @@ class TimedReporter(OpenPartsReporter):
     def decide_finding(self, finding: Finding) -> Worlds:
         """The share of worlds that have a finding. If a property holds in some world, that world lacks the finding."""
         if self.common_findings is not None:
-            return Worlds.ALL if _finding_key(finding) in self.common_findings else Worlds.SOME
+            return Worlds.ALL if _make_finding_key(finding) in self.common_findings else Worlds.SOME
         match finding.finding_class:
             case FindingClass.UNMET_GOAL:
                 return Worlds.ALL if self.verdict.goal is Worlds.NONE else Worlds.SOME
@@ -104,11 +104,11 @@ def audit_each_world(
     limits: dict[str, None] = {}
     if open_parts.open_numbers:
         limits["numbers are open in a plan with times: only one value each could be tried"] = None
-    for facts in () if open_parts.open_numbers else open_parts.completions():
+    for facts in () if open_parts.open_numbers else open_parts.iterate_completions():
         if facts is None:
             limits["the solver gave up"] = None
             break
-        for outcomes in open_parts.outcomes():
+        for outcomes in open_parts.iterate_outcomes():
             if len(verdicts) == MAX_WORLDS:
                 limits[f"there are more than {MAX_WORLDS:,} worlds to replay one by one"] = None
                 break
@@ -128,29 +128,29 @@ def audit_each_world(
         _merge_values({verdict.executable for verdict in verdicts}, bool(limits)),
         _merge_values({verdict.goal for verdict in verdicts}, bool(limits)),
         _merge_values({verdict.safe for verdict in verdicts}, bool(limits)),
-        _first_world([verdict.inexecutable_world for verdict in verdicts]),
-        _first_world([verdict.unmet_goal_world for verdict in verdicts]),
-        _first_world([verdict.unsafe_world for verdict in verdicts]),
+        _find_first_world([verdict.inexecutable_world for verdict in verdicts]),
+        _find_first_world([verdict.unmet_goal_world for verdict in verdicts]),
+        _find_first_world([verdict.unsafe_world for verdict in verdicts]),
         tuple(limits),
         mark_undecided(rules) if limits else rules,
         tuple(rule_witnesses.items()),
     )
 
 
-def _first_world(worlds: Sequence[Completion | None]) -> Completion | None:
+def _find_first_world(worlds: Sequence[Completion | None]) -> Completion | None:
     return next((world for world in worlds if world is not None), None)
 
 
-def _merge_values(values: set[Worlds], incomplete: bool) -> Worlds:
+def _merge_values(values: set[Worlds], is_incomplete: bool) -> Worlds:
     """The value over several worlds from the values in each of them."""
     if Worlds.SOME in values or {Worlds.ALL, Worlds.NONE} <= values:
         return Worlds.SOME
-    if incomplete or Worlds.UNKNOWN in values or not values:
+    if is_incomplete or Worlds.UNKNOWN in values or not values:
         return Worlds.UNKNOWN
     return next(iter(values))
 
 
-def _single_world_verdict(report: Report, world: Completion) -> WorldsVerdict:
+def _make_single_world_verdict(report: Report, world: Completion) -> WorldsVerdict:
     """The verdict of the report on a single world."""
     executable, goal = [Worlds.ALL if v is Worlds.ALL else Worlds.NONE for v in (report.executable, report.goal)]
     rules = mark_undecided(report.rules) if report.limits else report.rules
@@ -166,6 +166,6 @@ def _single_world_verdict(report: Report, world: Completion) -> WorldsVerdict:
     )
 
 
-def _finding_key(finding: Finding) -> FindingKey:
+def _make_finding_key(finding: Finding) -> FindingKey:
     """The identity of a finding across worlds: a rule and its binding, at any step, or a step."""
     return finding.finding_class, finding.rule, finding.binding, 0 if finding.rule is not None else finding.step

@@ -52,11 +52,16 @@ class _CompiledAssignment(NamedTuple):
 
 
 class _CompiledEffect(NamedTuple):
-    """``search`` is ``None`` if the effect has no variables of its own; ``fails`` if its condition reads no numbers."""
+    """An effect as functions of a state and a binding of the action's parameters.
+
+    ``slots`` are the effect's own variables, and ``search`` finds their bindings from the values of ``free_slots``; it
+    is ``None`` if there are none. ``fires`` and ``fails`` return the worlds in which the condition is true, and false;
+    ``fails`` is ``None`` if the condition reads no numbers, so that it is never undefined.
+    """
 
     slots: tuple[int, ...]
     search: Search | None
-    free: tuple[int, ...]
+    free_slots: tuple[int, ...]
     fires: LiteralFunction
     fails: LiteralFunction | None
     adds: list[tuple[int, _CodeFunction]]
@@ -84,15 +89,15 @@ class StepEncoder:
     def _compile_effect(self, effect: Effect) -> _CompiledEffect:
         compiler = self.compiler
         slots = tuple([v.slot for v in effect.variables])
-        search, free = None, tuple[int, ...]()
+        search, free_slots = None, tuple[int, ...]()
         if slots:
-            possible = compiler.possible_certain.possible_condition(effect.condition)
-            free = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
-            search = compiler.possible_certain.compile_search(possible, effect.variables, free)
+            possible = compiler.possible_certain.make_possible_condition(effect.condition)
+            free_slots = tuple(sorted(compiler.possible_certain.emitter.free_slots(possible) - set(slots)))
+            search = compiler.possible_certain.compile_search(possible, effect.variables, free_slots)
         return _CompiledEffect(
             slots,
             search,
-            free,
+            free_slots,
             compiler.compile_true(effect.condition),
             compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
             [self._compile_atom(atom) for atom in effect.adds],
@@ -152,7 +157,7 @@ class StepEncoder:
             yield
             return
         candidates: list[tuple[int, ...]] = []
-        effect.search(state.facts, (), candidates, *[binding[slot] for slot in effect.free])
+        effect.search(state.facts, (), candidates, *[binding[slot] for slot in effect.free_slots])
         for objects in dict.fromkeys(candidates):
             binding.update(zip(effect.slots, objects, strict=True))
             yield
@@ -187,7 +192,7 @@ class StepEncoder:
     ) -> tuple[int, int, Quantity]:
         """The new value of a fluent; appends the worlds in which updates conflict or read no value to ``failures``."""
         circuit = self.circuit
-        defined, value = state.quantity(*fluent)
+        defined, value = state.get_quantity(*fluent)
         for number, first in enumerate(updates):
             conflicts = [
                 second for second in updates[number + 1 :] if not _can_combine(first.operator, second.operator)
@@ -279,7 +284,7 @@ def build_trace(
     return SymbolicTrace(start, changes, alive, executed, limit)
 
 
-def end_literals(circuit: Circuit, alive: Sequence[Literal]) -> list[Literal]:
+def encode_trace_ends(circuit: Circuit, alive: Sequence[Literal]) -> list[Literal]:
     """For each letter, the worlds in which the trace ends with it."""
     return [circuit.both(a, b ^ 1) for a, b in zip(alive, [*alive[1:], FALSE], strict=True)]
 
@@ -288,10 +293,10 @@ def _update_derived_facts(
     state: SymbolicState, changes: StateChanges, derived: DerivedFacts
 ) -> list[tuple[int, int, Literal]]:
     """Update the derived facts of a state after these changes; returns the derived facts that changed."""
-    reads_changes = any([predicate in derived.inputs for predicate, _, _ in changes.facts])
+    reads_changes = any([predicate in derived.input_predicates for predicate, _, _ in changes.facts])
     if not reads_changes and not (derived.reads_numbers and changes.quantities):
         return []
-    before = {p: {code: state.get(p, code) for code in state.facts[p]} for p in derived.predicates}
+    before = {p: {code: state.get(p, code) for code in state.facts[p]} for p in derived.derived_predicates}
     derived.update(state)
     derived_changes = []
     for predicate, literals in before.items():

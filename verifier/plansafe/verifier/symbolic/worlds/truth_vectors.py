@@ -1,9 +1,9 @@
 """The values of temporal formulas over a trace in all worlds at once (docs/language.md, section 4).
 
-A *truth vector* has one literal for each segment of the trace: a run of letters in which nothing that the formula reads
-changes. Every operator is the recurrence of its definition, restricted to the worlds in which the next letter exists.
-Three values need two vectors, for true and for false. The vector for false of an operator is the negation of the
-operator, applied to the negations of its operands' vectors for false.
+A *segment* is a sequence of letters during which nothing that the formula reads changes. A *truth vector* has one
+literal for each segment of the trace. Every operator is the recurrence of its definition, restricted to the worlds in
+which the next letter exists. Three values need two vectors, for true and for false. The vector for false of an operator
+follows from the vectors for false of its operands: ``false(op(f)) = not op(not false(f))``.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ EXPANDED_OPERATORS = frozenset(("sometime-after", "sometime-before", "at-most-on
 """Operators that :func:`expand_operators` replaces, or whose premise it negates."""
 
 
-def expand_operators(formula: Formula, short: frozenset[str] = EXPANDED_OPERATORS) -> Formula:
-    """Replace the operators in ``short`` by their definitions, and negate the premise of ``always-within``.
+def expand_operators(formula: Formula, operators: frozenset[str] = EXPANDED_OPERATORS) -> Formula:
+    """Replace the operators in ``operators`` by their definitions, and negate the premise of ``always-within``.
 
     Formulas without temporal operators are not copied.
     """
     if not is_temporal(formula):
         return formula
-    formula = map_children(formula, lambda part: expand_operators(part, short))
-    if not isinstance(formula, Temporal) or formula.operator not in short:
+    formula = map_children(formula, lambda part: expand_operators(part, operators))
+    if not isinstance(formula, Temporal) or formula.operator not in operators:
         return formula
     operands = formula.operands
     match formula.operator:
@@ -64,7 +64,8 @@ def expand_operators(formula: Formula, short: frozenset[str] = EXPANDED_OPERATOR
             before = Temporal("yesterday", (Temporal("once", (operands[1],)),))
             return Temporal("always", (Or((negate(operands[0]), before)),))
         case "at-most-once":
-            # Three letters, one after the other: an undefined value is not two values at one letter.
+            # ``p`` held, ceased, and holds again. ``yesterday`` separates the three letters, so that an undefined value
+            # is not read as true and as false at the same letter.
             held = Temporal("yesterday", (Temporal("once", operands),))
             ceased = Temporal("yesterday", (Temporal("once", (And((negate(operands[0]), held)),)),))
             return Temporal("always", (Or((negate(operands[0]), negate(ceased))),))
@@ -74,14 +75,17 @@ def expand_operators(formula: Formula, short: frozenset[str] = EXPANDED_OPERATOR
             raise AssertionError(f"`{operator}` has no expansion")
 
 
-def shift_depth(formula: Formula) -> int:
+def find_shift_depth(formula: Formula) -> int:
     """The maximum number of letters by which ``next`` and ``yesterday`` shift a part of a formula."""
-    below = max([shift_depth(part) for part in children(formula)], default=0)
+    below = max([find_shift_depth(part) for part in children(formula)], default=0)
     return below + (isinstance(formula, Temporal) and formula.operator in NEIGHBOUR_OPERATORS)
 
 
 def find_bound_letters(formula: Formula) -> set[int] | None:
-    """The letters around bounds; ``None`` if every letter must be a segment."""
+    """The letters next to each bound, which must begin a segment of their own; ``None`` if every letter must.
+
+    The letters from one before a bound to two after it are enough for all comparisons with the bound.
+    """
     letters: set[int] = set()
     for part in subformulas(formula):
         if isinstance(part, Temporal) and part.bounds:
@@ -111,7 +115,7 @@ class TruthVectors:
         self.leaves = leaves
 
     def compute(self, formula: Formula, value: bool) -> TruthVector:
-        """The worlds in which the formula has a value, at each segment."""
+        """At each segment, the worlds in which the formula has the truth value ``value``."""
         match formula:
             case Truth():
                 return [TRUE if formula.value == value else FALSE] * len(self.starts)
@@ -163,17 +167,17 @@ class TruthVectors:
                 shifted = [start, *first[:-1]]
                 return [s if single else f for s, f, single in zip(shifted, first, self.is_single_letter, strict=True)]
             case "next" | "weak-next":
-                return self._next(first, formula.operator == "weak-next")
+                return self._apply_next(first, formula.operator == "weak-next")
             case "sometime":
-                return self._backward(FALSE, lambda k, v: either(first[k], both(self.after[k], v)))
+                return self._apply_backwards(FALSE, lambda k, v: either(first[k], both(self.after[k], v)))
             case "always":
-                return self._backward(TRUE, lambda k, v: both(first[k], either(self.after[k] ^ 1, v)))
+                return self._apply_backwards(TRUE, lambda k, v: both(first[k], either(self.after[k] ^ 1, v)))
             case "until":
-                return self._backward(
+                return self._apply_backwards(
                     FALSE, lambda k, v: either(second[k], circuit.conjunction([first[k], self.after[k], v]))
                 )
             case "release":
-                return self._backward(
+                return self._apply_backwards(
                     TRUE, lambda k, v: both(second[k], circuit.disjunction([first[k], self.after[k] ^ 1, v]))
                 )
             case "at-end" | "within" | "always-within" | "hold-during" | "hold-after":
@@ -184,7 +188,7 @@ class TruthVectors:
             case _:
                 assert_never(formula.operator)
 
-    def _next(self, vector: TruthVector, weak: bool) -> TruthVector:
+    def _apply_next(self, vector: TruthVector, weak: bool) -> TruthVector:
         shifted = [*vector[1:], FALSE]
         next_vector = []
         for k, (same_segment, next_segment) in enumerate(zip(vector, shifted, strict=True)):
@@ -193,7 +197,7 @@ class TruthVectors:
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
         return next_vector
 
-    def _backward(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
+    def _apply_backwards(self, end: Literal, step: Callable[[int, Literal], Literal]) -> TruthVector:
         """The vector of a recurrence from the last segment to the first, with the value ``end`` after the trace."""
         vector: TruthVector = []
         for k in range(len(self.starts) - 1, -1, -1):
@@ -209,23 +213,26 @@ class TruthVectors:
         circuit = self.circuit
         match operator:
             case "at-end":
-                return self._at_end(first)
+                return self._apply_at_end(first)
             case "within":
                 early = [k for k, start in enumerate(self.starts) if start <= bounds[0]]
                 return circuit.disjunction([circuit.both(self.alive[k], first[k]) for k in early])
             case "always-within":
-                return self._always_within(first, second, floor(bounds[0]))
+                return self._apply_always_within(first, second, floor(bounds[0]))
             case "hold-during" | "hold-after":
-                return self._hold(bounds, first)
+                return self._apply_hold(bounds, first)
             case _:
                 assert_never(operator)
 
-    def _at_end(self, vector: TruthVector) -> Literal:
+    def _apply_at_end(self, vector: TruthVector) -> Literal:
         ends = [self.circuit.both(a, b ^ 1) for a, b in zip(self.alive, self.after, strict=True)]
         return self.circuit.disjunction([self.circuit.both(e, v) for e, v in zip(ends, vector, strict=True)])
 
-    def _always_within(self, no_premise: TruthVector, response: TruthVector, steps: int) -> Literal:
-        """Every segment has a single letter here."""
+    def _apply_always_within(self, no_premise: TruthVector, response: TruthVector, steps: int) -> Literal:
+        """The worlds that satisfy ``always-within``, from the negated premise. Every segment must have a single letter.
+
+        ``steps``: the maximum number of letters from a premise to its response.
+        """
         circuit = self.circuit
         responses = [circuit.both(a, r) for a, r in zip(self.alive, response, strict=True)]
         return circuit.conjunction(
@@ -236,20 +243,22 @@ class TruthVectors:
             ]
         )
 
-    def _hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
+    def _apply_hold(self, bounds: Sequence[Number], vector: TruthVector) -> Literal:
         """``hold-during`` (two bounds) and ``hold-after`` (one bound). A bound begins a segment of one letter."""
         circuit = self.circuit
         inside = [k for k, start in enumerate(self.starts) if start > bounds[0]]
         if not inside:
-            return self._at_end(vector)
+            return self._apply_at_end(vector)
         first = inside[0]
         if len(bounds) == 2:
             inside = [k for k in inside if self.starts[k] < bounds[1]]
         parts = [circuit.either(self.alive[k] ^ 1, vector[k]) for k in inside]
-        if floor(bounds[0]) >= 0:
+        if (
+            floor(bounds[0]) >= 0
+        ):  # the last letter up to the bound is also in the interval: its state holds at the bound
             parts.append(vector[first - 1])
         holds = circuit.conjunction(parts)
-        # If the trace ends before, the formula must hold in the final state.
+        # If the trace ends before the interval, the formula must hold in the final state.
         ended = [circuit.conjunction([self.alive[k], self.after[k] ^ 1, vector[k]]) for k in range(first)]
         return circuit.choose(self.alive[first], holds, circuit.disjunction(ended))
 

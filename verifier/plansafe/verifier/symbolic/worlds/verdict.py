@@ -41,29 +41,32 @@ class WorldsVerdict(NamedTuple):
         return [(about, world) for about, world in worlds if world is not None]
 
 
-def choose_headline(verdict: WorldsVerdict, checked: bool) -> Headline:
-    """The first headline that applies (docs/worlds.md, section 2). ``checked``: some rule had an instance."""
+def choose_headline(verdict: WorldsVerdict, has_instances: bool) -> Headline:
+    """Choose the first headline that applies (docs/worlds.md, section 2).
+
+    ``has_instances``: some rule that can decide the verdict has an instance.
+    """
     if verdict.inexecutable_world is not None or verdict.unmet_goal_world is not None:
         return Headline.INVALID
     if verdict.unsafe_world is not None:
         return Headline.UNSAFE
     if Worlds.UNKNOWN in (verdict.executable, verdict.goal, verdict.safe):
         return Headline.UNKNOWN
-    return Headline.SAFE if checked else Headline.VALID
+    return Headline.SAFE if has_instances else Headline.VALID
 
 
 def merge_rule_counts(counts_by_world: Iterable[RuleCounts]) -> RuleCounts:
     """Merge the rule counts of several worlds; worlds with empty counts are skipped."""
-    merged: RuleCounts = ()
+    merged_counts: RuleCounts = ()
     for counts in counts_by_world:
-        if merged and counts:
-            merged = tuple([_merge(*pair) for pair in zip(merged, counts, strict=True)])
+        if merged_counts and counts:
+            merged_counts = tuple([_merge_counts(*pair) for pair in zip(merged_counts, counts, strict=True)])
         else:
-            merged = merged or counts
-    return merged
+            merged_counts = merged_counts or counts
+    return merged_counts
 
 
-def _merge(a: RuleCount, b: RuleCount) -> RuleCount:
+def _merge_counts(a: RuleCount, b: RuleCount) -> RuleCount:
     return a._replace(
         instances=max(a.instances, b.instances),
         triggered=max(a.triggered, b.triggered),

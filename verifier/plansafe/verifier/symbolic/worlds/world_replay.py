@@ -88,13 +88,15 @@ def _resolve_snap(snap: Snap, step: int, world: Completion) -> Snap:
     for effect in snap.effects:
         if effect.choices:
             # An effect that does not happen stays: the step reads its condition.
-            chosen = [_condition_of(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices]
+            chosen = [
+                _make_choice_condition(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices
+            ]
             effect = effect._replace(condition=And((*chosen, effect.condition)), choices=())
         effects.append(effect)
     return snap._replace(effects=tuple(effects))
 
 
-def _condition_of(choice: Choice, outcomes: OneofOutcomes) -> Formula:
+def _make_choice_condition(choice: Choice, outcomes: OneofOutcomes) -> Formula:
     """A condition on the variables around a ``oneof``: their binding takes the alternative of this choice."""
     is_usual = outcomes.usual == choice.alternative
     exceptions = [
