@@ -120,7 +120,7 @@ class LintProblem:
             return True
         try:
             if part.mode == "whole":
-                return self._letters_are_open or bool(self._instances(relaxation, part, False, only_one=True))
+                return self._letters_are_open or bool(self._find_instances(relaxation, part, False, only_one=True))
             return bool(relaxation.find_bindings(self._violation_condition(part), part.parameters))
         except LimitReached:
             return True
@@ -136,7 +136,7 @@ class LintProblem:
             self._violation_conditions[id(part)] = violation_condition(part, Not(part.body)), part
         return self._violation_conditions[id(part)][0]
 
-    def _instances(
+    def _find_instances(
         self, relaxation: Relaxation, part: RulePart, positive: bool, only_one: bool = False
     ) -> list[tuple[int, ...]]:
         return possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
@@ -161,15 +161,15 @@ class LintProblem:
         for part in parts:
             try:
                 if part.mode == "whole":
-                    instances = self._instances(relaxation, part, False)
+                    instances = self._find_instances(relaxation, part, False)
                 else:
                     condition = self._violation_condition(part)
                     instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
             except LimitReached:
                 return not_found
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
-            for objects in _spread(instances):
-                seconds = self.budget.limited(INSTANCE_S)
+            for objects in _choose_spread_instances(instances):
+                seconds = self.budget.limit_seconds(INSTANCE_S)
                 planning = find_violating_plan(self.checker, part, objects, seconds, satisfied)
                 if planning.status is PlanningStatus.SOLVED:
                     return planning
@@ -201,7 +201,7 @@ class LintProblem:
 
     def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
         """Whether a planner finds a plan that satisfies these rules."""
-        seconds = self.budget.limited(PLAN_S)
+        seconds = self.budget.limit_seconds(PLAN_S)
         planning = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
         return _BY_STATUS.get(planning.status, UNDECIDED)
 
@@ -229,7 +229,7 @@ class LintProblem:
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
             if self._letters_are_open:
                 return False
-            return len(self._instances(relaxation, part, True)) < instance_count(self.task, part)
+            return len(self._find_instances(relaxation, part, True)) < instance_count(self.task, part)
         except LimitReached:
             return False
 
@@ -238,7 +238,7 @@ class LintProblem:
     def exploration(self) -> Exploration:
         """The result of a bounded search that monitors all rules at once."""
         if self._exploration is None:
-            seconds = self.budget.limited(EXPLORE_S)
+            seconds = self.budget.limit_seconds(EXPLORE_S)
             self._exploration = explore(self.engine, _shows_all_outcomes(len(self.rules)), monotonic() + seconds)
         return self._exploration
 
@@ -288,7 +288,7 @@ class LintProblem:
         return tuple(conflict)
 
 
-def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _choose_spread_instances(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
     stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]

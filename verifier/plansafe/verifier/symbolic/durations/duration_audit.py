@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
 from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
-from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, cell_of, simplest_world
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, make_cell, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
@@ -240,7 +240,7 @@ class DurationAudit:
         else:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
-        run_cell = cell_of(run.all_constraints(), self.box)
+        run_cell = make_cell(run.all_constraints(), self.box)
         self.runs += 1
         self._store_examples(verdict, run_cell, values)
         is_complete = outcome is not None and not outcome.failures and outcome.limit is None
@@ -253,7 +253,7 @@ class DurationAudit:
             if results is None and not run.has_succeeded(check):
                 continue
             holds = True if results is None else results[number]
-            finding = CellFinding(cell_of(run.constraints_of(check, holds), self.box), holds)
+            finding = CellFinding(make_cell(run.constraints_of(check, holds), self.box), holds)
             if self.explored.add_finding(number, finding) and self._solver is not None:
                 self._solver.exclude_for_check(number, finding.cell)
 

@@ -28,7 +28,7 @@ from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
     Conjunction,
-    NotConjunctive,
+    NoFactForm,
     disjunctive_form,
 )
 from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
@@ -251,7 +251,7 @@ class PlanCheckBuilder:
 
         def constant(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
-                raise NotConjunctive
+                raise NoFactForm
             return None if (predicate, code) in changed else code in self._initial.facts[predicate]
 
         forbidden: set[Conjunction] = set()
@@ -260,7 +260,7 @@ class PlanCheckBuilder:
                 forbidden |= disjunctive_form(self.engine.task, formula, binding, False, constant)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
-        except NotConjunctive:
+        except NoFactForm:
             return None
         return forbidden
 
