@@ -75,10 +75,10 @@ class Emitter(CodeBuilder):
             return self._outline(formula, [f"return {self.condition_text(formula)}"])
         match formula:
             case Atom():
-                return f"({self.code_text(formula.arguments)} in S[{formula.predicate}])"
+                return f"({self.fact_code_text(formula.arguments)} in S[{formula.predicate}])"
             case Not():
                 if isinstance(formula.body, Atom):
-                    return f"({self.code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
+                    return f"({self.fact_code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
                 return f"(not {self.condition_text(formula.body, depth + 1)})"
             case And() | Or():
                 if not formula.parts:
@@ -128,7 +128,7 @@ class Emitter(CodeBuilder):
             case model.Constant():
                 return self.constant_text(expression.value)
             case model.Fluent():
-                return f"F[{expression.function}][{self.code_text(expression.arguments)}]"
+                return f"F[{expression.function}][{self.fact_code_text(expression.arguments)}]"
             case model.Arithmetic():
                 operands = [self.number_text(operand, depth + 1) for operand in expression.operands]
                 if expression.operator == "/":

@@ -156,7 +156,7 @@ class Join:
         scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}]"
         count = len(emitter.task.domains[domain])
         head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
-        return head, [f"{emitter.code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
+        return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
 
     def _scan_facts(self, atom: Atom, unbound: list[int], code: str) -> tuple[str, list[str], list[str]]:
         """The head of a loop over the facts of an atom, in variable ``code``; its tests and assignments."""
@@ -165,7 +165,7 @@ class Join:
         tests: list[str] = []
         assignments: list[str] = []
         if bound_positions and self._is_indexed(predicate):
-            key = emitter.code_text([atom.arguments[i] for i in bound_positions])
+            key = emitter.fact_code_text([atom.arguments[i] for i in bound_positions])
             head = f"for {code} in I[{emitter.index_number(predicate, bound_positions)}].get({key}, E):"
         else:
             head = f"for {code} in S[{predicate}]:"

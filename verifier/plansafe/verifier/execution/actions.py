@@ -143,28 +143,28 @@ class ActionCode:
         return self.watched is None or predicate in self.watched
 
     def _delete_lines(self, atom: Atom, adds: list[Atom]) -> list[str]:
-        code, p = self.emitter.code_text(atom.arguments), atom.predicate
+        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].discard({code})"]
-        not_added = "".join([f" and c != {self.emitter.code_text(added.arguments)}" for added in adds])
+        not_added = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
         return [f"c = {code}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _add_lines(self, atom: Atom) -> list[str]:
-        code, p = self.emitter.code_text(atom.arguments), atom.predicate
+        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].add({code})"]
         return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
         value = self.emitter.number_text(assignment.value)
-        target = f"F[{assignment.function}][{self.emitter.code_text(assignment.arguments)}]"
+        target = f"F[{assignment.function}][{self.emitter.fact_code_text(assignment.arguments)}]"
         sign = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
         if sign == "/":
             return f"divide({target}, {value})"
         return value if sign is None else f"{target} {sign} {value}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
-        code, f = self.emitter.code_text(assignment.arguments), assignment.function
+        code, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
         index = len(self.task.predicates) + f
         if not self._is_logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
@@ -258,7 +258,7 @@ class ActionCode:
             lines += [pad + line for line in self._fact_lines(effect)]
             for a in effect.assignments:
                 operators = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = operators.index(a.operator), emitter.code_text(a.arguments)
+                operator, code = operators.index(a.operator), emitter.fact_code_text(a.arguments)
                 lines.append(
                     f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
                 )
@@ -269,9 +269,9 @@ class ActionCode:
 
     def _fact_lines(self, effect: model.Effect) -> list[str]:
         """The code that collects the added and deleted facts of an effect."""
-        code_text = self.emitter.code_text
-        lines = [f"A.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.adds]
-        return lines + [f"D.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.deletes]
+        fact_code_text = self.emitter.fact_code_text
+        lines = [f"A.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.adds]
+        return lines + [f"D.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.deletes]
 
     def _search_lines(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
         """The code of a quantified effect on facts, as a search for the bindings that satisfy its condition.

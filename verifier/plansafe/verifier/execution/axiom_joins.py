@@ -165,7 +165,7 @@ class StratumJoins:
     def _define_join(self, rule: _HornRule, seed: FormulaLiteral | None) -> str:
         """Queue the function that finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
         emitter = self.emitter
-        inner = f"out.add({emitter.code_text([-1 - v.slot for v in rule.axiom.parameters])})"
+        inner = f"out.add({emitter.fact_code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
             lines = self._join_lines(rule, _BATCH, frozenset(), inner)
         else:

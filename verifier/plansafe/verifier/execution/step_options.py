@@ -277,4 +277,4 @@ class StepForesight:
 
 
 def _broken_instances(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[BrokenInstance]:
-    return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, True) for b in undecided]
+    return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, undecided=True) for b in undecided]
