@@ -28,9 +28,11 @@ class CellFinding(NamedTuple):
 
 
 class ExploredCells:
-    """``findings``: by check. ``whole_worlds``: cells with one verdict; all worlds in which a step fails are in one.
+    """The cells of worlds whose results are known.
 
-    The verdict in any other world follows if the world is in a cell of each check.
+    ``findings``: for each check, its results in cells. ``whole_worlds``: cells in which the verdict as a whole is
+    known; every run in which a step fails adds one. In any other world, the verdict follows from the findings if the
+    world is in a cell of each check.
     """
 
     def __init__(self, engine: Engine, checks: list[PlanCheck]) -> None:
