@@ -44,9 +44,9 @@ KINDS_OF_LABEL: dict[str, tuple[str, ...]] = {
 """The kinds that a label names; other labels name none."""
 GOAL_LABELS = (labels.UNMET_GOAL, labels_eai.UNSATISFIED_GOAL)
 SCHEMES: dict[str, Callable[[Checker, Case], labels.PublishedLabel]] = {
-    "SAFEL": lambda checker, case: labels.safel_label(checker, case.plan),
-    "EAI, VirtualHome": lambda checker, case: labels_eai.eai_label(checker, case.plan, "virtualhome"),
-    "EAI, BEHAVIOR": lambda checker, case: labels_eai.eai_label(checker, case.plan, "behavior"),
+    "SAFEL": lambda checker, case: labels.find_safel_label(checker, case.plan),
+    "EAI, VirtualHome": lambda checker, case: labels_eai.find_eai_label(checker, case.plan, "virtualhome"),
+    "EAI, BEHAVIOR": lambda checker, case: labels_eai.find_eai_label(checker, case.plan, "behavior"),
 }
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, safel_label
-from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Simulator, eai_label
+from plansafe.verifier.diagnose.labels import SAFEL_LABELS, NoLabel, PublishedLabel, find_safel_label
+from plansafe.verifier.diagnose.labels_eai import EAI_LABELS, Simulator, find_eai_label
 from plansafe.verifier.execution.steps import GroundAction
 
 # Hands hold one thing. `inside` facts come from putting things into containers, which have to be open.
@@ -61,14 +61,14 @@ def kitchen() -> Checker:
 
 
 def safel(checker: Checker, plan: str) -> tuple[str, int]:
-    label = safel_label(checker, Source("plan", plan))
+    label = find_safel_label(checker, Source("plan", plan))
     assert label.scheme == "safel"
     assert label.name in SAFEL_LABELS
     return label.name, label.step
 
 
 def eai(checker: Checker, plan: str, simulator: Simulator) -> tuple[str, int]:
-    label = eai_label(checker, Source("plan", plan), simulator)
+    label = find_eai_label(checker, Source("plan", plan), simulator)
     assert label.scheme == f"eai-{simulator}"
     assert label.name in EAI_LABELS
     return label.name, label.step
@@ -145,7 +145,7 @@ def test_safel_a_later_time_is_that_of_the_plan_without_the_failed_step(kitchen:
     # Had `put-in` been forced, the cup would not be in the hand when the jar is opened.
     plan = "(grasp cup hall) (wash knife) (release cup) (go room) (grasp knife room)"
     assert safel(kitchen, plan) == ("wrong temporal order", 2)
-    label = safel_label(kitchen, Source("plan", plan))
+    label = find_safel_label(kitchen, Source("plan", plan))
     assert label.text == "the precondition holds only after step 5"
 
 
@@ -165,8 +165,8 @@ def test_safel_does_not_look_at_rules() -> None:
     plan = Source("plan", GOLD)
     assert checker.check(plan).headline is not None
     assert checker.check(plan).headline.value == "UNSAFE"  # type: ignore[union-attr]
-    assert safel_label(checker, plan).name == "success"
-    assert eai_label(checker, plan).name == "success"
+    assert find_safel_label(checker, plan).name == "success"
+    assert find_eai_label(checker, plan).name == "success"
 
 
 def test_lenient_types_allow_a_mismatch() -> None:
@@ -196,17 +196,17 @@ def test_eai_a_type_mismatch_counts_when_its_turn_comes(kitchen: Checker, simula
 def test_eai_goes_on_after_an_additional_step(kitchen: Checker, simulator: Simulator) -> None:
     """Its tables count such a plan as executable, as a success, and under Additional as well."""
     doubled = GOLD.replace("(open jar room)", "(open jar room) (open jar room)")
-    label = eai_label(kitchen, Source("plan", doubled), simulator)
+    label = find_eai_label(kitchen, Source("plan", doubled), simulator)
     assert label[:3] == (f"eai-{simulator}", "additional step", 3)
     assert (label.executable, label.goal, label.additional) == (True, True, (3,))
-    stopped = eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), simulator)
+    stopped = find_eai_label(kitchen, Source("plan", "(go room) (go room) (wash cup)"), simulator)
     assert (stopped.name, stopped.step, stopped.additional) == ("missing step", 3, (2,))
     assert (stopped.executable, stopped.goal) == (False, False)
 
 
 @pytest.mark.parametrize("simulator", ["virtualhome", "behavior"])
 def test_eai_judges_the_goal_where_the_execution_stopped(kitchen: Checker, simulator: Simulator) -> None:
-    label = eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), simulator)
+    label = find_eai_label(kitchen, Source("plan", GOLD + " (wash knife)"), simulator)
     assert (label.name, label.executable, label.goal) == ("missing step", False, True)
 
 
@@ -231,7 +231,7 @@ def test_virtualhome_only_the_first_unmet_part_has_to_have_held(kitchen: Checker
 
 
 def test_virtualhome_of_alternatives_takes_the_nearest(kitchen: Checker) -> None:
-    label = eai_label(kitchen, Source("plan", "(grasp cup hall) (drink cup)"))
+    label = find_eai_label(kitchen, Source("plan", "(grasp cup hall) (drink cup)"))
     assert (label.name, label.text) == ("missing step", "(wet cup) is not true")
 
 
@@ -261,9 +261,9 @@ def test_wrong_order_needs_an_earlier_state(kitchen: Checker) -> None:
 
 def test_raw_names_are_those_of_the_evaluators(kitchen: Checker) -> None:
     plan = Source("plan", "(fly hall)")
-    assert eai_label(kitchen, plan, "virtualhome").raw == "hallucination error"
-    assert eai_label(kitchen, plan, "behavior").raw == "hullucination"
-    assert safel_label(kitchen, plan).raw == ""
+    assert find_eai_label(kitchen, plan, "virtualhome").raw == "hallucination error"
+    assert find_eai_label(kitchen, plan, "behavior").raw == "hullucination"
+    assert find_safel_label(kitchen, plan).raw == ""
 
 
 # -- no label ---------------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_raw_names_are_those_of_the_evaluators(kitchen: Checker) -> None:
 def test_a_task_with_errors_has_no_labels() -> None:
     broken = Checker(Source("domain", "(define (domain d"), Source("problem", SCENE))
     with pytest.raises(NoLabel, match="errors"):
-        safel_label(broken, Source("plan", ""))
+        find_safel_label(broken, Source("plan", ""))
 
 
 def test_durative_actions_have_no_label() -> None:
@@ -282,8 +282,8 @@ def test_durative_actions_have_no_label() -> None:
     )
     checker = Checker(Source("d", domain), Source("p", "(define (problem p) (:domain d) (:init) (:goal (p)))"))
     with pytest.raises(NoLabel, match="clock"):
-        safel_label(checker, Source("plan", "0: (a) [1]"))
-    assert safel_label(checker, Source("plan", "(a)")).name == "grammar"
+        find_safel_label(checker, Source("plan", "0: (a) [1]"))
+    assert find_safel_label(checker, Source("plan", "(a)")).name == "grammar"
 
 
 def test_timed_plans_of_instantaneous_actions_are_taken_in_order_of_time(kitchen: Checker) -> None:
@@ -310,7 +310,7 @@ def behavior_tasks(data: Path) -> Iterator[tuple[Checker, list[str]]]:
 
 def all_labels(checker: Checker, steps: list[str]) -> list[PublishedLabel]:
     plan = Source("plan", "\n".join(steps))
-    return [safel_label(checker, plan), eai_label(checker, plan), eai_label(checker, plan, "behavior")]
+    return [find_safel_label(checker, plan), find_eai_label(checker, plan), find_eai_label(checker, plan, "behavior")]
 
 
 FAULTS = {"dropped": "missing step", "moved": "wrong temporal order", "repeated": "additional step", "replaced": ""}

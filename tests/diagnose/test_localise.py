@@ -10,7 +10,7 @@ from tiny_tasks import calls_allowed, cases, differences, expected
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
-from plansafe.verifier.diagnose.localise import Localisation, calls_at_most, localise
+from plansafe.verifier.diagnose.localise import Localisation, count_needed_calls, localise
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
 from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
@@ -113,7 +113,7 @@ def test_a_planner_without_answers_leaves_the_widest_interval() -> None:
 
 
 def test_calls_at_most() -> None:
-    assert [calls_at_most(n) for n in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
+    assert [count_needed_calls(n) for n in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from plansafe.llm.metrics.success import changed, reached, succeeds, succeeds_at
 from plansafe.llm.metrics.traces import trace_of
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import AFFORDANCE, GRAMMAR, MISSING, SAFEL_LABELS, SUCCESS, safel_label
+from plansafe.verifier.diagnose.labels import AFFORDANCE, GRAMMAR, MISSING, SAFEL_LABELS, SUCCESS, find_safel_label
 
 DOMAIN = Source(
     "domain.pddl",
@@ -198,7 +198,7 @@ def run(text: str, rules: bool = True) -> Judged:
     if trace is not None:
         ends = [asked(trace.states, wanted.states[-1], trace.executable) for asked in (succeeds, succeeds_at_the_end)]
     report = checker.check(source)
-    label = safel_label(checker, source).name
+    label = find_safel_label(checker, source).name
     return judged(prediction(text), report, label, load_taxonomies()["safeplan-bench"], *(ends or (None, None)))
 
 

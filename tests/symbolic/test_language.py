@@ -15,7 +15,7 @@ from plansafe.llm.loose.reader import read_loose
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.causal_links import record_run
-from plansafe.verifier.diagnose.labels import safel_label
+from plansafe.verifier.diagnose.labels import find_safel_label
 from plansafe.verifier.diagnose.localise import localise
 from plansafe.verifier.diagnose.minimal_cause import find_minimal_cause
 from plansafe.verifier.elaborate.unknowns import intersect_intervals, is_empty_interval
@@ -589,7 +589,7 @@ def test_components_for_one_world_refuse_open_tasks(
     with pytest.raises(NotCovered, match=message):
         find_minimal_cause(checker, PLAN, finding)
     with pytest.raises(ValueError, match=message):
-        safel_label(checker, PLAN)
+        find_safel_label(checker, PLAN)
 
 
 @pytest.mark.parametrize(
@@ -620,7 +620,7 @@ def test_plans_that_leave_something_open_are_refused(text: str) -> None:
         localise(checker, plan)
     assert repair(checker, plan).status is RepairStatus.NOT_FOUND
     with pytest.raises(ValueError, match=r"order or the durations|takes time"):
-        safel_label(checker, plan)
+        find_safel_label(checker, plan)
 
 
 def test_tasks_with_choices_are_not_printed() -> None:

@@ -41,7 +41,7 @@ def compile_detector(table: Source) -> CompiledDetector:
 def specification_text(detector: Detector, origin: str) -> str:
     """The table as a readable specification."""
     lines = [
-        f"; Made from the safety detector {_comment(origin)}: edit that table and generate this file again.",
+        f"; Made from the safety detector {_format_comment(origin)}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
         f"  (:domain {detector.domain})",
@@ -49,32 +49,32 @@ def specification_text(detector: Detector, origin: str) -> str:
     for part, rows in (("process", detector.process), ("termination", detector.termination)):
         for row in rows:
             for category in row.categories:
-                lines += ["", *_rule(part, row, category)]
+                lines += ["", *_format_rule(part, row, category)]
     return "\n".join(lines) + ")\n"
 
 
-def _rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
+def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     variables = variables_of(row.pattern)
-    message = row.texts.get("message") or _message(part, row, variables, category)
+    message = row.texts.get("message") or _make_message(part, row, variables, category)
     named_variables = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
     named_variables |= {variable for variable in variables if f"{{{variable}}}" in message}
     yield f"  (:{part} {rule_name(part, row, category)}"
-    typed = [f"{variable} - {_either(row.kinds[variable])}" for variable in variables if variable in row.kinds]
+    typed = [f"{variable} - {_format_types(row.kinds[variable])}" for variable in variables if variable in row.kinds]
     if part == "termination":
         typed += [f"{variable} - object" for variable in variables if variable not in row.kinds]
     if typed:
-        yield from _wrapped(":parameters (" + " ".join(typed) + ")")
+        yield from _wrap_lines(":parameters (" + " ".join(typed) + ")")
     if part == "process":
-        yield from _wrapped(f":on {format_node(_with_wildcards(row.pattern, named_variables))}")
+        yield from _wrap_lines(f":on {format_node(_with_wildcards(row.pattern, named_variables))}")
     if row.when is not None:
-        yield from _wrapped(f":when {format_node(row.when)}")
-    yield from _wrapped(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
+        yield from _wrap_lines(f":when {format_node(row.when)}")
+    yield from _wrap_lines(":forbid (and)" if part == "process" else f":forbid {format_node(row.pattern)}")
     targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
     yield f"    :hazard {hazard_name(category)}{targets} :severity {row.severity}"
     texts = [(":message", message)]
     texts += [(key, row.texts[word]) for key, word in ((":rationale", "why"), (":fix", "fix")) if word in row.texts]
     for number, (key, text) in enumerate(texts, 1):
-        yield f"    {key} {_string(text)}" + (")" if number == len(texts) else "")
+        yield f"    {key} {_quote_text(text)}" + (")" if number == len(texts) else "")
 
 
 def _with_wildcards(step: list[Node], named_variables: set[str]) -> Node:
@@ -89,26 +89,26 @@ def _with_wildcards(step: list[Node], named_variables: set[str]) -> Node:
     ]
 
 
-def _message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:
+def _make_message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:
     objects = ", ".join([f"{{{variable}}}" for variable in variables])
     event = f"{row.subject} {objects}".strip() if part == "process" else f"{row.subject}, at the end: {objects}"
     return f"{event} ({category})"
 
 
-def _either(types: tuple[str, ...]) -> str:
+def _format_types(types: tuple[str, ...]) -> str:
     return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap_lines(text: str) -> list[str]:
     return textwrap.wrap(
         text, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 6, break_on_hyphens=False, break_long_words=False
     )
 
 
-def _string(text: str) -> str:
+def _quote_text(text: str) -> str:
     flat = "".join([char if char.isprintable() else "?" for char in " ".join(text.split())])
     return '"' + flat.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _comment(text: str) -> str:
+def _format_comment(text: str) -> str:
     return "".join([char if char.isprintable() else "?" for char in text.rpartition("/")[2]])

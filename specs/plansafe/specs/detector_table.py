@@ -80,15 +80,15 @@ class _DetectorReader(TableReader):
         for key in data:
             if key not in _TABLE_KEYS:
                 self.report(f"unknown key `{key}`", (key,), did_you_mean(key, _TABLE_KEYS))
-        name, domain = self._name(data, "name"), self._name(data, "domain")
-        self.categories = self._texts(data.get("categories"), ("categories",))
+        name, domain = self._read_name(data, "name"), self._read_name(data, "domain")
+        self.categories = self._read_texts(data.get("categories"), ("categories",))
         if not self.categories:
             help = 'write `categories = ["fire and heat", ..]`'
             self.report("a table must name its categories of harm", ("categories",), help)
-        for kind, value in self._table(data, "kinds").items():
-            self.kinds[kind] = self._types(value, ("kinds", kind))
-        process = self._rows(data, "process", "actions")
-        termination = self._rows(data, "termination", "properties")
+        for kind, value in self._read_table(data, "kinds").items():
+            self.kinds[kind] = self._read_types(value, ("kinds", kind))
+        process = self._read_rows(data, "process", "actions")
+        termination = self._read_rows(data, "termination", "properties")
         if self.type_count > MAX_TYPES:
             self.report(f"the kinds expand to more than {MAX_TYPES} types")
             return None
@@ -104,30 +104,30 @@ class _DetectorReader(TableReader):
                 self.report("two rows or categories produce rules with the same name", keys)
             names |= row_names
 
-    def _name(self, data: dict[str, Any], key: str) -> str:
+    def _read_name(self, data: dict[str, Any], key: str) -> str:
         value = data.get(key)
         if not isinstance(value, str) or not is_object_name(value) or parse_nodes(Source("", value)) != [value.lower()]:
             self.report(f"`{key}` must be one word", (key,), f'write `{key} = "word"`')
             return "detector"
         return value.lower()
 
-    def _table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
+    def _read_table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
         value = data.get(key, {})
         if isinstance(value, dict):
             return value
         self.report(f"`{key}` must be a table", (key,), f"write `[{key}]` and its entries below it")
         return {}
 
-    def _texts(self, value: Any, keys: Keys) -> tuple[str, ...]:
+    def _read_texts(self, value: Any, keys: Keys) -> tuple[str, ...]:
         values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
         if value is not None and (not values or not all([isinstance(v, str) and hazard_name(v) for v in values])):
             self.report("expected text, or a list of texts", keys)
             return ()
         return tuple(values)
 
-    def _types(self, value: Any, keys: Keys) -> tuple[str, ...]:
+    def _read_types(self, value: Any, keys: Keys) -> tuple[str, ...]:
         """Names of types, in one text or in a list. The name of a kind means all its types."""
-        words = [word.lower() for text in self._texts(value, keys) for word in text.split()]
+        words = [word.lower() for text in self._read_texts(value, keys) for word in text.split()]
         types: dict[str, None] = {}
         self.type_count += sum([len(self.kinds.get(word, (word,))) for word in words])
         for word in words if self.type_count <= MAX_TYPES else ():
@@ -138,14 +138,14 @@ class _DetectorReader(TableReader):
             self.report("expected names of types", keys)
         return tuple(types)
 
-    def _formula(self, value: Any, keys: Keys) -> list[Node]:
+    def _read_formula(self, value: Any, keys: Keys) -> list[Node]:
         nodes = parse_nodes(Source("", value)) if isinstance(value, str) else None
         if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or not nodes[0]:
             self.report("expected one formula", keys, 'write it as in a specification, such as "(on ?of)"')
             return ["and"]
-        return self._expanded(nodes[0])
+        return self._expand_kinds(nodes[0])
 
-    def _expanded(self, formula: list[Node]) -> list[Node]:
+    def _expand_kinds(self, formula: list[Node]) -> list[Node]:
         """The formula with the names of kinds in the typed lists of quantifiers replaced by their types."""
         expanded: list[Node] = []
         stack: list[tuple[list[Node], list[Node]]] = [(formula, expanded)]
@@ -165,31 +165,31 @@ class _DetectorReader(TableReader):
                     new.append(node)
         return expanded
 
-    def _rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[DetectorRow, ...]:
-        patterns_by_subject = self._table(data, patterns)
+    def _read_rows(self, data: dict[str, Any], part: str, patterns: str) -> tuple[DetectorRow, ...]:
+        patterns_by_subject = self._read_table(data, patterns)
         detector_rows = []
-        for subject, value in self._table(data, part).items():
+        for subject, value in self._read_table(data, part).items():
             rows = value if isinstance(value, list) else [value]
             if subject not in patterns_by_subject:
                 help = did_you_mean(subject, patterns_by_subject) or f"add an entry to `[{patterns}]`"
                 self.report(f"`{subject}` is not among the {patterns}", (part, subject), help)
                 continue
             errors = len(self.diagnostics)
-            pattern = self._pattern(subject, patterns_by_subject[subject], patterns)
+            pattern = self._read_pattern(subject, patterns_by_subject[subject], patterns)
             if len(self.diagnostics) > errors:
                 continue  # its rows would also be wrong
             for number, row in enumerate(rows, 1):
                 keys = (part, subject, str(number))
                 if isinstance(row, dict):
-                    detector_rows.append(self._row(subject, number, pattern, row, keys))
+                    detector_rows.append(self._read_row(subject, number, pattern, row, keys))
                 else:
                     self.report(f"a row of `{subject}` must be a table", keys, "write `{ categories = [..], .. }`")
         return tuple(detector_rows)
 
-    def _pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
+    def _read_pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
         """The pattern of a subject: an action with its variables, several such steps, or a formula."""
         if patterns == "properties":
-            return self._formula(value, (patterns, subject))
+            return self._read_formula(value, (patterns, subject))
         texts = [f"{subject} {value}"] if isinstance(value, str) else value if isinstance(value, list) else []
         steps: list[Node] = []
         for text in texts:
@@ -204,18 +204,18 @@ class _DetectorReader(TableReader):
             return ["or"]
         return ["or", *steps] if isinstance(value, list) else [*steps[0]]
 
-    def _row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], keys: Keys) -> DetectorRow:
+    def _read_row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], keys: Keys) -> DetectorRow:
         variables = variables_of(pattern)
         kinds: dict[str, tuple[str, ...]] = {}
         for key, value in row.items():
             if f"?{key}" in variables:
-                kinds[f"?{key}"] = self._types(value, (*keys, key))
+                kinds[f"?{key}"] = self._read_types(value, (*keys, key))
             elif key not in _ROW_KEYS:
                 names = [variable[1:] for variable in variables]
                 help = did_you_mean(key, (*_ROW_KEYS, *names))
                 help = help or f"things of a row are {', '.join([f'`{name}`' for name in names])}"
                 self.report(f"`{subject}` has no `{key}`", (*keys, key), help)
-        categories = self._texts(row.get("categories"), (*keys, "categories"))
+        categories = self._read_texts(row.get("categories"), (*keys, "categories"))
         if "categories" not in row:
             self.report("a row needs `categories`", keys, "add `categories = [..]`")
         for category in categories:
@@ -226,7 +226,7 @@ class _DetectorReader(TableReader):
         if severity not in SEVERITIES:
             self.report(f"unknown severity {severity!a}", (*keys, "severity"), f"one of {', '.join(SEVERITIES)}")
             severity = "high"
-        targets = self._texts(row.get("targets"), (*keys, "targets"))
+        targets = self._read_texts(row.get("targets"), (*keys, "targets"))
         for target in targets:
             if target not in TARGETS:
                 self.report(f"unknown target of harm {target!a}", (*keys, "targets"), f"one of {', '.join(TARGETS)}")
@@ -236,7 +236,7 @@ class _DetectorReader(TableReader):
                 texts[key] = row[key] if isinstance(row[key], str) else ""
                 if not isinstance(row[key], str):
                     self.report(f"`{key}` must be a text", (*keys, key))
-        when = self._formula(row["when"], (*keys, "when")) if "when" in row else None
+        when = self._read_formula(row["when"], (*keys, "when")) if "when" in row else None
         return DetectorRow(subject, number, pattern, kinds, categories, when, severity, targets, texts)
 
 

@@ -192,30 +192,32 @@ class _TaxonomyReader(TableReader):
 
     def read(self) -> tuple[Taxonomy, ...]:
         data = self.read_data()
-        return () if data is None else tuple([self._taxonomy(name, value) for name, value in data.items()])
+        return () if data is None else tuple([self._read_taxonomy(name, value) for name, value in data.items()])
 
-    def _taxonomy(self, name: str, value: Any) -> Taxonomy:
+    def _read_taxonomy(self, name: str, value: Any) -> Taxonomy:
         keys = (name,)
-        fields = self._table(value, keys, _TAXONOMY_KEYS)
-        category_tables = self._table(fields.get("categories", {}), (*keys, "categories"))
+        fields = self._read_table(value, keys, _TAXONOMY_KEYS)
+        category_tables = self._read_table(fields.get("categories", {}), (*keys, "categories"))
         if not category_tables:
             self.report(f"`{name}` has no categories", keys, f"write `[{name}.categories.NAME]`")
-        left_out = self._texts_by_name(fields.get("left-out", {}), (*keys, "left-out"))
-        worlds = self._texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
-        categories = [self._category(key, table, (*keys, "categories", key)) for key, table in category_tables.items()]
-        return Taxonomy(name, self._text(fields, "title", keys) or name, tuple(categories), left_out, worlds)
+        left_out = self._read_texts_by_name(fields.get("left-out", {}), (*keys, "left-out"))
+        worlds = self._read_texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
+        categories = [
+            self._read_category(key, table, (*keys, "categories", key)) for key, table in category_tables.items()
+        ]
+        return Taxonomy(name, self._read_text(fields, "title", keys) or name, tuple(categories), left_out, worlds)
 
-    def _category(self, name: str, value: Any, keys: Keys) -> Category:
-        fields = self._table(value, keys, _CATEGORY_KEYS)
-        targets = self._names(fields, "targets", keys)
+    def _read_category(self, name: str, value: Any, keys: Keys) -> Category:
+        fields = self._read_table(value, keys, _CATEGORY_KEYS)
+        targets = self._read_names(fields, "targets", keys)
         for target in sorted(targets - set(TARGETS)):
             self.report(f"unknown target of harm {target!a}", (*keys, "targets"), f"one of {', '.join(TARGETS)}")
-        hazards, rules = self._names(fields, "hazards", keys), self._names(fields, "rules", keys)
-        reason = self._text(fields, "reason", keys)
-        worlds = self._texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
-        return Category(name, self._text(fields, "title", keys) or name, targets, hazards, rules, reason, worlds)
+        hazards, rules = self._read_names(fields, "hazards", keys), self._read_names(fields, "rules", keys)
+        reason = self._read_text(fields, "reason", keys)
+        worlds = self._read_texts_by_name(fields.get("worlds", {}), (*keys, "worlds"))
+        return Category(name, self._read_text(fields, "title", keys) or name, targets, hazards, rules, reason, worlds)
 
-    def _table(self, value: Any, keys: Keys, allowed: tuple[str, ...] | None = None) -> dict[str, Any]:
+    def _read_table(self, value: Any, keys: Keys, allowed: tuple[str, ...] | None = None) -> dict[str, Any]:
         if not isinstance(value, dict):
             self.report(f"`{keys[-1]}` must be a table", keys, f"write `[{'.'.join(keys)}]` and its entries below it")
             return {}
@@ -224,21 +226,21 @@ class _TaxonomyReader(TableReader):
                 self.report(f"unknown key {key!a}", (*keys, key), f"one of {', '.join(allowed or ())}")
         return value
 
-    def _text(self, fields: dict[str, Any], key: str, keys: Keys) -> str | None:
+    def _read_text(self, fields: dict[str, Any], key: str, keys: Keys) -> str | None:
         value = fields.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
             self.report(f"`{key}` must be a text", (*keys, key))
             return None
         return value
 
-    def _names(self, fields: dict[str, Any], key: str, keys: Keys) -> frozenset[str]:
+    def _read_names(self, fields: dict[str, Any], key: str, keys: Keys) -> frozenset[str]:
         value = fields.get(key, [])
         if not isinstance(value, list) or not all([isinstance(name, str) for name in value]):
             self.report(f"`{key}` must be a list of names", (*keys, key), f'write `{key} = ["..", ..]`')
             return frozenset()
         return frozenset(value)
 
-    def _texts_by_name(self, value: Any, keys: Keys) -> dict[str, str]:
-        fields = self._table(value, keys)
-        texts = {key: self._text(fields, key, keys) for key in fields}
+    def _read_texts_by_name(self, value: Any, keys: Keys) -> dict[str, str]:
+        fields = self._read_table(value, keys)
+        texts = {key: self._read_text(fields, key, keys) for key in fields}
         return {key: text for key, text in texts.items() if text is not None}

@@ -12,20 +12,20 @@ from plansafe.grammar.source import Source
 MAX_CHARACTERS = 1_000_000
 MAX_LINE = 10_000
 MAX_DEPTH = 100
-_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_POSITION = re.compile(r" \(at line (\d+), column (\d+)\)$")
 Keys = tuple[str, ...]
 """The keys that lead to a value in a table; numbers count rows from 1."""
 
 
 def read_toml(table: Source, code: str) -> dict[str, Any] | Diagnostic:
     """The parsed table; a diagnostic with this code if it is too large or not TOML."""
-    refusal = _refusal(table.text)
+    refusal = _find_refusal(table.text)
     if refusal is not None:
         return Diagnostic(code, refusal, (Label(table.name, Span(0, min(1, len(table.text))), "in this table"),))
     try:
         return tomllib.loads(table.text)
     except tomllib.TOMLDecodeError as error:
-        return _syntax_error(table, code, str(error))
+        return _make_syntax_error(table, code, str(error))
 
 
 class TableReader:
@@ -80,7 +80,7 @@ def key_span(table: Source, keys: Keys) -> Span:
     return Span(start, end if end >= 0 else len(text))
 
 
-def _refusal(text: str) -> str | None:
+def _find_refusal(text: str) -> str | None:
     """Why a text is refused: TOML's reader takes quadratic time for long keys, and recurses into values."""
     if len(text) > MAX_CHARACTERS:
         return f"the table has more than {MAX_CHARACTERS} characters"
@@ -94,12 +94,12 @@ def _refusal(text: str) -> str | None:
     return None
 
 
-def _syntax_error(table: Source, code: str, message: str) -> Diagnostic:
-    place = _PLACE.search(message)
+def _make_syntax_error(table: Source, code: str, message: str) -> Diagnostic:
+    place = _POSITION.search(message)
     offset = len(table.text)
     if place is not None:
         lines = table.text.split("\n")
         offset = sum([len(line) + 1 for line in lines[: int(place[1]) - 1]]) + int(place[2]) - 1
     label = Label(table.name, Span(offset, min(offset + 1, len(table.text))), "here")
-    reason = _PLACE.sub("", message)
+    reason = _POSITION.sub("", message)
     return Diagnostic(code, f"this is not TOML: {reason[:1].lower()}{reason[1:]}", (label,))

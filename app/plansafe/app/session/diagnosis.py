@@ -80,18 +80,18 @@ class Examined(NamedTuple):
 
 def published_label(prepared: Prepared, scheme: str) -> PublishedLabel | Diagnostic:
     """The label of a plan under one of :data:`LABELS`, or a diagnostic."""
-    from plansafe.verifier.diagnose.labels import NoLabel, safel_label  # noqa: PLC0415 - for this wish alone
-    from plansafe.verifier.diagnose.labels_eai import eai_label  # noqa: PLC0415
+    from plansafe.verifier.diagnose.labels import NoLabel, find_safel_label  # noqa: PLC0415 - for this wish alone
+    from plansafe.verifier.diagnose.labels_eai import find_eai_label  # noqa: PLC0415
 
     checker, plan = prepared.checker, prepared.plan
     try:
         match scheme:
             case "safel":
-                return safel_label(checker, plan)
+                return find_safel_label(checker, plan)
             case "eai-behavior":
-                return eai_label(checker, plan, "behavior")
+                return find_eai_label(checker, plan, "behavior")
             case _:
-                return eai_label(checker, plan)
+                return find_eai_label(checker, plan)
     except NoLabel as reason:
         return Diagnostic(SC.TIMED_REPAIR, f"no published label: {reason}")
 

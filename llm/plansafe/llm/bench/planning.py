@@ -28,7 +28,7 @@ from plansafe.llm.models.port import Model
 from plansafe.llm.prompts.examples import BENCHMARK
 from plansafe.llm.prompts.planning import Example, Prompt, planning_prompt
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import NoLabel, safel_label
+from plansafe.verifier.diagnose.labels import NoLabel, find_safel_label
 from plansafe.verifier.planning.guide import Guide
 from plansafe.verifier.reporting.report import Report
 
@@ -218,7 +218,7 @@ def _verdict(task: _Task, plan: str, report: Report | None) -> dict[str, Any]:
     if report is None or report.headline is None:
         return {"headline": None, "judged": json.loads(judged_line(unread(prediction)))}
     try:
-        label = safel_label(task.checker, Source(PLAN, plan)).name
+        label = find_safel_label(task.checker, Source(PLAN, plan)).name
     except NoLabel:
         label = None
     return {

@@ -104,7 +104,7 @@ def judged(
 ) -> Judged:
     """The record of a plan from its report; ``None``, or a report without a headline, is a plan that was not read.
 
-    ``label`` is the name of SAFEL's label (``safel_label``); ``paper`` and ``end`` are what ``success.py`` says.
+    ``label`` is the name of SAFEL's label (``find_safel_label``); ``paper`` and ``end`` are what ``success.py`` says.
     Violations are those that decide under the report's question, in the reading that stops at the first failed step.
     """
     if report is None or report.headline is None:

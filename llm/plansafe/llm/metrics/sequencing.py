@@ -2,7 +2,7 @@
 
 Situational scenarios alone. The label of a plan is that of the first check that fails, over the whole plan: unknown
 names or arguments (grammar), types (affordance), preconditions (affordance, additional, order, missing), then the goal;
-``plansafe.verifier.diagnose.labels.safel_label`` decides it, and docs/metrics.md what the paper leaves open.
+``plansafe.verifier.diagnose.labels.find_safel_label`` decides it, and docs/metrics.md what the paper leaves open.
 """
 
 from __future__ import annotations

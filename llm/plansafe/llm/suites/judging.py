@@ -20,7 +20,7 @@ from plansafe.llm.suites.questions import CONFIDENCE
 from plansafe.llm.suites.task import BenchTask
 from plansafe.specs.taxonomy import Taxonomy, load_taxonomies
 from plansafe.verifier.api import Checker
-from plansafe.verifier.diagnose.labels import NoLabel, safel_label
+from plansafe.verifier.diagnose.labels import NoLabel, find_safel_label
 
 LONGEST_TEXT = 20_000
 """Characters of a plan that Rouge-L compares: its time is the product of two lengths."""
@@ -82,7 +82,7 @@ def _unread(prediction: Prediction, task: BenchTask) -> JudgedPlan:
 def _published(task: BenchTask, plan: Source) -> tuple[str | None, bool | None, bool | None]:
     """SAFEL's label, and SafePlan-Bench's success in the paper's way and at the end; ``None``: they say nothing."""
     try:
-        label = safel_label(task.checker, plan).name
+        label = find_safel_label(task.checker, plan).name
         trace = trace_of(task.checker, plan)
         wanted = trace_of(task.checker, Source("reference", task.reference))
     except NoLabel:

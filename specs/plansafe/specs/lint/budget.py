@@ -8,7 +8,10 @@ from time import monotonic
 
 
 class Budget:
-    """The remaining seconds (``None``: no limit). ``deadline`` is when they end, while they are being spent."""
+    """The remaining seconds (``None``: no limit).
+
+    ``deadline`` is a ``time.monotonic`` value while a :meth:`running` block spends the time, and ``None`` before.
+    """
 
     def __init__(self, seconds: float | None) -> None:
         self.remaining = seconds
@@ -34,8 +37,8 @@ class Budget:
         """Whether the deadline has passed."""
         return self.deadline is not None and monotonic() > self.deadline
 
-    def limited(self, seconds: float) -> float:
-        """The given seconds, or the remaining ones if they are fewer; at least 0.05."""
+    def limit_seconds(self, seconds: float) -> float:
+        """Limit a duration to the remaining time; returns at least 0.05 seconds."""
         if self.deadline is None:
             return seconds
         return max(0.05, min(seconds, self.deadline - monotonic()))

@@ -93,20 +93,20 @@ class LetterQuestion:
             for _ in range(MAX_ROUNDS if grounder.refuting else 1):
                 grounder.element_count = len(self.universe.elements)
                 literals = [(label, statement(grounder)) for label, statement in self._statements]
-                hard = [literal for label, literal in literals if label is None] + state_constraints.all()
-                soft = [(label, literal) for label, literal in literals if label is not None]
-                assumptions = [literal for _, literal in soft]
+                unlabelled = [literal for label, literal in literals if label is None] + state_constraints.list_all()
+                labelled = [(label, literal) for label, literal in literals if label is not None]
+                assumptions = [literal for _, literal in labelled]
                 if solver is not None:
                     solver.close()
-                solver = create_solver(self.circuit, [*hard, *assumptions], "auto", self.deadline)
-                for literal in hard:
+                solver = create_solver(self.circuit, [*unlabelled, *assumptions], "auto", self.deadline)
+                for literal in unlabelled:
                     solver.require(literal)
                 satisfiable = solver.solve(assumptions)
                 if satisfiable is None or (self.deadline is not None and monotonic() > self.deadline):
                     return Possibility.UNDECIDED
                 if not satisfiable:
                     core = set(solver.core())
-                    self.core = tuple([label for label, literal in soft if literal in core])
+                    self.core = tuple([label for label, literal in labelled if literal in core])
                     return Possibility.IMPOSSIBLE
                 self.model = solver.model()
                 if len(self.universe.elements) == grounder.element_count:

@@ -47,6 +47,20 @@ class Decision(NamedTuple):
     proof: str = ""
 
 
+class RuleConflict(NamedTuple):
+    """A minimal set of rules (numbers) that no trace satisfies together, with the proof; empty if there is none."""
+
+    rules: tuple[int, ...]
+    proof: str
+
+
+class GoalDecision(NamedTuple):
+    """Whether the goal can be reached safely; if not, ``conflict`` is a minimal set of rules that exclude this."""
+
+    decision: Decision
+    conflict: tuple[int, ...] = ()
+
+
 UNDECIDED = Decision(None, "neither a proof nor an example was found within the limits")
 _BY_STATUS = {
     PlanningStatus.SOLVED: Decision(True),
@@ -120,7 +134,7 @@ class LintProblem:
             return True
         try:
             if part.mode == "whole":
-                return self._letters_are_open or bool(self._instances(relaxation, part, False, only_one=True))
+                return self._letters_are_open or bool(self._find_instances(relaxation, part, False, only_one=True))
             return bool(relaxation.find_bindings(self._violation_condition(part), part.parameters))
         except LimitReached:
             return True
@@ -136,7 +150,7 @@ class LintProblem:
             self._violation_conditions[id(part)] = violation_condition(part, Not(part.body)), part
         return self._violation_conditions[id(part)][0]
 
-    def _instances(
+    def _find_instances(
         self, relaxation: Relaxation, part: RulePart, positive: bool, only_one: bool = False
     ) -> list[tuple[int, ...]]:
         return possible_instances(self.engine, relaxation, part, positive, only_one, self.budget.deadline)
@@ -161,15 +175,15 @@ class LintProblem:
         for part in parts:
             try:
                 if part.mode == "whole":
-                    instances = self._instances(relaxation, part, False)
+                    instances = self._find_instances(relaxation, part, False)
                 else:
                     condition = self._violation_condition(part)
                     instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
             except LimitReached:
                 return not_found
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES
-            for objects in _spread(instances):
-                seconds = self.budget.limited(INSTANCE_S)
+            for objects in _choose_spread_instances(instances):
+                seconds = self.budget.limit_seconds(INSTANCE_S)
                 planning = find_violating_plan(self.checker, part, objects, seconds, satisfied)
                 if planning.status is PlanningStatus.SOLVED:
                     return planning
@@ -201,7 +215,7 @@ class LintProblem:
 
     def _can_plan(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
         """Whether a planner finds a plan that satisfies these rules."""
-        seconds = self.budget.limited(PLAN_S)
+        seconds = self.budget.limit_seconds(PLAN_S)
         planning = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
         return _BY_STATUS.get(planning.status, UNDECIDED)
 
@@ -229,7 +243,7 @@ class LintProblem:
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
             if self._letters_are_open:
                 return False
-            return len(self._instances(relaxation, part, True)) < instance_count(self.task, part)
+            return len(self._find_instances(relaxation, part, True)) < instance_count(self.task, part)
         except LimitReached:
             return False
 
@@ -238,47 +252,47 @@ class LintProblem:
     def exploration(self) -> Exploration:
         """The result of a bounded search that monitors all rules at once."""
         if self._exploration is None:
-            seconds = self.budget.limited(EXPLORE_S)
+            seconds = self.budget.limit_seconds(EXPLORE_S)
             self._exploration = explore(self.engine, _shows_all_outcomes(len(self.rules)), monotonic() + seconds)
         return self._exploration
 
-    def find_contradiction(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], str] | None:
-        """A minimal set of rules that no trace satisfies together, with the proof; only after a complete search."""
+    def find_contradiction(self, numbers: Sequence[int]) -> RuleConflict | None:
+        """Find a minimal set of rules that no trace satisfies together; ``None`` if the search was not complete."""
         if not self.can_search:
             return None
         with self.budget.running():
             exploration = self.exploration()
         if not exploration.complete:
             return None
-        return minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration)
+        return RuleConflict(minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration))
 
-    def can_reach_goal_safely(self, numbers: Sequence[int]) -> tuple[Decision, tuple[int, ...]]:
-        """Whether some trace reaches the goal and satisfies these rules; if none does, a minimal conflict.
+    def can_reach_goal_safely(self, numbers: Sequence[int]) -> GoalDecision:
+        """Decide whether some trace reaches the goal and satisfies these rules.
 
         Also true if no trace reaches the goal: then the rules are not the reason.
         """
         if not self.can_search:
-            return Decision(None, "its plans are not searched"), ()
+            return GoalDecision(Decision(None, "its plans are not searched"))
         with self.budget.running():
             exploration = self.exploration()
             goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.goal]
             if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in goal_outcomes]):
-                return Decision(True), ()
+                return GoalDecision(Decision(True))
             if exploration.complete:
                 conflict = minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
                 if not conflict and goal_outcomes:
-                    return UNDECIDED, ()
-                return Decision(not conflict, _state_count_text(exploration)), conflict
+                    return GoalDecision(UNDECIDED)
+                return GoalDecision(Decision(not conflict, _state_count_text(exploration)), conflict)
             decision = self._can_plan(numbers, True)
             if decision.holds is not False:
-                return decision, ()
+                return GoalDecision(decision)
             if not goal_outcomes:
                 goal_decision = self._can_plan((), True)
                 if not goal_decision.holds:
-                    return (UNDECIDED if goal_decision.holds is None else Decision(True)), ()
-            return decision, self._minimal_planning_conflict(numbers)
+                    return GoalDecision(UNDECIDED if goal_decision.holds is None else Decision(True))
+            return GoalDecision(decision, self._find_minimal_planning_conflict(numbers))
 
-    def _minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
+    def _find_minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Rules that a planner proves to exclude all plans, each needed for that proof."""
         conflict = list(numbers)
         for number in numbers:
@@ -288,7 +302,7 @@ class LintProblem:
         return tuple(conflict)
 
 
-def _spread(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _choose_spread_instances(instances: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """At most :data:`MAX_TRIED_INSTANCES` instances, far from each other: neighbours are often impossible alike."""
     stride = max(1, -(-len(instances) // MAX_TRIED_INSTANCES))
     return instances[::stride][:MAX_TRIED_INSTANCES]

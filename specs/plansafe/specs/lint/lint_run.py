@@ -53,7 +53,7 @@ class LintRun:
         ]
         problem_checkers = checkers if has_problems else ()
         self.problems = [LintProblem(c, options.time_limit_s, options.search) for c in problem_checkers]
-        self.rules = _linted_rules(checkers)
+        self.rules = _collect_linted_rules(checkers)
         self.findings: list[LintFinding] = []
         self.open_questions: list[OpenQuestion] = []
         self.useless: set[tuple[str, str, str]] = set()
@@ -110,7 +110,7 @@ class LintRun:
         return self.checkers[number].compiled.problem.name
 
 
-def _linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
+def _collect_linted_rules(checkers: Sequence[Checker]) -> list[LintedRule]:
     rules: dict[tuple[str, str, str], LintedRule] = {}
     for base, checker in enumerate(checkers):
         keys: set[tuple[str, str, str]] = set()

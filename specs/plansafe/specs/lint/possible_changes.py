@@ -26,7 +26,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_variables, has_comparison, is_temporal
 from plansafe.verifier.rules.model import Rule, RulePart
 
-Bound = dict[int, Variable]
+VariablesBySlot = dict[int, Variable]
 """Slot -> variable."""
 
 
@@ -37,16 +37,20 @@ class PossibleChanges:
         self.index = index
         self.table = index.table
 
-    def reasons(self, rule: Rule) -> Iterator[str]:
-        """The reasons why no action can influence a rule."""
+    def find_reasons(self, rule: Rule) -> Iterator[str]:
+        """Yield the reasons why no action can influence a rule; none if some action can."""
         step_parts = [part for part in rule.parts if part.mode == "each"]
-        conditions = [(part.body, _by_slot(part.parameters)) for part in rule.parts]
-        if not step_parts and rule.parts and all([self._never_changes(body, bound) for body, bound in conditions]):
+        conditions = [(part.body, _index_by_slot(part.parameters)) for part in rule.parts]
+        if (
+            not step_parts
+            and rule.parts
+            and all([self._never_changes(body, variables) for body, variables in conditions])
+        ):
             yield "no action changes a fact that it reads"
         if rule.kind == "obligation" and len(rule.parts) == 1 and isinstance(rule.parts[0].body, Temporal):
             trigger, answer = rule.parts[0].body.operands
-            bound = _by_slot(rule.parts[0].parameters)
-            if not self._never_changes(trigger, bound) and not self._can_bring_about(answer, True, bound):
+            variables = _index_by_slot(rule.parts[0].parameters)
+            if not self._never_changes(trigger, variables) and not self._can_bring_about(answer, True, variables):
                 yield "no action can make its `:then` condition true"
         after_parts = [part for part in step_parts if part.after]
         if after_parts and not any([self._step_can_influence(part) for part in after_parts]):
@@ -64,51 +68,53 @@ class PossibleChanges:
         action = self.index.actions[name]
         if kind != "start" or action.end is not None:
             return True
-        bound = {**_by_slot((*part.parameters, *wildcards)), **_by_slot(bound_variables(part.body))}
-        read = list(atoms_and_fluents(part.body))
-        if not read and not has_comparison(part.body):
+        variables = {**_index_by_slot((*part.parameters, *wildcards)), **_index_by_slot(bound_variables(part.body))}
+        atoms_and_numbers = list(atoms_and_fluents(part.body))
+        if not atoms_and_numbers and not has_comparison(part.body):
             return True
-        return any([self._can_change(atom_or_fluent, bound, action) for atom_or_fluent in read])
+        return any([self._can_change(atom_or_fluent, variables, action) for atom_or_fluent in atoms_and_numbers])
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
-    def _never_changes(self, formula: Formula, bound: Bound) -> bool:
+    def _never_changes(self, formula: Formula, variables: VariablesBySlot) -> bool:
         """Whether a formula reads some fact or number, and no action changes any of them."""
-        bound = {**bound, **_by_slot(bound_variables(formula))}
-        read = list(atoms_and_fluents(formula))
-        if not read and not has_comparison(formula):
+        variables = {**variables, **_index_by_slot(bound_variables(formula))}
+        atoms_and_numbers = list(atoms_and_fluents(formula))
+        if not atoms_and_numbers and not has_comparison(formula):
             return False
-        return not any([self._can_change(atom_or_fluent, bound, None) for atom_or_fluent in read])
+        return not any([self._can_change(atom_or_fluent, variables, None) for atom_or_fluent in atoms_and_numbers])
 
-    def _can_bring_about(self, formula: Formula, truth: bool, bound: Bound) -> bool:
+    def _can_bring_about(self, formula: Formula, truth: bool, variables: VariablesBySlot) -> bool:
         """Whether some action changes a part of a formula so that the formula may get the value ``truth``."""
         match formula:
             case Truth() | Equal():
                 return False
             case Not():
-                return self._can_bring_about(formula.body, not truth, bound)
+                return self._can_bring_about(formula.body, not truth, variables)
             case And() | Or():
-                return any([self._can_bring_about(part, truth, bound) for part in formula.parts])
+                return any([self._can_bring_about(part, truth, variables) for part in formula.parts])
             case Quantified():
-                return self._can_bring_about(formula.body, truth, {**bound, **_by_slot(formula.variables)})
+                return self._can_bring_about(formula.body, truth, {**variables, **_index_by_slot(formula.variables)})
             case Atom():
-                return self._can_set(formula, truth, bound)
+                return self._can_set(formula, truth, variables)
             case Compare():
-                return any([self._can_change(fluent, bound, None) for fluent in atoms_and_fluents(formula)])
+                return any([self._can_change(fluent, variables, None) for fluent in atoms_and_fluents(formula)])
             case Temporal():
                 return True  # a formula about the past changes with time
             case _:
                 assert_never(formula)
 
-    def _can_change(self, read: Atom | model.Fluent, bound: Bound, action: Action | None) -> bool:
+    def _can_change(
+        self, atom_or_fluent: Atom | model.Fluent, variables: VariablesBySlot, action: Action | None
+    ) -> bool:
         """Whether an action (``None``: any) may change a fact or a number that an atom or fluent matches."""
-        if isinstance(read, Atom):
-            return any([self._can_set(read, truth, bound, action) for truth in (True, False)])
-        return self._can_write(read, action)
+        if isinstance(atom_or_fluent, Atom):
+            return any([self._can_set(atom_or_fluent, truth, variables, action) for truth in (True, False)])
+        return self._can_write(atom_or_fluent, action)
 
     # -- effects ------------------------------------------------------------------------------------------------------
 
-    def _can_set(self, atom: Atom, truth: bool, bound: Bound, action: Action | None = None) -> bool:
+    def _can_set(self, atom: Atom, truth: bool, variables: VariablesBySlot, action: Action | None = None) -> bool:
         """Whether an action may make a fact that an atom matches true (or false)."""
         index = self.index
         if atom.predicate in index.action_predicates or atom.predicate in index.axioms:
@@ -117,9 +123,12 @@ class PossibleChanges:
         for changing_action, effect, effect_atom in changes:
             if action is not None and changing_action is not action:
                 continue
-            effect_bound = {**_by_slot(changing_action.parameters), **_by_slot(effect.variables)}
+            effect_variables = {
+                **_index_by_slot(changing_action.parameters),
+                **_index_by_slot(effect.variables),
+            }
             pairs = zip(atom.arguments, effect_atom.arguments, strict=True)
-            if all([self._can_be_same_object(a, bound, b, effect_bound) for a, b in pairs]):
+            if all([self._can_be_same_object(a, variables, b, effect_variables) for a, b in pairs]):
                 return True
         return False
 
@@ -147,24 +156,26 @@ class PossibleChanges:
             return bool(self.index.writers.get(fluent.function))
         return any([a.function == fluent.function for effect in effects(action) for a in effect.assignments])
 
-    def _can_be_same_object(self, a: int, bound: Bound, b: int, effect_bound: Bound) -> bool:
-        """Whether two arguments may be the same object."""
+    def _can_be_same_object(
+        self, a: int, variables: VariablesBySlot, b: int, effect_variables: VariablesBySlot
+    ) -> bool:
+        """Whether ``a``, over ``variables``, and ``b``, over ``effect_variables``, may be the same object."""
         if a >= 0 and b >= 0:
             return a == b
         if a >= 0 or b >= 0:
-            number, variables, argument = (a, effect_bound, b) if a >= 0 else (b, bound, a)
-            types = self._types(variables, argument)
+            number, argument_variables, argument = (a, effect_variables, b) if a >= 0 else (b, variables, a)
+            types = self._find_types(argument_variables, argument)
             return types is None or self.table.object_fits(self.index.task.object_types[number], types)
-        first, second = self._types(bound, a), self._types(effect_bound, b)
+        first, second = self._find_types(variables, a), self._find_types(effect_variables, b)
         if first is None or second is None or self.index.lenient:
             return True
         # An object has the types above its declared type, for each possible declared type.
         supertypes = self.table.ancestors
         return any([not above.isdisjoint(first) and not above.isdisjoint(second) for above in supertypes])
 
-    def _types(self, variables: Bound, argument: int) -> tuple[int, ...] | None:
+    def _find_types(self, variables: VariablesBySlot, argument: int) -> tuple[int, ...] | None:
         return self.table.alternatives(variables[variable(argument)].domain)
 
 
-def _by_slot(variables: Iterable[Variable]) -> Bound:
+def _index_by_slot(variables: Iterable[Variable]) -> VariablesBySlot:
     return {v.slot: v for v in variables}

@@ -201,7 +201,7 @@ class RuleCheck:
 
     def check_influence(self, linted_rule: LintedRule) -> None:
         """Report why no action can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.run.indexes[linted_rule.base]).reasons(linted_rule.rule):
+        for reason in PossibleChanges(self.run.indexes[linted_rule.base]).find_reasons(linted_rule.rule):
             message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
             code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
@@ -222,7 +222,7 @@ class RuleCheck:
         base, index = self.run.checkers[linted_rule.base], self.run.indexes[linted_rule.base]
         symbols = self.run.provers[linted_rule.base].symbols[linted_rule.number]
         for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
-            if violates_in_example(base, index, linted_rule.rule, text, symbols, budget.limited(EXAMPLE_S)):
+            if violates_in_example(base, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):
                 return True
             if budget.is_spent:
                 break

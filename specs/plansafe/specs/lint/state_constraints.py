@@ -22,23 +22,27 @@ MAX_DEPTH = 3
 
 
 class StateConstraints:
-    """The constraints on what a grounder has encoded; call :meth:`all` again when it has encoded more."""
+    """The constraints on what a grounder has encoded; call :meth:`list_all` again when it has encoded more."""
 
     def __init__(self, grounder: Grounder) -> None:
         self.grounder = grounder
         self.index = grounder.index
         self.circuit = grounder.circuit
         self._depths: dict[object, int] = {}
-        self._recursive = _recursive(self.index.axioms)
+        self._find_recursive_predicates = _find_recursive_predicates(self.index.axioms)
 
-    def all(self) -> list[Literal]:
+    def list_all(self) -> list[Literal]:
         """Every constraint. Raises :class:`LimitReached`."""
         grounder, universe = self.grounder, self.grounder.universe
         constraints: list[Literal] = []
         encoded: set[object] = set()
         while True:
-            facts = [(key, partial(self._of_fact, key)) for key in grounder.atoms if key not in encoded]
-            pasts = [(key, partial(self._of_past, *past)) for key, past in grounder.pasts.items() if key not in encoded]
+            facts = [(key, partial(self._constrain_fact, key)) for key in grounder.atoms if key not in encoded]
+            pasts = [
+                (key, partial(self._constrain_past, *past))
+                for key, past in grounder.pasts.items()
+                if key not in encoded
+            ]
             if not facts and not pasts:
                 break
             for key, encode in (*facts, *pasts):
@@ -50,39 +54,39 @@ class StateConstraints:
                 constraints += encode()
                 for new_key in (*grounder.atoms, *grounder.pasts):
                     self._depths.setdefault(new_key, depth + 1)
-        constraints += self._one_action()
+        constraints += self._constrain_action_count()
         equality_count = -1
         while equality_count != len(universe.equalities):
             equality_count = len(universe.equalities)
             constraints += universe.constraints()
-            constraints += self._congruence()
+            constraints += self._constrain_equal_objects()
         return constraints
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def _of_fact(self, key: AtomKey) -> Iterator[Literal]:
+    def _constrain_fact(self, key: AtomKey) -> Iterator[Literal]:
         letter, predicate, elements = key
         index, grounder = self.index, self.grounder
         fact = grounder.atoms[key]
         if predicate in index.action_predicates:
-            yield from self._of_action(fact, letter, predicate, elements)
+            yield from self._constrain_action(fact, letter, predicate, elements)
             return
         if index.typed[predicate]:
             for element, domain in zip(elements, index.task.predicates[predicate].domains, strict=True):
                 yield self.circuit.either(fact ^ 1, grounder.universe.member(element, domain))
         if predicate in index.axioms:
-            yield from self._of_derived_fact(fact, letter, predicate, elements)
+            yield from self._constrain_derived_fact(fact, letter, predicate, elements)
         elif letter and grounder.action is not None and not index.temporal:
-            yield from self._of_successor_fact(fact, predicate, elements)
+            yield from self._constrain_successor_fact(fact, predicate, elements)
         elif letter:
             grounder.abstracted = True
 
-    def _of_derived_fact(
+    def _constrain_derived_fact(
         self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]
     ) -> Iterator[Literal]:
         """A derived fact is true exactly if a body is."""
         grounder, circuit = self.grounder, self.circuit
-        if predicate in self._recursive:
+        if predicate in self._find_recursive_predicates:
             grounder.abstracted = True  # the meaning of a recursive definition is its least solution
         bodies = []
         for axiom in self.index.axioms[predicate]:
@@ -99,7 +103,9 @@ class StateConstraints:
 
     # -- actions ------------------------------------------------------------------------------------------------------
 
-    def _of_action(self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
+    def _constrain_action(
+        self, fact: Literal, letter: int, predicate: int, elements: tuple[int, ...]
+    ) -> Iterator[Literal]:
         """The precondition of an action is true where it is taken."""
         kind, name = self.index.action_predicates[predicate]
         action = self.index.actions[name]
@@ -111,7 +117,7 @@ class StateConstraints:
             binding = bind(action.parameters, elements)
             yield self.circuit.either(fact ^ 1, self.grounder.truth(condition, binding, letter, True))
 
-    def _one_action(self) -> Iterator[Literal]:
+    def _constrain_action_count(self) -> Iterator[Literal]:
         """At most one action is taken at a letter, unless there are durative actions."""
         grounder = self.grounder
         if self.index.temporal:
@@ -122,7 +128,7 @@ class StateConstraints:
                 same = grounder.same(a[2], b[2]) if a[1] == b[1] else FALSE
                 yield self.circuit.disjunction([first ^ 1, second ^ 1, same])
 
-    def _of_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
+    def _constrain_successor_fact(self, fact: Literal, predicate: int, elements: tuple[int, ...]) -> Iterator[Literal]:
         """A fact after the step: as before, unless the step adds or deletes it; if it does both, the fact is true."""
         grounder, circuit = self.grounder, self.circuit
         assert grounder.action is not None
@@ -184,7 +190,7 @@ class StateConstraints:
 
     # -- the past -----------------------------------------------------------------------------------------------------
 
-    def _of_past(self, letter: int, formula: Temporal, binding: Binding, past: Literal) -> Iterator[Literal]:
+    def _constrain_past(self, letter: int, formula: Temporal, binding: Binding, past: Literal) -> Iterator[Literal]:
         """The value of a past operator at a letter, from its operands and its value at the letter before."""
         if formula.operator not in PAST_OPERATORS:
             return
@@ -221,7 +227,7 @@ class StateConstraints:
 
     # -- equality -----------------------------------------------------------------------------------------------------
 
-    def _congruence(self) -> Iterator[Literal]:
+    def _constrain_equal_objects(self) -> Iterator[Literal]:
         """Facts about equal objects are the same fact, and so are their numbers."""
         grounder, circuit = self.grounder, self.circuit
         if not grounder.universe.equalities:
@@ -251,7 +257,7 @@ def _match_variables(effect: Effect, atom: Atom, elements: tuple[int, ...]) -> t
     return fixed, tuple([v for v in effect.variables if v.slot not in fixed])
 
 
-def _recursive(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
+def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """The derived predicates that depend on themselves."""
     inputs = {
         head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()

@@ -110,7 +110,7 @@ def find_satisfying_plan(checker: Checker, numbers: frozenset[int], reach_goal: 
 
     ``checker`` must be ``ok``, and its task must have no unknown facts.
     """
-    return _solve(checker, _only_rules(checker, numbers), checker.engine.task.goal if reach_goal else (), seconds)
+    return _solve(checker, _keep_parts_of(checker, numbers), checker.engine.task.goal if reach_goal else (), seconds)
 
 
 def find_violating_plan(
@@ -121,14 +121,14 @@ def find_violating_plan(
     satisfied: frozenset[int] = frozenset(),
 ) -> PlanningResult:
     """Search for a plan that violates an instance of a part, and satisfies the rules ``satisfied``."""
-    rules = _only_rules(checker, satisfied)
-    opposite = RulePart(len(rules), (), "whole", _opposite(part, bind(part.parameters, objects)))
+    rules = _keep_parts_of(checker, satisfied)
+    violation_formula = RulePart(len(rules), (), "whole", _make_violation_formula(part, bind(part.parameters, objects)))
     rule = checker.rules[part.rule]
-    rules.append(Rule(rule.name, "trajectory", (opposite,), (), (), rule.at, rule.source))
+    rules.append(Rule(rule.name, "trajectory", (violation_formula,), (), (), rule.at, rule.source))
     return _solve(checker, rules, (), seconds)
 
 
-def _only_rules(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
+def _keep_parts_of(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
     """The rules of the checker, all but some without any parts."""
     return [rule if n in numbers else rule._replace(parts=(), step_patterns=()) for n, rule in enumerate(checker.rules)]
 
@@ -151,19 +151,19 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     return planning
 
 
-def _opposite(part: RulePart, objects: dict[int, int]) -> Formula:
+def _make_violation_formula(part: RulePart, objects: dict[int, int]) -> Formula:
     """The formula over the trace that is true exactly if an instance of a part is violated."""
     negation: Formula = Not(part.body)
     match part.mode:
         case "whole":
-            opposite = negation
+            violation_formula = negation
         case "end":
-            opposite = Temporal("at-end", (negation,))
+            violation_formula = Temporal("at-end", (negation,))
         case _:
             after = part.after and part.step is not None
             at_letter = Temporal("next", (negation,)) if after else negation
-            opposite = Temporal("sometime", (violation_condition(part, at_letter),))
-    return substitute(opposite, objects)
+            violation_formula = Temporal("sometime", (violation_condition(part, at_letter),))
+    return substitute(violation_formula, objects)
 
 
 def violation_condition(part: RulePart, negation: Formula) -> Formula:

@@ -48,17 +48,17 @@ def diagnose(
         raise ValueError("the domain, problem or specification has errors")
     report = checker.check(plan)
     if report.headline in (Headline.SAFE, Headline.VALID):
-        return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, (), 0, True, True))
-    read = checker.read(plan)
-    reason = find_unsupported_reason(checker, read)
+        return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True))
+    resolved = checker.read(plan)
+    reason = find_unsupported_reason(checker, resolved)
     if reason:
         result = RepairResult(RepairStatus.NOT_FOUND, detail=reason)
-        witness = _not_found_witness(reason)
+        witness = _make_not_found_witness(reason)
         if report.headline is None:
             witness = Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read")
-        flags = _flag_witnesses(report, checker.options.criteria)
+        flags = _make_flag_witnesses(report, checker.options.criteria)
         return Diagnosis(plan.name, report, (witness, *flags), result)
-    repairer = Repairer(checker, plan, read.steps, options, progress)
+    repairer = Repairer(checker, plan, resolved.steps, options, progress)
     result = repairer.run()
     witnesses = _WitnessFinder(checker, report, repairer, result).find_witnesses()
     return Diagnosis(plan.name, report, tuple(witnesses), result)
@@ -73,27 +73,32 @@ class _WitnessFinder:
         self.repairer = repairer
         self.result = result
         self.steps = repairer.steps
-        self.impossible: dict[int, Witness] = {}
+        self.impossible_step_witnesses: dict[int, Witness] = {}
 
     def find_witnesses(self) -> list[Witness]:
         """Return all witnesses, in the order of the classes."""
         self._find_impossible_steps()
-        flags = _flag_witnesses(self.report, self.checker.options.criteria)
-        witnesses = [*self.impossible.values(), *self._edit_witnesses(), *flags, *self._repair_failure_witnesses()]
+        flags = _make_flag_witnesses(self.report, self.checker.options.criteria)
+        witnesses = [
+            *self.impossible_step_witnesses.values(),
+            *self._make_edit_witnesses(),
+            *flags,
+            *self._make_repair_failure_witnesses(),
+        ]
         order = list(ErrorClass)
         return sorted(witnesses, key=lambda witness: order.index(witness.error))
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
         possible = {step_key(step) for repair in self.repairer.ties for step in repair.steps}
-        doubtful: list[tuple[int, GroundAction]] = []
+        doubtful_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
                 error = ErrorClass.AFFORDANCE if step.code == SC.STEP_TYPE else ErrorClass.GRAMMAR
-                self.impossible[number] = Witness(error, (number,), step.message)
+                self.impossible_step_witnesses[number] = Witness(error, (number,), step.message)
             elif step_key(step) not in possible:
-                doubtful.append((number, step))
-        if not doubtful or self.report.executable is not Worlds.NONE:
+                doubtful_steps.append((number, step))
+        if not doubtful_steps or self.report.executable is not Worlds.NONE:
             return
         engine = self.checker.engine
         try:
@@ -101,47 +106,47 @@ class _WitnessFinder:
             relaxation = Relaxation(engine, lambda: False, openings, fold_constants=True, max_matches=MAX_MATCHES)
         except LimitReached:
             return
-        for number, step in doubtful:
+        for number, step in doubtful_steps:
             if relaxation.may_hold(And(step.action.start.condition), step.binding):
                 continue
             parts = conjuncts(And(step.action.start.condition))
             obstacle = next((part for part in parts if not relaxation.may_hold(part, step.binding)), None)
             condition = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
             text = f"{condition} can never hold in `{step_text(step, engine.task.objects)}`"
-            self.impossible[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
+            self.impossible_step_witnesses[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
 
-    def _edit_witnesses(self) -> Iterator[Witness]:
-        """The four classes of edits, and compound: each with its best repair."""
+    def _make_edit_witnesses(self) -> Iterator[Witness]:
+        """Make the witnesses of the four classes of edits, and of compound: each with its best repair."""
         yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
         for alignment in self.repairer.ties:
-            kinds = self._edit_kinds(alignment)
+            kinds = self._list_edit_kinds(alignment)
             if not kinds:
                 continue
-            single = len(set(kinds)) == 1
-            error = _EDIT_CLASSES[kinds[0]] if single else ErrorClass.COMPOUND
-            vector = tuple(sorted(Counter(kinds).items()))
-            identity = (error, () if single else vector)
-            if identity in yielded:
+            has_one_kind = len(set(kinds)) == 1
+            error = _EDIT_CLASSES[kinds[0]] if has_one_kind else ErrorClass.COMPOUND
+            edit_counts = tuple(sorted(Counter(kinds).items()))
+            witness_key = (error, () if has_one_kind else edit_counts)
+            if witness_key in yielded:
                 continue
-            yielded.add(identity)
+            yielded.add(witness_key)
             edits = self.repairer.describer.describe(alignment)
             edited_steps = tuple(sorted({edit.step for edit in edits if edit.step}))
-            yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, vector)
+            yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, edit_counts)
 
-    def _edit_kinds(self, alignment: Alignment) -> list[str]:
+    def _list_edit_kinds(self, alignment: Alignment) -> list[str]:
         """Return the kinds of a repair's edits, except those that only remove impossible steps."""
         kinds = list(alignment.kinds)
         for position in alignment.substituted:
-            if alignment.origin[position] in self.impossible:
+            if alignment.origin[position] in self.impossible_step_witnesses:
                 kinds.remove(EditKind.SUBSTITUTE.value)
         for step in alignment.deleted:
-            if step in self.impossible:
+            if step in self.impossible_step_witnesses:
                 kinds.remove(EditKind.DELETE.value)
         return kinds
 
-    def _repair_failure_witnesses(self) -> list[Witness]:
+    def _make_repair_failure_witnesses(self) -> list[Witness]:
         if self.result.status is RepairStatus.NOT_FOUND:
-            return [_not_found_witness(self.result.detail, self.result.bound)]
+            return [_make_not_found_witness(self.result.detail, self.result.bound)]
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
         witnesses = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
@@ -152,7 +157,7 @@ class _WitnessFinder:
         return witnesses
 
 
-def _not_found_witness(detail: str, bound: Number = 0) -> Witness:
+def _make_not_found_witness(detail: str, bound: Number = 0) -> Witness:
     """Return the witness of a search that ended at a limit: whether a repair exists is unknown."""
     reason = f": {detail}" if detail else ""
     cheaper = f"only repairs that cost less than {float(bound):g} are ruled out"
@@ -174,8 +179,8 @@ def edit_text(edit: Edit) -> str:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"
 
 
-def _flag_witnesses(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
-    """The witnesses of an unmet goal, and of the rules whose violations decide in the reading *halt*."""
+def _make_flag_witnesses(report: Report, criteria: VerdictCriteria) -> Iterator[Witness]:
+    """Make the witnesses of an unmet goal, and of the rules whose violations decide in the reading *halt*."""
     yielded: set[tuple[ErrorClass, str | None]] = set()
     for finding in report.findings:
         if finding.finding_class is FindingClass.UNMET_GOAL and report.executable is Worlds.ALL:

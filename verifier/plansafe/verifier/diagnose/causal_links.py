@@ -39,7 +39,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import atoms_in, expression_fluents, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart
 
-MAX_OPEN = 16
+MAX_OPEN_LITERALS = 16
 """Literals listed for one failed condition."""
 
 
@@ -82,11 +82,11 @@ class Threat(NamedTuple):
 class RecordedRun(NamedTuple):
     """A recorded run.
 
-    ``logs[k]``: the changes by step ``k + 1`` (``None``: it did not happen). ``changers``: the steps that changed a
-    fact or fluent, in order. ``state`` is the final state; the linker undoes its changes.
+    ``changes_by_step[k]``: the changes by step ``k + 1`` (``None``: it did not happen). ``changers``: the steps that
+    changed a fact or fluent, in order. ``state`` is the final state; the linker undoes its changes.
     """
 
-    logs: list[list[StateChange] | None]
+    changes_by_step: list[list[StateChange] | None]
     changers: dict[StateVariable, list[int]]
     failures: dict[int, Failure]
     state: State
@@ -101,11 +101,11 @@ class RecordedRun(NamedTuple):
 def record_run(checker: Checker, steps: ResolvedSteps) -> RecordedRun:
     """Run a plan by force and record every change. Raises :class:`NotCovered`."""
     require_untimed(checker.engine, steps)
-    logs: list[list[StateChange] | None] = [None for _ in steps]
+    changes_by_step: list[list[StateChange] | None] = [None for _ in steps]
     changers: dict[StateVariable, list[int]] = {}
 
     def record(_run: Replay, number: int, log: list[StateChange]) -> None:
-        logs[number - 1] = list(log)
+        changes_by_step[number - 1] = list(log)
         for index, code, _ in log:
             changers.setdefault((index, code), []).append(number)
 
@@ -113,7 +113,7 @@ def record_run(checker: Checker, steps: ResolvedSteps) -> RecordedRun:
     run.run_steps(steps)
     if run.limit is not None and run.limit.code == SC.NUMBER_TOO_LARGE:
         raise NotCovered(run.limit.message)
-    return RecordedRun(logs, changers, {failure.step: failure for failure in run.failures}, run.state)
+    return RecordedRun(changes_by_step, changers, {failure.step: failure for failure in run.failures}, run.state)
 
 
 class _RuleCondition(NamedTuple):
@@ -149,15 +149,15 @@ class CausalLinker:
         """Find all links, also of violated rules."""
         for violation in violations:
             self._add_violation(violation, step_of_letter)
-        state, logs = self.run.state, self.run.logs
+        state, changes_by_step = self.run.state, self.run.changes_by_step
         for part in self.task.goal:
             self._link_condition(part, {}, self.goal_step, "goal")
         self._link_rule_conditions(len(self.steps))
         for number in range(len(self.steps), 0, -1):
-            log = logs[number - 1]
+            log = changes_by_step[number - 1]
             if log:
                 state.undo(list(log))
-                self.finder.state_changed()
+                self.finder.forget_state()
             step = self.steps[number - 1]
             if isinstance(step, GroundAction):
                 binding = step.binding
@@ -176,27 +176,29 @@ class CausalLinker:
         finder = self.finder
         atom = formula.body if isinstance(formula, Not) else formula
         if isinstance(atom, Atom) and not finder.is_derived(atom.predicate):
-            fact = finder.fact_of(atom, binding)
+            fact = finder.find_fact(atom, binding)
             value = not isinstance(formula, Not)
             literal = SupportLiteral(atom, binding, value, (fact,), True)
             if (fact[1] in self.run.state.facts[fact[0]]) is value:
                 self._add_links(literal, consumer, kind, True)
             else:
-                self._add_open([literal], consumer)
+                self._add_open_preconditions([literal], consumer)
             return
         if finder.holds(formula, binding) is True:
-            literals = finder.supporting_literals(formula, binding, True)
-            verdicts = finder.are_needed(formula, binding, literals, lambda fact: self.run.last_changer(fact, consumer))
+            literals = finder.find_supporting_literals(formula, binding, True)
+            verdicts = finder.find_needed_literals(
+                formula, binding, literals, lambda fact: self.run.last_changer(fact, consumer)
+            )
             for literal, needed in zip(literals, verdicts, strict=True):
                 self._add_links(literal, consumer, kind, needed)
             return
-        self._add_open(finder.missing_literals(formula, binding)[:MAX_OPEN], consumer)
+        self._add_open_preconditions(finder.find_missing_literals(formula, binding)[:MAX_OPEN_LITERALS], consumer)
 
-    def _add_open(self, literals: list[SupportLiteral], consumer: int) -> None:
+    def _add_open_preconditions(self, literals: list[SupportLiteral], consumer: int) -> None:
         """Add open preconditions, and the threats to them."""
         for literal in literals:
             self.open_preconditions[OpenPrecondition(consumer, literal.text(self.task), literal.necessary)] = None
-            for basic in self.finder.opposing_literals(literal):
+            for basic in self.finder.find_opposing_literals(literal):
                 for variable in basic.variables:
                     step = self.run.last_changer(variable, consumer)
                     if step:
@@ -213,21 +215,21 @@ class CausalLinker:
 
     def _link_effects(self, action: Action, binding: Binding, number: int) -> None:
         """Link the literals that a step reads to change, or to leave unchanged, the facts that are needed after it."""
-        log = self.run.logs[number - 1]
+        log = self.run.changes_by_step[number - 1]
         if log is None:
             return
         changed = {change[:2] for change in log}
         is_unconditional = self._is_unconditional(action)
-        used = set() if is_unconditional else set(self._needed_later)
+        needed_variables = set() if is_unconditional else set(self._needed_later)
         self._needed_later -= changed
         if is_unconditional:
             return
         effects = list(self._instantiate_effects(action, binding))
         for effect in effects:
             self._link_numbers(effect, number)
-        for variable in used:
+        for variable in needed_variables:
             relevant = [effect for effect in effects if variable in effect.writes]
-            for literal in self._effect_literals(variable, relevant, variable in changed):
+            for literal in self._find_effect_literals(variable, relevant, variable in changed):
                 self._add_links(literal, number, "effect", literal.necessary)
 
     def _is_unconditional(self, action: Action) -> bool:
@@ -243,12 +245,12 @@ class CausalLinker:
         for effect in action.start.effects:
             for inner in self.task.bindings(effect.variables, binding):
                 updates = {(base + a.function, self.task.code_of(a.arguments, inner)): a for a in effect.assignments}
-                adds = frozenset([finder.fact_of(atom, inner) for atom in effect.adds])
-                deletes = frozenset([finder.fact_of(atom, inner) for atom in effect.deletes])
+                adds = frozenset([finder.find_fact(atom, inner) for atom in effect.adds])
+                deletes = frozenset([finder.find_fact(atom, inner) for atom in effect.deletes])
                 value = finder.holds(effect.condition, inner)
                 yield _EffectInstance(effect.condition, inner, value, adds, deletes, updates)
 
-    def _effect_literals(
+    def _find_effect_literals(
         self, variable: StateVariable, effects: list[_EffectInstance], changed: bool
     ) -> Iterator[SupportLiteral]:
         """The literals before a step that, with the previous value, determine the value of a fact or fluent after it.
@@ -258,43 +260,43 @@ class CausalLinker:
         if variable[0] >= len(self.task.predicates):
             for effect in effects:
                 if effect.value:
-                    yield from self._operand_literals(effect, variable)
+                    yield from self._find_operand_literals(effect, variable)
             return
         adding = [effect for effect in effects if variable in effect.adds]
         deleting = [effect for effect in effects if variable in effect.deletes]
-        true = (variable[1] in self.run.state.facts[variable[0]]) is not changed
-        if true and any([effect.value for effect in adding]):
-            yield from self._condition_literals(adding)
+        was_true = (variable[1] in self.run.state.facts[variable[0]]) is not changed
+        if was_true and any([effect.value for effect in adding]):
+            yield from self._find_condition_literals(adding)
             return
-        for effect in deleting if true else adding:
-            yield from self.finder.supporting_literals(effect.condition, effect.binding, False)
-        if changed and not true:
-            yield from self._condition_literals(deleting)
+        for effect in deleting if was_true else adding:
+            yield from self.finder.find_supporting_literals(effect.condition, effect.binding, False)
+        if changed and not was_true:
+            yield from self._find_condition_literals(deleting)
 
-    def _condition_literals(self, effects: list[_EffectInstance]) -> Iterator[SupportLiteral]:
+    def _find_condition_literals(self, effects: list[_EffectInstance]) -> Iterator[SupportLiteral]:
         """The literals of the conditions of the effects that happen; none if one of them is unconditional."""
         happening = [effect for effect in effects if effect.value]
         if not any([effect.condition is TRUE for effect in happening]):
             necessary = len(happening) == 1
             for effect in happening:
-                yield from self.finder.supporting_literals(effect.condition, effect.binding, True, necessary)
+                yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
 
     def _link_numbers(self, effect: _EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""
         if effect.value is not None and (effect.updates or has_comparison(effect.condition)):
-            for literal in self.finder.supporting_literals(effect.condition, effect.binding, effect.value):
+            for literal in self.finder.find_supporting_literals(effect.condition, effect.binding, effect.value):
                 self._add_links(literal, number, "effect", literal.necessary)
         if not effect.value:
             return
         for fluent, assignment in effect.updates.items():
-            literals = list(self._operand_literals(effect, fluent))
+            literals = list(self._find_operand_literals(effect, fluent))
             if assignment.operator == "scale-down" or _divides(assignment.value):
                 for literal in literals:
                     self._add_links(literal, number, "effect", True)
             for literal in literals:
                 self._link_definition(literal.variables[0], number)
 
-    def _operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
+    def _find_operand_literals(self, effect: _EffectInstance, fluent: StateVariable) -> Iterator[SupportLiteral]:
         """The values from which the new value of a fluent is computed."""
         assignment = effect.updates[fluent]
         base = len(self.task.predicates)
@@ -341,7 +343,7 @@ class CausalLinker:
     def _link_rule_conditions(self, step: int) -> None:
         """Link the registered conditions of the state after a step."""
         for condition in self._rule_conditions.get(step, ()):
-            literals = self.finder.supporting_literals(condition.formula, condition.binding, condition.value)
+            literals = self.finder.find_supporting_literals(condition.formula, condition.binding, condition.value)
             for literal in literals:
                 text = literal.text(self.task)
                 for producer in {self.run.last_changer(variable, step + 1) for variable in literal.variables}:
@@ -365,7 +367,9 @@ class CausalLinker:
                 continue
             decoded = task.decode(code, len(patterns[index][0]))
             if any([all([x is None or x == o for x, o in zip(p, decoded, strict=True)]) for p in patterns[index]]):
-                value = next(v for i, c, v in self.run.logs[changes[-1] - 1] or () if (i, c) == (index, code))
+                value = next(
+                    v for i, c, v in self.run.changes_by_step[changes[-1] - 1] or () if (i, c) == (index, code)
+                )
                 text = task.fact_text(index, code)
                 literal = text if value else f"(not {text})"
                 self.links[Link(changes[-1], literal, consumer, "rule", False, rule)] = None

@@ -42,11 +42,11 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     length of the plan, except for redundancy under rules: about log(n) replays for each step that only a rule needs.
     """
     run = record_run(checker, steps)
-    full = _ReducedRun(checker, steps, frozenset())
+    full_run = _ReducedRun(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, run)
     criteria = checker.options.criteria
-    deciding = [v for v in full.outcome.violations if checker.engine.decides(v, criteria)]
-    linker.link_all(deciding, full.step_of_letter)
+    deciding = [v for v in full_run.outcome.violations if checker.engine.decides(v, criteria)]
+    linker.link_all(deciding, full_run.step_of_letter)
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
     objects = checker.engine.task.objects
     return CausalStructure(
@@ -54,7 +54,7 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
         tuple(links),
         tuple(sorted(linker.open_preconditions, key=lambda x: (x.consumer, x.literal))),
         tuple(sorted(linker.threats, key=lambda x: (x.consumer, x.step, x.literal))),
-        _find_redundant_steps(checker, steps, links, full),
+        _find_redundant_steps(checker, steps, links, full_run),
     )
 
 
@@ -68,24 +68,32 @@ class _ReducedRun:
                 run.run_steps([step], number - 1)
         self.outcome: Outcome = run.outcome(len(steps))
         self.step_of_letter = run.step_of_letter or [0]
-        self.failed = {failure.step for failure in run.failures}
+        self.failed_steps = {failure.step for failure in run.failures}
         task = checker.engine.task
         evaluator = Evaluator(task, run.state.facts, run.state.fluents)
-        self.goal = [evaluator.holds(part, {}) is True for part in task.goal]
+        self.goal_values = [evaluator.holds(part, {}) is True for part in task.goal]
         criteria = checker.options.criteria
         ignored = checker.engine.rule_set.parts_below_severity(criteria)
-        self.violated = {(v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, criteria)}
-        self.undecided = {instance for instance in self.outcome.undecided if instance[0] not in ignored}
+        self.violated_instances = {
+            (v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, criteria)
+        }
+        self.undecided_instances = {instance for instance in self.outcome.undecided if instance[0] not in ignored}
 
-    def is_worse_than(self, full: _ReducedRun) -> bool:
+    def is_worse_than(self, full_run: _ReducedRun) -> bool:
         """Whether a step, a part of the goal or a rule instance that is fine in the full run is not here."""
-        lost = any([there and not here for there, here in zip(full.goal, self.goal, strict=True)])
-        new = self.failed - full.failed or self.violated - full.violated or self.undecided - full.undecided
-        return lost or bool(new)
+        has_lost_goal = any(
+            [there and not here for there, here in zip(full_run.goal_values, self.goal_values, strict=True)]
+        )
+        new_problems = (
+            self.failed_steps - full_run.failed_steps
+            or self.violated_instances - full_run.violated_instances
+            or self.undecided_instances - full_run.undecided_instances
+        )
+        return has_lost_goal or bool(new_problems)
 
 
 def _find_redundant_steps(
-    checker: Checker, steps: ResolvedSteps, links: list[Link], full: _ReducedRun
+    checker: Checker, steps: ResolvedSteps, links: list[Link], full_run: _ReducedRun
 ) -> tuple[int, ...]:
     """Return the steps without a chain of links to the goal, except those that a rule needs.
 
@@ -95,17 +103,17 @@ def _find_redundant_steps(
     for link in links:
         if link.kind != "rule":
             producers.setdefault(link.consumer, set()).add(link.producer)
-    useful: set[int] = set()
+    useful_steps: set[int] = set()
     stack = [len(steps) + 1]
     while stack:
-        new = producers.get(stack.pop(), set()) - useful
-        useful |= new
-        stack += new
+        new_steps = producers.get(stack.pop(), set()) - useful_steps
+        useful_steps |= new_steps
+        stack += new_steps
     omitted: frozenset[int] = frozenset()
-    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful and isinstance(steps[n - 1], GroundAction)]]
+    blocks = [[n for n in range(len(steps), 0, -1) if n not in useful_steps and isinstance(steps[n - 1], GroundAction)]]
     while blocks:
         block = blocks.pop()
-        if block and not _ReducedRun(checker, steps, omitted | set(block)).is_worse_than(full):
+        if block and not _ReducedRun(checker, steps, omitted | set(block)).is_worse_than(full_run):
             omitted |= set(block)
         elif len(block) > 1:
             blocks += [block[len(block) // 2 :], block[: len(block) // 2]]

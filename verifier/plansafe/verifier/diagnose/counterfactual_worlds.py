@@ -29,11 +29,15 @@ Element = tuple[int, int]
 """An element that can be omitted: step ``n`` as ``(-1, n)``, or the initial fact (predicate, code)."""
 World = frozenset[Element]
 """The elements that a world keeps."""
-IDLE = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
-ABSENT = IllFormed("", "", 0)
-STEP = -1
+IDLE_STEP = GroundAction(Action("(idle)", (), Snap((), ()), None, (), (), (), None), ())
+"""In place of an omitted step: its time passes without effect."""
+ABSENT_STEP = IllFormed("", "", 0)
+"""In place of a step that is in no world."""
+STEP_INDEX = -1
+"""The first value of an element that is a step."""
 MAX_CONJUNCTS = 10
-ANY = -1
+"""Conjuncts whose worlds are examined one by one."""
+ANY_CODE = -1
 """In place of a code: all facts of the predicate."""
 
 
@@ -71,14 +75,14 @@ def make_violation_test(
     part: RulePart,
     violation: Violation,
     binding: tuple[int, ...],
-    at: int,
-    last: int,
+    found_after: int,
+    last_step: int,
     action_predicates: frozenset[int],
 ) -> FindingTest:
     """Return the test of a violated instance for a part of the rule.
 
-    ``at``: the step after which the violation was found; ``last``: the plan's last step. The test of a part about every
-    state is that its body fails after step ``at``, even if it failed before.
+    ``found_after``: the step after which the violation was found; ``last_step``: the plan's last step. The test of a
+    part about every state is that its body fails after step ``found_after``, even if it failed before.
     """
     guard = TRUE if part.guard is None else part.guard
     is_about_states = not any([is_temporal(f) or mentions(f, action_predicates) for f in (part.body, guard)])
@@ -86,13 +90,13 @@ def make_violation_test(
     if is_about_states and part.mode in ("always", "end", "each"):
         slots = bind(part.parameters, binding)
         if part.mode != "each":
-            return ConditionTest((StepCondition(at, part.body, slots, (False,)),))
+            return ConditionTest((StepCondition(found_after, part.body, slots, (False,)),))
         guard_condition = StepCondition(step - 1, guard, slots, (True,))
         body_condition = StepCondition(step if part.after else step - 1, part.body, slots, (False,))
         return ConditionTest((guard_condition, body_condition), step)
     if part.mode == "always" and not mentions(part.body, action_predicates):
-        return InstanceTest(rule, part._replace(mode="end"), binding, at)
-    return InstanceTest(rule, part, binding, last, None if part.mode in ("whole", "end") else step)
+        return InstanceTest(rule, part._replace(mode="end"), binding, found_after)
+    return InstanceTest(rule, part, binding, last_step, None if part.mode in ("whole", "end") else step)
 
 
 class CounterfactualWorlds:
@@ -123,40 +127,42 @@ class CounterfactualWorlds:
         formulas = [f for part in parts for f in (part.body, part.guard, part.step) if f is not None]
         self._predicates_in_rules = frozenset([atom.predicate for f in formulas for atom in atoms_in(f)])
         self._monitors = {n: self._make_monitor(t) for n, t in enumerate(tests) if isinstance(t, InstanceTest)}
-        self.elements = self.relevant_elements(frozenset())
+        self.elements = self.find_relevant_elements(frozenset())
 
     # -- relevant elements --------------------------------------------------------------------------------------------
 
-    def relevant_elements(self, fixed: World) -> World:
+    def find_relevant_elements(self, fixed: World) -> World:
         """Return the elements that may matter in worlds that keep the elements ``fixed``; no other element matters.
 
         Goes backwards with the facts that may be read later. A kept step that sets a fact unconditionally hides all its
         earlier changes.
         """
         relevant: set[Element] = set()
-        live: set[StateVariable] = set()
+        live_variables: set[StateVariable] = set()
         for number in range(len(self.steps), -1, -1):
-            live |= self._test_reads(number)
+            live_variables |= self._find_test_reads(number)
             step = self.steps[number - 1] if number else None
             if step is None:
                 continue
-            element = (STEP, number)
+            element = (STEP_INDEX, number)
             if self._is_tested_step(number, step):
                 relevant.add(element)
-            effects = self._effect_instances(number, step)
-            touching = [e for e in effects if any([_is_live(variable, live) for variable in e.writes])]
-            if not touching:
+            effects = self._load_effect_instances(number, step)
+            relevant_effects = [
+                e for e in effects if any([_is_live(variable, live_variables) for variable in e.writes])
+            ]
+            if not relevant_effects:
                 continue
             relevant.add(element)
-            numeric = any([e.effect.assignments or has_comparison(e.effect.condition) for e in effects])
-            if element in fixed and not numeric:
-                live -= _unconditionally_set(touching)
-            for effect in effects if numeric else touching:
-                live |= effect.reads
+            reads_numbers = any([e.effect.assignments or has_comparison(e.effect.condition) for e in effects])
+            if element in fixed and not reads_numbers:
+                live_variables -= _find_unconditional_facts(relevant_effects)
+            for effect in effects if reads_numbers else relevant_effects:
+                live_variables |= effect.reads
         derived = self.engine.axioms.derived if self.engine.axioms is not None else frozenset()
         for index, codes in enumerate(self.initial.facts):
             if index not in derived:
-                relevant |= {(index, code) for code in codes if _is_live((index, code), live)}
+                relevant |= {(index, code) for code in codes if _is_live((index, code), live_variables)}
         return frozenset(relevant)
 
     def _is_tested_step(self, number: int, step: GroundAction) -> bool:
@@ -165,7 +171,7 @@ class CounterfactualWorlds:
             return True
         return self.engine.action_predicates.get(("start", step.action.name)) in self._predicates_in_rules
 
-    def _test_reads(self, number: int) -> set[StateVariable]:
+    def _find_test_reads(self, number: int) -> set[StateVariable]:
         """Return the facts and fluents that the tests read after a step."""
         footprint = empty_footprint()
         for test in self.tests:
@@ -176,9 +182,9 @@ class CounterfactualWorlds:
             else:
                 binding = bind(test.part.parameters, test.binding)
                 self._footprints.add_reads((test.part.body, test.part.guard or TRUE), binding, footprint)
-        return _all_reads(footprint)
+        return _collect_reads(footprint)
 
-    def _effect_instances(self, number: int, step: GroundAction) -> list[_EffectInstance]:
+    def _load_effect_instances(self, number: int, step: GroundAction) -> list[_EffectInstance]:
         instances = self._effects.get(number)
         if instances is None:
             instances = self._effects[number] = list(self._instantiate_effects(step))
@@ -190,7 +196,7 @@ class CounterfactualWorlds:
                 footprint = empty_footprint()
                 self._footprints.add_effect_reads(effect, binding, footprint)
                 self._footprints.add_writes(effect, binding, footprint)
-                reads = _all_reads(footprint) | footprint.writes.keys()
+                reads = _collect_reads(footprint) | footprint.writes.keys()
                 yield _EffectInstance(effect, footprint, footprint.changes, reads)
 
     def split_conjunction(self) -> list[CounterfactualWorlds]:
@@ -206,7 +212,7 @@ class CounterfactualWorlds:
         if True in condition.wrong_values:
             return []
         failing: list[CounterfactualWorlds] = []
-        for part, binding in self._conjuncts(condition.formula, condition.binding):
+        for part, binding in self._list_conjuncts(condition.formula, condition.binding):
             part_test = ConditionTest((condition._replace(formula=part, binding=binding),), test.step)
             worlds = CounterfactualWorlds(self.engine, self.plan, [part_test])
             if worlds.is_wrong(worlds.elements):
@@ -215,13 +221,13 @@ class CounterfactualWorlds:
                     break
         return failing
 
-    def _conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+    def _list_conjuncts(self, formula: Formula, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
         if isinstance(formula, And):
             for part in formula.parts:
-                yield from self._conjuncts(part, binding)
+                yield from self._list_conjuncts(part, binding)
         elif isinstance(formula, Quantified) and formula.universal:
             for inner in self.task.bindings(formula.variables, binding):
-                yield from self._conjuncts(formula.body, inner)
+                yield from self._list_conjuncts(formula.body, inner)
         else:
             yield formula, binding
 
@@ -237,9 +243,9 @@ class CounterfactualWorlds:
             try:
                 cached = any(
                     [
-                        self._conditions_fail(test, world)
+                        self._has_wrong_values(test, world)
                         if isinstance(test, ConditionTest)
-                        else self._instance_is_violated(n, test, world)
+                        else self._is_instance_violated(n, test, world)
                         for n, test in enumerate(self.tests)
                     ]
                 )
@@ -248,10 +254,10 @@ class CounterfactualWorlds:
             self._is_wrong[world] = cached
         return cached
 
-    def _initial_state(self, world: World) -> State:
+    def _make_initial_state(self, world: World) -> State:
         state = self.initial.fork()
         for index, code in self.elements - world:
-            if index != STEP:
+            if index != STEP_INDEX:
                 if state.facts[index] is self.initial.facts[index]:
                     state.facts[index] = set(state.facts[index])  # forks share the facts of static predicates
                 state.facts[index].discard(code)
@@ -259,13 +265,13 @@ class CounterfactualWorlds:
             self.engine.axioms.compute(state.facts, state.fluents)
         return state
 
-    def _conditions_fail(self, test: ConditionTest, world: World) -> bool:
-        if test.step and (STEP, test.step) not in world:
+    def _has_wrong_values(self, test: ConditionTest, world: World) -> bool:
+        if test.step and (STEP_INDEX, test.step) not in world:
             return False
-        state = self._initial_state(world)
+        state = self._make_initial_state(world)
         for number in range(len(self.steps) + 1):
             step = self.steps[number - 1] if number else None
-            if step is not None and (STEP, number) in world:
+            if step is not None and (STEP_INDEX, number) in world:
                 self._apply_effects(state, step)
             for at, formula, binding, wrong_values in test.conditions:
                 if at == number:
@@ -293,14 +299,16 @@ class CounterfactualWorlds:
         engine = Engine(self.task, [rule], self.engine.action_predicates, max_instances=limit)
         return engine, Runtime(RuleSet(self.task, [rule], self.engine.action_predicates, limit), engine.emitter)
 
-    def _instance_is_violated(self, number: int, test: InstanceTest, world: World) -> bool:
-        engine, unstarted = self._monitors[number]
+    def _is_instance_violated(self, number: int, test: InstanceTest, world: World) -> bool:
+        engine, unstarted_runtime = self._monitors[number]
         run = Replay(engine, FORCE)
-        run.state = self._initial_state(world)
-        run.runtime = unstarted.fork()
+        run.state = self._make_initial_state(world)
+        run.runtime = unstarted_runtime.fork()
         run.runtime.start(run.state, LetterTime(0, 0, False))
         steps = self.steps[: test.last]
-        run.run_steps([ABSENT if s is None else s if (STEP, n) in world else IDLE for n, s in enumerate(steps, 1)])
+        run.run_steps(
+            [ABSENT_STEP if s is None else s if (STEP_INDEX, n) in world else IDLE_STEP for n, s in enumerate(steps, 1)]
+        )
         outcome = run.outcome(len(steps))
         if outcome.limit is not None:
             raise NotCovered(outcome.limit.message)
@@ -317,15 +325,15 @@ class _EffectInstance(NamedTuple):
     reads: set[StateVariable]
 
 
-def _all_reads(footprint: Footprint) -> set[StateVariable]:
-    return footprint.reads | {(subject, ANY) for subject in footprint.unbounded_reads}
+def _collect_reads(footprint: Footprint) -> set[StateVariable]:
+    return footprint.reads | {(subject, ANY_CODE) for subject in footprint.unbounded_reads}
 
 
-def _is_live(variable: StateVariable, live: set[StateVariable]) -> bool:
-    return variable in live or (variable[0], ANY) in live
+def _is_live(variable: StateVariable, live_variables: set[StateVariable]) -> bool:
+    return variable in live_variables or (variable[0], ANY_CODE) in live_variables
 
 
-def _unconditionally_set(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
+def _find_unconditional_facts(effects: Iterable[_EffectInstance]) -> set[StateVariable]:
     """Return the facts whose value after a step does not depend on the state before it."""
     unconditional = [e.footprint for e in effects if e.effect.condition is TRUE]
     adds = {fact for footprint in unconditional for fact in footprint.adds}

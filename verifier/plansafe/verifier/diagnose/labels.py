@@ -69,6 +69,13 @@ class PublishedLabel(NamedTuple):
     additional: tuple[int, ...] = ()
 
 
+class FailureLabel(NamedTuple):
+    """The label of a step that cannot be taken, and the reason as a text."""
+
+    name: str
+    text: str
+
+
 class TokenizedStep(NamedTuple):
     """A step in order of execution, with its tokens."""
 
@@ -76,7 +83,7 @@ class TokenizedStep(NamedTuple):
     step: GroundAction | IllFormed
 
 
-def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
+def find_safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     """Return SAFEL's outcome for a plan (Son et al., "Subtle Risks, Critical Failures", 3.2, Action Sequencing).
 
     Rules are ignored: SAFEL expresses safety as preconditions and goals. Raises :class:`NoLabel`. Runs the plan once,
@@ -88,7 +95,7 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     if steps is None:
         return PublishedLabel(scheme, GRAMMAR, 0, "the plan cannot be read")
     for number, (tokens, step) in enumerate(steps, 1):
-        problem = unknown_name_text(task, tokens)
+        problem = describe_unknown_name(task, tokens)
         if problem is None and isinstance(step, IllFormed) and step.code != SC.STEP_TYPE:
             problem = step.message
         if problem is not None:
@@ -102,31 +109,31 @@ def safel_label(checker: Checker, plan: Source) -> PublishedLabel:
     for number, action in actions:
         if not execution.take(action, number):
             name, text = _explain_safel_failure(execution, action, actions[number:])
-            return PublishedLabel(scheme, name, number, text, goal=execution.goal)
-    if not execution.goal:
-        return PublishedLabel(scheme, UNMET_GOAL, 0, execution.unmet_goal_text(), executable=True)
+            return PublishedLabel(scheme, name, number, text, goal=execution.is_goal_reached)
+    if not execution.is_goal_reached:
+        return PublishedLabel(scheme, UNMET_GOAL, 0, execution.describe_unmet_goal(), executable=True)
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
 def _explain_safel_failure(
     execution: ExplainedExecution, step: GroundAction, later_steps: Sequence[tuple[int, GroundAction]]
-) -> tuple[str, str]:
-    """Return the label and text of a step that cannot be taken in the current state."""
+) -> FailureLabel:
+    """Return the label of a step that cannot be taken in the current state."""
     if execution.is_impossible(step):
-        return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
+        return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
     if execution.changes_nothing(step):
-        return ADDITIONAL, "all effects of the step are already true"
-    holds = execution.precondition(step)
-    earlier = execution.first_earlier_state(holds)
+        return FailureLabel(ADDITIONAL, "all effects of the step are already true")
+    holds = execution.compile_precondition(step)
+    earlier = execution.find_first_earlier_state(holds)
     if earlier is not None:
-        return WRONG_ORDER, f"the precondition holds {state_text(earlier)}, not here"
-    later = execution.first_later_state(later_steps, holds)
+        return FailureLabel(WRONG_ORDER, f"the precondition holds {describe_state(earlier)}, not here")
+    later = execution.find_first_later_state(later_steps, holds)
     if later is not None:
-        return WRONG_ORDER, f"the precondition holds only {state_text(later)}"
-    return MISSING, execution.unmet_text(step)
+        return FailureLabel(WRONG_ORDER, f"the precondition holds only {describe_state(later)}")
+    return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
 
 
-def state_text(step: int) -> str:
+def describe_state(step: int) -> str:
     """Describe a state by the step that led to it."""
     return f"after step {step}" if step else "in the initial state"
 
@@ -144,23 +151,26 @@ def require_engine(checker: Checker) -> Engine:
 def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] | None:
     """Return the steps in order of execution; ``None`` if the plan does not parse. Raises :class:`NoLabel`."""
     engine = require_engine(checker)
-    read = checker.read(plan)
-    if read.text.diagnostics:
+    resolved = checker.read(plan)
+    if resolved.text.diagnostics:
         return None
-    refusal = checker.compiled.refusal("a published label", read)
+    refusal = checker.compiled.refusal("a published label", resolved)
     if refusal is not None:
         raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
         raise NoLabel("the task has timed literals, which the published executors lack")
-    order = range(len(read.steps)) if read.timed is None else [step.source_index for step in read.timed]
-    steps = [TokenizedStep(read.text.steps[at].tokens, step) for at, step in zip(order, read.steps, strict=True)]
+    order = range(len(resolved.steps)) if resolved.timed is None else [step.source_index for step in resolved.timed]
+    steps = [
+        TokenizedStep(resolved.text.steps[index].tokens, step)
+        for index, step in zip(order, resolved.steps, strict=True)
+    ]
     for _, step in steps:
         if isinstance(step, GroundAction) and step.action.end is not None:
             raise NoLabel(f"`{step.action.name}` takes time, and the published executors lack a clock")
     return steps
 
 
-def unknown_name_text(task: Task, tokens: Sequence[str]) -> str | None:
+def describe_unknown_name(task: Task, tokens: Sequence[str]) -> str | None:
     """Describe the undeclared action or object of a step; ``None`` if all are declared."""
     if tokens[0] not in task.actions:
         return f"unknown action `{tokens[0]}`"
@@ -181,7 +191,7 @@ class ExplainedExecution:
         self._executed: list[tuple[int, GroundAction]] = []
 
     def take(self, step: GroundAction, number: int) -> bool:
-        """Take a step; False (nothing changed) if it cannot be taken. Raises :class:`NoLabel`."""
+        """Take a step; return false, and change nothing, if it cannot be taken. Raises :class:`NoLabel`."""
         try:
             is_executed = self.simulation.take(step)
         except NumberTooLarge:
@@ -193,13 +203,13 @@ class ExplainedExecution:
     @property
     def evaluator(self) -> Evaluator:
         """An evaluator of the current state."""
-        return self.evaluator_of(self.simulation.state)
+        return self.make_evaluator(self.simulation.state)
 
-    def evaluator_of(self, state: State) -> Evaluator:
+    def make_evaluator(self, state: State) -> Evaluator:
         """Return an evaluator of a state."""
         return Evaluator(self.task, state.facts, state.fluents)
 
-    def precondition(self, step: GroundAction) -> Callable[[State], bool]:
+    def compile_precondition(self, step: GroundAction) -> Callable[[State], bool]:
         """Return a function that tests a step's precondition in a state."""
         action = step.action
         compiled = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
@@ -208,16 +218,16 @@ class ExplainedExecution:
             try:
                 return compiled(state.facts, state.fluents, *step.objects)
             except (KeyError, ZeroDivisionError):
-                return self.evaluator_of(state).holds(And(action.start.condition), step.binding) is True
+                return self.make_evaluator(state).holds(And(action.start.condition), step.binding) is True
 
         return holds
 
     @property
-    def goal(self) -> bool:
+    def is_goal_reached(self) -> bool:
         """Whether the goal holds in the current state."""
         return self.engine.goal(self.simulation.state) is True
 
-    def first_earlier_state(self, holds: Callable[[State], bool]) -> int | None:
+    def find_first_earlier_state(self, holds: Callable[[State], bool]) -> int | None:
         """Return the step (0: initial state) after which a condition first held, before the current state."""
         simulation = Execution(self.engine)
         number = 0
@@ -228,7 +238,7 @@ class ExplainedExecution:
             number = following
         return None
 
-    def first_later_state(
+    def find_first_later_state(
         self, later_steps: Iterable[tuple[int, GroundAction]], holds: Callable[[State], bool]
     ) -> int | None:
         """Return the step after which a condition first holds if this step and all later failing ones are omitted."""
@@ -241,7 +251,7 @@ class ExplainedExecution:
                 return None
         return None
 
-    def delta(self, step: GroundAction) -> Delta | None:
+    def compute_delta(self, step: GroundAction) -> Delta | None:
         """Return the changes of a step, whether or not its precondition holds; ``None`` if they are undefined."""
         evaluator = self.evaluator
         try:
@@ -251,7 +261,7 @@ class ExplainedExecution:
 
     def changes_nothing(self, step: GroundAction) -> bool:
         """Whether a step has effects, and all of them already hold in the current state."""
-        delta = self.delta(step)
+        delta = self.compute_delta(step)
         if delta is None or not any(delta):
             return False
         facts, fluents = self.simulation.state.facts, self.simulation.state.fluents
@@ -264,24 +274,24 @@ class ExplainedExecution:
 
     def is_impossible(self, step: GroundAction) -> bool:
         """Whether the static facts alone make a step's precondition false."""
-        return static_value(self.evaluator, And(step.action.start.condition), step.binding) is False
+        return evaluate_static_part(self.evaluator, And(step.action.start.condition), step.binding) is False
 
-    def unmet_text(self, step: GroundAction) -> str:
+    def describe_unmet_precondition(self, step: GroundAction) -> str:
         """Describe the unmet parts of a step's precondition."""
         reasons = self.evaluator.unmet_literals(And(step.action.start.condition), step.binding, True)
-        return reasons_text(self.task, reasons) or "its effects cannot be computed"
+        return describe_reasons(self.task, reasons) or "its effects cannot be computed"
 
-    def unmet_goal_text(self) -> str:
+    def describe_unmet_goal(self) -> str:
         """Describe the unmet parts of the goal."""
-        return reasons_text(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
+        return describe_reasons(self.task, self.evaluator.unmet_literals(And(self.task.goal), {}, True))
 
 
-def reasons_text(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
+def describe_reasons(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Describe unmet literals."""
     return ", ".join(dict.fromkeys([unmet_literal_text(task, reason) for reason in reasons]))
 
 
-def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
+def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:
     """Return the value that a condition has in every state by static facts alone; ``None`` if it depends on others."""
     match formula:
         case Truth() | Equal():
@@ -289,16 +299,16 @@ def static_value(evaluator: Evaluator, formula: Formula, binding: Binding) -> bo
         case Atom():
             return evaluator.holds(formula, binding) if evaluator.task.static[formula.predicate] else None
         case Not():
-            value = static_value(evaluator, formula.body, binding)
+            value = evaluate_static_part(evaluator, formula.body, binding)
             return None if value is None else not value
         case And() | Or():
-            values = (static_value(evaluator, part, binding) for part in formula.parts)
+            values = (evaluate_static_part(evaluator, part, binding) for part in formula.parts)
             return _combine_values(values, isinstance(formula, Or))
         case Quantified():
             if not _has_static_part(evaluator.task, formula.body):
                 return None
             bindings = evaluator.task.bindings(formula.variables, binding)
-            values = (static_value(evaluator, formula.body, inner) for inner in bindings)
+            values = (evaluate_static_part(evaluator, formula.body, inner) for inner in bindings)
             return _combine_values(values, not formula.universal)
         case Compare() | Temporal():
             return None
@@ -316,7 +326,7 @@ def _has_static_part(task: Task, formula: Formula) -> bool:
 
 
 def _combine_values(values: Iterable[bool | None], deciding: bool) -> bool | None:
-    """Return the value of a conjunction (``deciding`` is False) or disjunction (True)."""
+    """Return the value of a conjunction (``deciding`` is false) or disjunction (true); ``None``: unknown."""
     combined: bool | None = not deciding
     for value in values:
         if value is deciding:

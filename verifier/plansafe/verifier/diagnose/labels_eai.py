@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Literal, assert_never
+from typing import Literal, NamedTuple, assert_never
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
@@ -26,14 +26,15 @@ from plansafe.verifier.diagnose.labels import (
     SUCCESS,
     WRONG_ORDER,
     ExplainedExecution,
+    FailureLabel,
     PublishedLabel,
     TokenizedStep,
+    describe_reasons,
+    describe_state,
+    describe_unknown_name,
+    evaluate_static_part,
     read_tokenized_steps,
-    reasons_text,
     require_engine,
-    state_text,
-    static_value,
-    unknown_name_text,
 )
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
@@ -74,7 +75,7 @@ EAI_LABELS = (
 
 Simulator = Literal["virtualhome", "behavior"]
 
-_RAW = {
+_RAW_LABELS = {
     "virtualhome": {
         PARSING: "parsing error",
         HALLUCINATION: "hallucination error",
@@ -95,25 +96,33 @@ _RAW = {
     },
 }
 # For these steps BEHAVIOR does not search its history.
-_PLACING = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
+_PLACING_ACTION = re.compile(r"(?:left_|right_)?(?:place|put|pour|transfer)(?:_|\Z)")
 _TIME_CODES = frozenset((SC.UNTIMED_DURATIVE, SC.IMPOSSIBLE_TIME))
 _OPEN_PREDICATES = frozenset(("open", "opened", "is_open"))
 _CLOSED_PREDICATES = frozenset(("closed", "is_closed"))
 
 
-def eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtualhome") -> PublishedLabel:
+class _GrammarError(NamedTuple):
+    """A failure of the checks before the execution. ``step``: from 1; 0 is the whole plan."""
+
+    name: str
+    step: int
+    text: str
+
+
+def find_eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtualhome") -> PublishedLabel:
     """Return the outcome that the Embodied Agent Interface's evaluator for a simulator gives a plan.
 
     Rules are ignored. Raises :class:`~plansafe.verifier.diagnose.labels.NoLabel`. Runs the plan once, and up to the
     step that stops it once more, evaluating that step's precondition in each state.
     """
-    raw = _RAW[simulator]
+    raw_labels = _RAW_LABELS[simulator]
     scheme = f"eai-{simulator}"
     steps = read_tokenized_steps(checker, plan)
     problem = _find_grammar_error(require_engine(checker).task, steps)
     if problem is not None:
         name, number, text = problem
-        return PublishedLabel(scheme, name, number, text, raw[name])
+        return PublishedLabel(scheme, name, number, text, raw_labels[name])
     assert steps is not None
     explain_failure = _explain_behavior_failure if simulator == "behavior" else _explain_virtualhome_failure
     execution = ExplainedExecution(checker)
@@ -126,48 +135,48 @@ def eai_label(checker: Checker, plan: Source, simulator: Simulator = "virtualhom
         else:
             name, text = explain_failure(execution, step)
         if name != ADDITIONAL:
-            goal = execution.goal
-            return PublishedLabel(scheme, name, number, text, raw[name], goal=goal, additional=tuple(additional))
+            goal = execution.is_goal_reached
+            return PublishedLabel(scheme, name, number, text, raw_labels[name], goal=goal, additional=tuple(additional))
         additional[number] = text
     if additional:
         number, text = next(iter(additional.items()))
-        goal = execution.goal
-        return PublishedLabel(scheme, ADDITIONAL, number, text, raw[ADDITIONAL], True, goal, tuple(additional))
-    if not execution.goal:
-        return PublishedLabel(scheme, UNSATISFIED_GOAL, 0, execution.unmet_goal_text(), executable=True)
+        goal = execution.is_goal_reached
+        return PublishedLabel(scheme, ADDITIONAL, number, text, raw_labels[ADDITIONAL], True, goal, tuple(additional))
+    if not execution.is_goal_reached:
+        return PublishedLabel(scheme, UNSATISFIED_GOAL, 0, execution.describe_unmet_goal(), executable=True)
     return PublishedLabel(scheme, SUCCESS, executable=True, goal=True)
 
 
-def _find_grammar_error(task: Task, steps: list[TokenizedStep] | None) -> tuple[str, int, str] | None:
-    """Return label, step and text of the first failure of the three checks of the whole plan before the execution."""
+def _find_grammar_error(task: Task, steps: list[TokenizedStep] | None) -> _GrammarError | None:
+    """Find the first failure of the three checks of the whole plan before the execution."""
     if not steps:
-        return PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read"
+        return _GrammarError(PARSING, 0, "the plan is empty" if steps is not None else "the plan cannot be read")
     for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed) and step.code in _TIME_CODES:
-            return PARSING, number, step.message
+            return _GrammarError(PARSING, number, step.message)
     for number, (tokens, _) in enumerate(steps, 1):
-        problem = unknown_name_text(task, tokens)
+        problem = describe_unknown_name(task, tokens)
         if problem is not None:
-            return HALLUCINATION, number, problem
+            return _GrammarError(HALLUCINATION, number, problem)
     for number, (_, step) in enumerate(steps, 1):
         if isinstance(step, IllFormed) and step.code == SC.STEP_ARITY:
-            return ARGUMENTS, number, step.message
+            return _GrammarError(ARGUMENTS, number, step.message)
     return None
 
 
 # -- BEHAVIOR: all errors of a step, by priority ----------------------------------------------------------------------
 
 
-def _explain_behavior_failure(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
-    is_placing = _PLACING.match(step.action.name.replace("-", "_")) is not None
+def _explain_behavior_failure(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
+    is_placing = _PLACING_ACTION.match(step.action.name.replace("-", "_")) is not None
     if not is_placing and execution.changes_nothing(step):
-        return ADDITIONAL, "all effects of the step are already true"
+        return FailureLabel(ADDITIONAL, "all effects of the step are already true")
     if execution.is_impossible(step):
-        return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
-    earlier = None if is_placing else execution.first_earlier_state(execution.precondition(step))
+        return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
+    earlier = None if is_placing else execution.find_first_earlier_state(execution.compile_precondition(step))
     if earlier is not None:
-        return WRONG_ORDER, f"the precondition holds {state_text(earlier)}, not here"
-    return MISSING, execution.unmet_text(step)
+        return FailureLabel(WRONG_ORDER, f"the precondition holds {describe_state(earlier)}, not here")
+    return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
 
 
 # -- VirtualHome: the first check that fails --------------------------------------------------------------------------
@@ -181,36 +190,36 @@ class _Check(Enum):
     OWN_FLAG = 2
 
 
-def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundAction) -> tuple[str, str]:
+def _explain_virtualhome_failure(execution: ExplainedExecution, step: GroundAction) -> FailureLabel:
     if execution.is_impossible(step):
-        return AFFORDANCE, execution.unmet_text(step) + ", and no action changes that"
-    unmet = unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
+        return FailureLabel(AFFORDANCE, execution.describe_unmet_precondition(step) + ", and no action changes that")
+    unmet = find_unmet_parts(execution.evaluator, And(step.action.start.condition), step.binding)
     if not unmet:
-        return MISSING, execution.unmet_text(step)
-    checks = [_failed_check(execution, step, choices[0]) for choices in unmet]
+        return FailureLabel(MISSING, execution.describe_unmet_precondition(step))
+    checks = [_find_failed_check(execution, step, choices[0]) for choices in unmet]
     check = min(checks, key=lambda candidate: candidate.value)
     choices = unmet[checks.index(check)]
-    text = reasons_text(execution.task, choices)
+    text = describe_reasons(execution.task, choices)
     if check is _Check.CLOSED_CONTAINER:
-        return AFFORDANCE, text
+        return FailureLabel(AFFORDANCE, text)
     if check is _Check.OWN_FLAG and execution.changes_nothing(step):
-        return ADDITIONAL, text
+        return FailureLabel(ADDITIONAL, text)
 
-    def any_met(state: State) -> bool:
-        evaluator = execution.evaluator_of(state)
+    def is_any_choice_met(state: State) -> bool:
+        evaluator = execution.make_evaluator(state)
         return any([evaluator.holds(r.formula, r.binding) is r.required_value for r in choices])
 
-    earlier = execution.first_earlier_state(any_met)
+    earlier = execution.find_first_earlier_state(is_any_choice_met)
     if earlier is not None:
-        return WRONG_ORDER, f"{text}, which was otherwise {state_text(earlier)}"
-    return MISSING, text
+        return FailureLabel(WRONG_ORDER, f"{text}, which was otherwise {describe_state(earlier)}")
+    return FailureLabel(MISSING, text)
 
 
 Choices = tuple[UnmetLiteral, ...]
 """An unmet part of a condition: one of these literals would suffice."""
 
 
-def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, required: bool = True) -> list[Choices]:
+def find_unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, required: bool = True) -> list[Choices]:
     """Return the parts of a condition that do not have the required value.
 
     Of alternatives, the parts of those with the fewest unmet parts: their first parts are choices, their second parts,
@@ -221,12 +230,14 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, requir
         return []
     match formula:
         case Not():
-            return unmet_parts(evaluator, formula.body, binding, not required)
+            return find_unmet_parts(evaluator, formula.body, binding, not required)
         case And() | Or() if isinstance(formula, And) is required:
-            return [choices for part in formula.parts for choices in unmet_parts(evaluator, part, binding, required)]
+            return [
+                choices for part in formula.parts for choices in find_unmet_parts(evaluator, part, binding, required)
+            ]
         case And() | Or():
-            possible = [p for p in formula.parts if static_value(evaluator, p, binding) is not (not required)]
-            alternatives = [unmet_parts(evaluator, part, binding, required) for part in possible]
+            possible = [p for p in formula.parts if evaluate_static_part(evaluator, p, binding) is not (not required)]
+            alternatives = [find_unmet_parts(evaluator, part, binding, required) for part in possible]
             fewest = min([len(parts) for parts in alternatives], default=0)
             nearest = [parts for parts in alternatives if len(parts) == fewest]
             return [tuple([r for choices in place for r in choices]) for place in zip(*nearest, strict=True)]
@@ -236,10 +247,10 @@ def unmet_parts(evaluator: Evaluator, formula: Formula, binding: Binding, requir
             assert_never(formula)
 
 
-def _failed_check(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Check:
+def _find_failed_check(execution: ExplainedExecution, step: GroundAction, unmet: UnmetLiteral) -> _Check:
     """Return the check of VirtualHome that an unmet part fails."""
     atom = unmet.formula
-    delta = execution.delta(step)
+    delta = execution.compute_delta(step)
     if not isinstance(atom, Atom) or len(atom.arguments) > 1 or delta is None:
         return _Check.OTHER
     task = execution.task

@@ -19,8 +19,8 @@ from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningS
 from plansafe.verifier.planning.planner_chain import default_planners
 from plansafe.verifier.reporting.report import FindingClass
 
-_FAILED = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
-_VIOLATED = (
+_FAILURE_CLASSES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
+_VIOLATION_CLASSES = (
     FindingClass.PROCESS,
     FindingClass.TRAJECTORY,
     FindingClass.TERMINATION,
@@ -67,36 +67,37 @@ class Localisation(NamedTuple):
 class PrefixRun:
     """A run of an untimed plan in the reading *halt*; steps count from 1, 0 is the initial state.
 
-    ``executed``: the steps that could be taken. ``last``: the length of the longest executable prefix without a
-    violation, ``accepted``: the length of the longest such prefix that is a safe plan; -1 if there is none.
-    ``violated``: the first step that violates a rule, ``inexecutable``: the first that cannot be taken. ``visit`` is
-    called with the execution after each prefix up to ``last``.
+    ``executed_steps``: the steps that could be taken. ``longest_safe_length``: the length of the longest executable
+    prefix without a violation, ``accepted_length``: the length of the longest such prefix that is a safe plan; -1 if
+    there is none. ``violated_step``: the first step that violates a rule. ``inexecutable_step``: the first that cannot
+    be taken. Both are ``None`` if there is none. ``visit`` is called with the execution after each prefix up to
+    ``longest_safe_length``.
     """
 
     def __init__(
         self, checker: Checker, steps: ResolvedSteps, visit: Callable[[Execution], None] | None = None
     ) -> None:
         execution = Execution.initial(checker.engine, True, checker.options.criteria)
-        self.executed: list[GroundAction] = []
-        self.inexecutable: int | None = None
-        self.last = self.accepted = -1
+        self.executed_steps: list[GroundAction] = []
+        self.inexecutable_step: int | None = None
+        self.longest_safe_length = self.accepted_length = -1
         is_safe = True
         for number in range(len(steps) + 1):
             is_safe = is_safe and not execution.broken
             if is_safe:
-                self.last = number
+                self.longest_safe_length = number
                 if execution.accepted:
-                    self.accepted = number
+                    self.accepted_length = number
                 if visit is not None:
                     visit(execution)
             if number == len(steps):
                 break
             step = steps[number]
             if isinstance(step, IllFormed) or step.action.end is not None or not _try_step(execution, step):
-                self.inexecutable = number + 1
+                self.inexecutable_step = number + 1
                 break
-            self.executed.append(step)
-        self.violated = execution.first_violated_step(self.inexecutable is None)
+            self.executed_steps.append(step)
+        self.violated_step = execution.first_violated_step(self.inexecutable_step is None)
 
 
 def _try_step(execution: Execution, step: GroundAction) -> bool:
@@ -125,17 +126,17 @@ def localise(
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
         planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
-    read = checker.read(plan)
-    if read.text.diagnostics:
-        raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
-    checker.compiled.require_one_world("localisation", read)
+    resolved = checker.read(plan)
+    if resolved.text.diagnostics:
+        raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")
+    checker.compiled.require_one_world("localisation", resolved)
     divergence = _find_divergence(checker, plan, reference)
-    if read.timed is not None:
-        return _localise_timed(checker, plan, len(read.steps), divergence)
-    run = PrefixRun(checker, read.steps)
-    length = len(read.steps)
-    location = Localisation(length, run.violated, run.inexecutable, divergence, (length, length))
-    if run.accepted != length:
+    if resolved.timed is not None:
+        return _localise_timed(checker, plan, len(resolved.steps), divergence)
+    run = PrefixRun(checker, resolved.steps)
+    length = len(resolved.steps)
+    location = Localisation(length, run.violated_step, run.inexecutable_step, divergence, (length, length))
+    if run.accepted_length != length:
         search = _Bisection(checker, run, length, planner, time_limit_s)
         location = location._replace(
             point_of_no_return=search.run(),
@@ -143,28 +144,28 @@ def localise(
             planners=tuple(dict.fromkeys(search.planners)),
             detail="; ".join(dict.fromkeys(search.details)),
         )
-    return _with_regret(checker, run, location, planner, time_limit_s) if regret else location
+    return _add_regret(checker, run, location, planner, time_limit_s) if regret else location
 
 
 def _localise_timed(checker: Checker, plan: Source, length: int, divergence: int | None) -> Localisation:
     findings = [f for f in checker.check(plan).findings if "halt" in f.readings]
-    failed = [f.step for f in findings if f.finding_class in _FAILED]
+    failed_steps = [f.step for f in findings if f.finding_class in _FAILURE_CLASSES]
     criteria = checker.options.criteria
-    violations = [f for f in findings if f.finding_class in _VIOLATED and f.decides(criteria)]
-    violated = min([f.step for f in violations if not (failed and f.at_end)], default=None)
+    violations = [f for f in findings if f.finding_class in _VIOLATION_CLASSES and f.decides(criteria)]
+    violated = min([f.step for f in violations if not (failed_steps and f.at_end)], default=None)
     detail = "timed plans are not continued by a planner"
-    return Localisation(length, violated, min(failed, default=None), divergence, (-1, length), detail=detail)
+    return Localisation(length, violated, min(failed_steps, default=None), divergence, (-1, length), detail=detail)
 
 
 def _find_divergence(checker: Checker, plan: Source, reference: Source | None) -> int | None:
     if reference is None:
         return None
-    read = checker.read(reference)
-    if read.text.diagnostics:
-        raise ValueError(f"the reference plan cannot be read: {read.text.diagnostics[0].message}")
-    checker.compiled.require_one_world("the comparison with a reference plan", read)
+    resolved = checker.read(reference)
+    if resolved.text.diagnostics:
+        raise ValueError(f"the reference plan cannot be read: {resolved.text.diagnostics[0].message}")
+    checker.compiled.require_one_world("the comparison with a reference plan", resolved)
     steps = [step.tokens for step in checker.read(plan).text.steps]
-    reference_steps = [step.tokens for step in read.text.steps]
+    reference_steps = [step.tokens for step in resolved.text.steps]
     for number, (step, reference_step) in enumerate(zip(steps, reference_steps, strict=False), 1):
         if step != reference_step:
             return number
@@ -177,7 +178,7 @@ class _Bisection:
     def __init__(self, checker: Checker, run: PrefixRun, length: int, planner: Planner, time_limit_s: float) -> None:
         self.checker = checker
         self.prefix_run = run
-        self.max_calls = calls_at_most(length + 2)
+        self.max_calls = count_needed_calls(length + 2)
         self.planner = planner
         self.deadline = monotonic() + time_limit_s
         self.calls = 0
@@ -186,23 +187,23 @@ class _Bisection:
 
     def run(self) -> tuple[int, int]:
         """Return the interval that contains the point of no return."""
-        low, high = self.prefix_run.accepted, self.prefix_run.last
+        low, high = self.prefix_run.accepted_length, self.prefix_run.longest_safe_length
         unanswered: set[int] = set()
         while self.max_calls > self.calls:
-            middle = _next_length(low, high, unanswered)
+            middle = _choose_next_length(low, high, unanswered)
             if middle is None:
                 break
-            if self.calls == 0 and calls_at_most(high - low) < self.max_calls:
+            if self.calls == 0 and count_needed_calls(high - low) < self.max_calls:
                 middle = high  # most plans can be continued up to the failing step; enough calls remain otherwise
             self.calls += 1
             time_left = max(self.deadline - monotonic(), 0.0) / (self.max_calls - self.calls + 1)
-            query = PlanningQuery(self.checker, self.prefix_run.executed[:middle], time_limit_s=time_left)
+            query = PlanningQuery(self.checker, self.prefix_run.executed_steps[:middle], time_limit_s=time_left)
             answer = self.planner.solve(query)
             self.planners.append(answer.planner)
             if answer.status is PlanningStatus.SOLVED:
                 # If the continuation starts with the plan's next steps, longer prefixes also have one.
-                next_steps = self.prefix_run.executed[middle : self.prefix_run.last]
-                low = max(low, middle + _common_length(answer.steps, next_steps))
+                next_steps = self.prefix_run.executed_steps[middle : self.prefix_run.longest_safe_length]
+                low = max(low, middle + _count_common_steps(answer.steps, next_steps))
             elif answer.status is PlanningStatus.UNSOLVABLE:
                 high = middle - 1
             else:
@@ -211,24 +212,24 @@ class _Bisection:
         return low, high
 
 
-def calls_at_most(candidates: int) -> int:
-    """Return how many yes-no questions identify one of some candidates."""
+def count_needed_calls(candidates: int) -> int:
+    """Return the number of yes-no questions that are enough to identify one of some candidates."""
     return max(candidates - 1, 0).bit_length()
 
 
-def _next_length(low: int, high: int, unanswered: set[int]) -> int | None:
+def _choose_next_length(low: int, high: int, unanswered: set[int]) -> int | None:
     """Return the length of the next prefix to query: the middle of the widest gap between queried lengths.
 
     ``None`` if all were queried. If all queries were answered, this is binary search: ``low`` has a continuation,
     ``high + 1`` has none.
     """
-    marks = sorted({low, high + 1, *[n for n in unanswered if low < n <= high]})
-    gaps = [(above - below, -below) for below, above in pairwise(marks)]
+    boundaries = sorted({low, high + 1, *[n for n in unanswered if low < n <= high]})
+    gaps = [(above - below, -below) for below, above in pairwise(boundaries)]
     width, below = max(gaps, default=(0, 0))
     return None if width < 2 else -below + width // 2
 
 
-def _common_length(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
+def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
     """Return the length of the common prefix."""
     length = 0
     for step, plan_step in zip(steps, plan, strict=False):
@@ -241,7 +242,7 @@ def _common_length(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) 
 # ---- regret ---------------------------------------------------------------------------------------------------------
 
 
-def _with_regret(
+def _add_regret(
     checker: Checker, run: PrefixRun, location: Localisation, planner: Planner, time_limit_s: float
 ) -> Localisation:
     """Add r(i) = 1 + h*(i) - h*(i - 1) for the steps up to the point of no return."""
@@ -257,13 +258,15 @@ def _with_regret(
             continue
         time_left = max(deadline - monotonic(), 0.0) / (low + 1 - length)
         calls += 1
-        answer = planner.solve(PlanningQuery(checker, run.executed[:length], shortest=True, time_limit_s=time_left))
+        answer = planner.solve(
+            PlanningQuery(checker, run.executed_steps[:length], shortest=True, time_limit_s=time_left)
+        )
         planners.append(answer.planner)
         proved = answer.status is PlanningStatus.SOLVED and answer.optimal
         costs.append(len(answer.steps) if proved else None)
         if proved:
             # Along an optimal continuation the cost falls by one with each step.
-            common = _common_length(answer.steps, run.executed[length:low])
+            common = _count_common_steps(answer.steps, run.executed_steps[length:low])
             implied_costs = [len(answer.steps) - steps for steps in range(common, 0, -1)]
     regrets = tuple(_compute_regrets(costs, location.steps))
     return location._replace(regret=regrets, regret_calls=calls, planners=tuple(dict.fromkeys(planners)))

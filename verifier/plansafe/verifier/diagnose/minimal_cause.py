@@ -19,8 +19,8 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.counterfactual_worlds import (
-    ABSENT,
-    STEP,
+    ABSENT_STEP,
+    STEP_INDEX,
     ConditionTest,
     CounterfactualWorlds,
     Element,
@@ -36,11 +36,11 @@ from plansafe.verifier.model.nodes import And
 from plansafe.verifier.reporting.report import Finding, FindingClass
 from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 
-MAX_FREE = 12
+MAX_FREE_ELEMENTS = 12
 """Optional elements up to which all combinations are tried."""
-SAMPLES = 400
+SAMPLE_COUNT = 400
 """Combinations that are tried of more elements."""
-LEAST_S = 2.0
+MIN_REDUCTION_S = 2.0
 """Minimum time in seconds for reducing a set after the time limit of the search."""
 
 
@@ -63,19 +63,19 @@ def find_minimal_cause(checker: Checker, plan: Source, finding: Finding, *, time
     An ill-formed step is its own cause. Raises :class:`NotCovered` for timed plans, undecided rules, effects that
     cannot be computed, numbers too large, and findings that are not of this plan.
     """
-    read = checker.read(plan)
-    require_untimed(checker.engine, read.steps)
+    resolved = checker.read(plan)
+    require_untimed(checker.engine, resolved.steps)
     if finding.finding_class is FindingClass.ILL_FORMED:
         return Cause((finding.step,), (), True, f"step {finding.step} is not a step of this domain")
-    if read.timed is not None:
+    if resolved.timed is not None:
         raise NotCovered("the plan's steps have times")
-    if read.is_open:
+    if resolved.is_open:
         raise NotCovered("the plan leaves the order of its steps open")
-    worlds = _make_worlds(checker, read.steps, finding)
+    worlds = _make_worlds(checker, resolved.steps, finding)
     elements, minimum = _CauseSearch(worlds, time_limit_s).run()
-    steps = tuple(sorted([number for index, number in elements if index == STEP]))
-    facts = tuple(sorted([checker.engine.task.fact_text(*element) for element in elements if element[0] != STEP]))
-    return Cause(steps, facts, minimum, _cause_text(checker, read.steps, finding, steps, facts, minimum))
+    steps = tuple(sorted([number for index, number in elements if index == STEP_INDEX]))
+    facts = tuple(sorted([checker.engine.task.fact_text(*element) for element in elements if element[0] != STEP_INDEX]))
+    return Cause(steps, facts, minimum, _describe_cause(checker, resolved.steps, finding, steps, facts, minimum))
 
 
 # -- from a finding to its test ---------------------------------------------------------------------------------------
@@ -86,50 +86,50 @@ def _make_worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> Co
     engine = checker.engine
     run = Replay(engine, finding.readings[0])
     run.run_steps(steps)
-    failed = {failure.step for failure in run.failures}
-    last, happening = len(steps), steps
-    if run.reading == HALT and failed:
-        last = min(failed) - 1
+    failed_steps = {failure.step for failure in run.failures}
+    last_step, executed_steps = len(steps), steps
+    if run.reading == HALT and failed_steps:
+        last_step = min(failed_steps) - 1
     elif run.reading == SKIP:
-        happening = [ABSENT if number in failed else step for number, step in enumerate(steps, 1)]
+        executed_steps = [ABSENT_STEP if number in failed_steps else step for number, step in enumerate(steps, 1)]
     tests: list[FindingTest] = []
     if finding.finding_class is FindingClass.UNMET_GOAL:
-        tests = [ConditionTest((StepCondition(last, And(engine.task.goal), {}, (False, None)),))]
+        tests = [ConditionTest((StepCondition(last_step, And(engine.task.goal), {}, (False, None)),))]
     elif finding.code == SC.PRECONDITION:
         step = steps[finding.step - 1]
         assert isinstance(step, GroundAction)
         precondition = And(step.action.start.condition)
         tests = [ConditionTest((StepCondition(finding.step - 1, precondition, step.binding, (False, None)),))]
     elif finding.rule is not None:
-        tests = _make_rule_tests(checker, run, finding, last)
+        tests = _make_rule_tests(checker, run, finding, last_step)
     if tests:
-        worlds = CounterfactualWorlds(engine, happening, tests)
+        worlds = CounterfactualWorlds(engine, executed_steps, tests)
         if worlds.is_wrong(worlds.elements):
             return worlds
     raise NotCovered(f"no cause is known for this finding ({finding.code})")
 
 
-def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last: int) -> list[FindingTest]:
+def _make_rule_tests(checker: Checker, run: Replay, finding: Finding, last_step: int) -> list[FindingTest]:
     """Return a test for each part of the rule that has the finding's instance, whether or not the part is violated."""
     engine = checker.engine
     letters, action_predicates = run.step_of_letter, frozenset(engine.action_predicates.values())
-    for violation in run.outcome(last).violations:
+    for violation in run.outcome(last_step).violations:
         rule = checker.rules[engine.rule_set.parts[violation.part].rule]
-        objects = _instance_objects(checker, engine.rule_set.parts[violation.part], finding)
-        violated = rule.name, violation.binding, violation.step, violation.at_end
-        if violated == (finding.rule, objects, finding.step, finding.at_end):
-            at = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]
-            at = last if violation.at_end else at
-            instances = [(part, _instance_objects(checker, part, finding)) for part in rule.parts]
+        objects = _find_instance_objects(checker, engine.rule_set.parts[violation.part], finding)
+        instance_key = rule.name, violation.binding, violation.step, violation.at_end
+        if instance_key == (finding.rule, objects, finding.step, finding.at_end):
+            step = violation.letter if letters is None else letters[min(violation.letter, len(letters) - 1)]
+            found_after = last_step if violation.at_end else step
+            instances = [(part, _find_instance_objects(checker, part, finding)) for part in rule.parts]
             return [
-                make_violation_test(rule, part, violation, part_objects, at, last, action_predicates)
+                make_violation_test(rule, part, violation, part_objects, found_after, last_step, action_predicates)
                 for part, part_objects in instances
                 if part_objects is not None
             ]
     return []
 
 
-def _instance_objects(checker: Checker, part: RulePart, finding: Finding) -> tuple[int, ...] | None:
+def _find_instance_objects(checker: Checker, part: RulePart, finding: Finding) -> tuple[int, ...] | None:
     """Return a finding's objects for a part's parameters; ``None`` if the finding has other parameters."""
     names = shorten_variable_names([v.name for v in part.parameters])
     objects = dict(finding.binding)
@@ -141,6 +141,20 @@ def _instance_objects(checker: Checker, part: RulePart, finding: Finding) -> tup
 # -- the search -------------------------------------------------------------------------------------------------------
 
 
+class _HarmlessWorldAnswer(NamedTuple):
+    """A harmless world, if one was found, and whether all relevant worlds were tried if none was."""
+
+    world: World | None
+    is_complete: bool
+
+
+class _GallopResult(NamedTuple):
+    """A changed set of elements, and whether there was enough time for all changes."""
+
+    elements: World
+    is_complete: bool
+
+
 class _CauseSearch:
     """Computes smallest hitting sets of the complements of harmless worlds, until one is sufficient."""
 
@@ -150,62 +164,62 @@ class _CauseSearch:
         self.deadline = monotonic() + time_limit_s
         self.random = Random(0)
         self._conjunct_worlds: list[CounterfactualWorlds] | None = None
-        ordered = sorted(worlds.elements, key=lambda e: (e[0] != STEP, -e[1] if e[0] == STEP else 0, e))
+        ordered = sorted(worlds.elements, key=lambda e: (e[0] != STEP_INDEX, -e[1] if e[0] == STEP_INDEX else 0, e))
         # Fewer elements first, then fewer facts, then later steps.
-        self.cost = {e: (1 << 40) + ((e[0] != STEP) << 20) + rank for rank, e in enumerate(ordered)}
+        self.cost = {e: (1 << 40) + ((e[0] != STEP_INDEX) << 20) + rank for rank, e in enumerate(ordered)}
 
     def run(self) -> tuple[World, bool]:
-        """Return a cause, and whether it is proved to be a minimum."""
+        """Return a cause, and whether it is proved to be a minimum (see :class:`Cause`)."""
         complements: list[World] = []
         while monotonic() < self.deadline:
             candidate = find_smallest_hitting_set(complements, self.cost)
-            world, complete = self._find_harmless_world(candidate)
+            world, is_complete = self._find_harmless_world(candidate)
             if world is None:
-                return candidate, complete
+                return candidate, is_complete
             complements.append(self.worlds.elements - self._enlarge(world))
         return self._reduce_all_elements(), False
 
-    def _find_harmless_world(self, fixed: World) -> tuple[World | None, bool]:
-        """Return a harmless world that keeps a set; or ``None``, and whether all relevant worlds were tried."""
-        relevant = self.worlds.relevant_elements(fixed)
+    def _find_harmless_world(self, fixed: World) -> _HarmlessWorldAnswer:
+        """Search for a harmless world that keeps a set."""
+        relevant = self.worlds.find_relevant_elements(fixed)
         base = fixed | (self.worlds.elements - relevant)
-        free = sorted(relevant - fixed, key=self.cost.__getitem__)
-        complete = len(free) <= MAX_FREE
-        if not complete:
+        free_elements = sorted(relevant - fixed, key=self.cost.__getitem__)
+        is_complete = len(free_elements) <= MAX_FREE_ELEMENTS
+        if not is_complete:
             if self._conjunct_worlds is None:
                 self._conjunct_worlds = self.worlds.split_conjunction()
             if any([self._always_fails(conjunct, fixed) for conjunct in self._conjunct_worlds]):
-                return None, True
-        for chosen in _subsets(free) if complete else self._sample_subsets(free):
+                return _HarmlessWorldAnswer(None, is_complete=True)
+        for chosen in _list_subsets(free_elements) if is_complete else self._sample_subsets(free_elements):
             world = base | chosen
             if not self.worlds.is_wrong(world):
-                return world, True
+                return _HarmlessWorldAnswer(world, is_complete=True)
             if monotonic() > self.deadline:
-                return None, False
-        return None, complete
+                return _HarmlessWorldAnswer(None, is_complete=False)
+        return _HarmlessWorldAnswer(None, is_complete)
 
     def _always_fails(self, conjunct: CounterfactualWorlds, fixed: World) -> bool:
         """Whether a conjunct fails in every world that keeps a set: then so does the conjunction."""
         fixed &= conjunct.elements
-        relevant = conjunct.relevant_elements(fixed)
-        free = relevant - fixed
-        if len(free) > MAX_FREE:
+        relevant = conjunct.find_relevant_elements(fixed)
+        free_elements = relevant - fixed
+        if len(free_elements) > MAX_FREE_ELEMENTS:
             return False
         base = fixed | (conjunct.elements - relevant)
-        for chosen in _subsets(sorted(free)):
+        for chosen in _list_subsets(sorted(free_elements)):
             if not conjunct.is_wrong(base | chosen) or monotonic() > self.deadline:
                 return False
         return True
 
-    def _sample_subsets(self, free: list[Element]) -> Iterator[World]:
+    def _sample_subsets(self, free_elements: list[Element]) -> Iterator[World]:
         """The empty subset; all subsets without one element; and random subsets, sparse and dense."""
         yield frozenset()
-        full = frozenset(free)
-        for element in free:  # lazily: for a long plan, all together would fill the memory
-            yield full - {element}
-        for _ in range(SAMPLES):
+        all_elements = frozenset(free_elements)
+        for element in free_elements:  # lazily: for a long plan, all together would fill the memory
+            yield all_elements - {element}
+        for _ in range(SAMPLE_COUNT):
             share = self.random.random()
-            yield frozenset([element for element in free if self.random.random() < share])
+            yield frozenset([element for element in free_elements if self.random.random() < share])
 
     def _enlarge(self, world: World) -> World:
         """Add elements to a harmless world as long as it stays harmless and there is time."""
@@ -214,7 +228,7 @@ class _CauseSearch:
             return None if self.worlds.is_wrong(base | block) else base | block
 
         order = sorted(self.worlds.elements - world, key=self.cost.__getitem__, reverse=True)
-        return _gallop(world, order, add, self.deadline)[0]
+        return _gallop(world, order, add, self.deadline).elements
 
     def _reduce_all_elements(self) -> World:
         """Return elements that suffice alone, none of which can be omitted.
@@ -226,14 +240,14 @@ class _CauseSearch:
             return base - block if self.worlds.is_wrong(base - block) else None
 
         order = sorted(self.worlds.elements, key=self.cost.__getitem__, reverse=True)
-        deadline = monotonic() + max(self.time_limit_s, LEAST_S)
-        reduced, complete = _gallop(self.worlds.elements, order, remove, deadline)
-        if not complete:
+        deadline = monotonic() + max(self.time_limit_s, MIN_REDUCTION_S)
+        reduced, is_complete = _gallop(self.worlds.elements, order, remove, deadline)
+        if not is_complete:
             raise NotCovered("the time limit passed before one was found")
         return reduced
 
 
-def _subsets(elements: list[Element]) -> Iterator[World]:
+def _list_subsets(elements: list[Element]) -> Iterator[World]:
     """All subsets: the smallest and the largest first."""
     sizes = sorted(range(len(elements) + 1), key=lambda size: min(size, len(elements) - size))
     for size in sizes:
@@ -242,28 +256,28 @@ def _subsets(elements: list[Element]) -> Iterator[World]:
 
 def _gallop(
     elements: World, order: Sequence[Element], change: Callable[[World, World], World | None], deadline: float
-) -> tuple[World, bool]:
-    """Change a set by blocks of elements in their order, where ``change`` accepts; and whether there was enough time.
+) -> _GallopResult:
+    """Change a set by blocks of elements in their order, where ``change`` accepts the block (does not return ``None``).
 
     The block size doubles after an accepted block and is halved after a rejected one: if k of n elements are rejected,
     ``change`` is called about k log n times. If the parts of an accepted block are always accepted, the result is the
     same as for single elements.
     """
-    at, size = 0, 1
-    while at < len(order):
+    place, size = 0, 1
+    while place < len(order):
         if monotonic() > deadline:
-            return elements, False
-        block = frozenset(order[at : at + size])
+            return _GallopResult(elements, is_complete=False)
+        block = frozenset(order[place : place + size])
         changed = change(elements, block)
         if changed is not None:
             elements = changed
-            at += len(block)
+            place += len(block)
             size *= 2
         elif len(block) == 1:
-            at += 1
+            place += 1
         else:
             size = len(block) // 2
-    return elements, True
+    return _GallopResult(elements, is_complete=True)
 
 
 def find_smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]) -> World:
@@ -294,7 +308,7 @@ def find_smallest_hitting_set(sets: Sequence[World], cost: Mapping[Element, int]
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def _cause_text(
+def _describe_cause(
     checker: Checker,
     steps: ResolvedSteps,
     finding: Finding,
@@ -321,7 +335,7 @@ def _cause_text(
         if finding.rule is not None:
             return f"{problem}: no step and no initial fact prevents it"
         return f"{problem}: no earlier step and no initial fact makes its condition true"
-    enough = "is enough" if len(names) == 1 else "are enough"
-    fewer = ", and no smaller set is" if minimum else ""
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{problem}: {listed} {enough}{fewer}"
+    enough_phrase = "is enough" if len(names) == 1 else "are enough"
+    minimum_phrase = ", and no smaller set is" if minimum else ""
+    list_phrase = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{problem}: {list_phrase} {enough_phrase}{minimum_phrase}"

@@ -27,10 +27,12 @@ from plansafe.verifier.planning.planner import PlanningStatus
 from plansafe.verifier.planning.state_estimates import EstimateCache
 from plansafe.verifier.planning.visited_states import state_hash_change
 
-FIRST_NODES = 2_000
+FIRST_CONTINUATION_NODES = 2_000
 """States that the search for any continuation may visit."""
-BEGIN_NODES, BETTER_NODES = 300, 150
-"""States that the search for a shorter continuation may visit, from the initial state and after a step."""
+FIRST_IMPROVEMENT_NODES = 300
+"""States that a search for a shorter continuation from the initial state may visit."""
+STEP_IMPROVEMENT_NODES = 150
+"""States that a search for a shorter continuation after a step may visit."""
 MAX_STATES = 20_000
 """Reached states that are kept; beyond this number all are dropped."""
 
@@ -59,28 +61,46 @@ class PlanRegrets(NamedTuple):
     detail: str = ""
 
 
+class _StepRegret(NamedTuple):
+    """The regret of a step (``None``: unknown) and its grade."""
+
+    regret: int | None
+    grade: Grade
+
+
 class _ReachedState:
     """The results for a state of an execution: bounds of h, and an estimate.
 
-    ``high`` is the length of a known continuation. ``is_dead_end``: it is proved that there is none.
+    ``upper_bound`` is the length of a known continuation (``None``: none is known). ``is_dead_end``: it is proved that
+    there is none.
     """
 
-    __slots__ = ("estimate", "estimated", "execution", "high", "is_dead_end", "key", "low", "searched", "state_hash")
+    __slots__ = (
+        "estimate",
+        "execution",
+        "is_dead_end",
+        "is_estimated",
+        "key",
+        "lower_bound",
+        "state_hash",
+        "upper_bound",
+        "was_searched",
+    )
 
     def __init__(self, execution: Execution, key: object, state_hash: int) -> None:
         self.execution = execution
         self.key = key
         self.state_hash = state_hash
-        self.low = 0
-        self.high: int | None = None
+        self.lower_bound = 0
+        self.upper_bound: int | None = None
         self.is_dead_end = False
-        self.estimated = self.searched = False
+        self.is_estimated = self.was_searched = False
         self.estimate: int | None = None
 
     @property
     def is_settled(self) -> bool:
         """Whether h is known exactly, or the state is a dead end."""
-        return self.is_dead_end or self.low == self.high
+        return self.is_dead_end or self.lower_bound == self.upper_bound
 
 
 class RegretCalculator:
@@ -97,8 +117,8 @@ class RegretCalculator:
         self.checker = checker
         self.planner = planner or ForwardSearch()
         self.searches = 0
-        self.unsupported = find_unsupported_task_reason(checker.compiled, True)
-        self._proves = not checker.engine.resolver.lenient
+        self.unsupported_reason = find_unsupported_task_reason(checker.compiled, True)
+        self._is_exhaustive = not checker.engine.resolver.lenient
         """Whether the search considers every possible step: otherwise it proves nothing."""
         self._deadline = 0.0
         self._drop_results()
@@ -114,35 +134,35 @@ class RegretCalculator:
         """Return the regrets of plans by the requested grade; steps without it have a lower grade.
 
         ``time_limit_s`` is for each plan; unless it is reached, the results are the same on every machine. Results for
-        one plan are used for the next ones. Raises ``ValueError`` for a plan that cannot be read.
+        one plan are used for the next ones. Raises ``ValueError`` for a plan that cannot be resolved.
         """
         return [self._compute_plan(plan, grade, time_limit_s) for plan in plans]
 
     def _compute_plan(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
-        read = self.checker.read(plan)
-        if read.text.diagnostics:
-            raise ValueError(f"the plan cannot be read: {read.text.diagnostics[0].message}")
-        self.checker.compiled.require_one_world("regret", read)
-        size = len(read.steps)
-        reason = "timed plans are not continued by a planner" if read.timed is not None else self.unsupported
+        resolved = self.checker.read(plan)
+        if resolved.text.diagnostics:
+            raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")
+        self.checker.compiled.require_one_world("regret", resolved)
+        length = len(resolved.steps)
+        reason = "timed plans are not continued by a planner" if resolved.timed is not None else self.unsupported_reason
         if reason:
-            return PlanRegrets((None,) * size, (Grade.UNKNOWN,) * size, (-1, size), detail=reason)
+            return PlanRegrets((None,) * length, (Grade.UNKNOWN,) * length, (-1, length), detail=reason)
         if len(self._states) > MAX_STATES:
             self._drop_results()
         self._deadline = monotonic() + time_limit_s
         path: list[_ReachedState] = []
-        run = PrefixRun(self.checker, read.steps, lambda execution: path.append(self._state_of(execution, path)))
-        steps = run.executed[: run.last] if path else []
+        run = PrefixRun(self.checker, resolved.steps, lambda execution: path.append(self._load_state(execution, path)))
+        steps = run.executed_steps[: run.longest_safe_length] if path else []
         if path:
             try:
-                self._evaluate_path(path, steps, run.accepted, grade)
+                self._evaluate_path(path, steps, run.accepted_length, grade)
             except LimitReached as limit:
                 if limit.kind is not LimitKind.TIME:
                     raise
             _propagate_bounds(path)
-        return _plan_regrets(path, size, run, grade)
+        return _make_plan_regrets(path, length, run, grade)
 
-    def _state_of(self, execution: Execution, path: Sequence[_ReachedState]) -> _ReachedState:
+    def _load_state(self, execution: Execution, path: Sequence[_ReachedState]) -> _ReachedState:
         key = execution.key()
         state = self._states.get(key)
         if state is None:
@@ -181,19 +201,19 @@ class RegretCalculator:
         """Estimate h by the relaxation, which can also give a lower bound, or prove a dead end."""
         estimates = self._load_estimates()
         self._use_known_continuation(state)
-        if state.is_dead_end or (state.estimated and not with_lower_bound):
+        if state.is_dead_end or (state.is_estimated and not with_lower_bound):
             return
         execution = state.execution
         if execution.accepted:
-            state.high = state.estimate = 0
+            state.upper_bound = state.estimate = 0
         elif estimates.relaxation is None:
             state.estimate = estimates.estimate_backwards(execution).distance
         else:
             state.estimate = estimates.estimate(execution, state.key, False).distance
-            state.is_dead_end = self._proves and state.estimate is None
-            if with_lower_bound and self._proves and not state.is_settled:
-                state.low = max(state.low, estimates.estimate(execution, state.key, True).distance or 0)
-        state.estimated = True
+            state.is_dead_end = self._is_exhaustive and state.estimate is None
+            if with_lower_bound and self._is_exhaustive and not state.is_settled:
+                state.lower_bound = max(state.lower_bound, estimates.estimate(execution, state.key, True).distance or 0)
+        state.is_estimated = True
 
     def _load_estimates(self) -> EstimateCache:
         estimates = self._estimates
@@ -217,18 +237,22 @@ class RegretCalculator:
             # Even if a continuation is known: undoing the step and continuing from before gives an upper bound.
             self._continuations.derive(state.execution, state.state_hash, previous.steps, step, None)
             self._use_known_continuation(state)
-        if state.high is None or (before is None and not state.searched):
-            state.searched = True
-            self._search(state, None, FIRST_NODES)
-        if before is None or before.high is None:
-            while not state.is_settled and state.high and self._search(state, state.high - 1, BEGIN_NODES):
+        if state.upper_bound is None or (before is None and not state.was_searched):
+            state.was_searched = True
+            self._search(state, None, FIRST_CONTINUATION_NODES)
+        if before is None or before.upper_bound is None:
+            while (
+                not state.is_settled
+                and state.upper_bound
+                and self._search(state, state.upper_bound - 1, FIRST_IMPROVEMENT_NODES)
+            ):
                 pass
             return
         # Without regret the continuation is one shorter than before, with regret 1 equally long.
-        for max_length in (before.high - 1, before.high, before.high + 1):
-            if state.is_settled or state.high is None or state.high <= max_length:
+        for max_length in (before.upper_bound - 1, before.upper_bound, before.upper_bound + 1):
+            if state.is_settled or state.upper_bound is None or state.upper_bound <= max_length:
                 return
-            if max_length >= state.low and self._search(state, max_length, BETTER_NODES):
+            if max_length >= state.lower_bound and self._search(state, max_length, STEP_IMPROVEMENT_NODES):
                 return
 
     def _search(self, state: _ReachedState, max_length: int | None, max_nodes: int) -> bool:
@@ -245,13 +269,13 @@ class RegretCalculator:
         )
         if answer.status is PlanningStatus.SOLVED:
             self._continuations.add(state.execution, state.state_hash, answer.steps)
-            _lower_high(state, answer.steps)
+            _update_upper_bound(state, answer.steps)
             return True
         if answer.status is PlanningStatus.UNSOLVABLE:
             if max_length is None:
                 state.is_dead_end = True
             else:
-                state.low = max(state.low, max_length + 1)
+                state.lower_bound = max(state.lower_bound, max_length + 1)
         return False
 
     def _prove(self, state: _ReachedState, states_left: int) -> None:
@@ -264,52 +288,54 @@ class RegretCalculator:
         answer = self.planner.solve_from(execution, shortest=True, time_limit_s=time_left, cache=self._estimates)
         if answer.status is PlanningStatus.SOLVED:
             self._continuations.add(state.execution, state.state_hash, answer.steps)
-            _lower_high(state, answer.steps)
-            if self._proves:
-                state.low = len(answer.steps)
+            _update_upper_bound(state, answer.steps)
+            if self._is_exhaustive:
+                state.lower_bound = len(answer.steps)
         elif answer.status is PlanningStatus.UNSOLVABLE:
             state.is_dead_end = True
 
     def _use_known_continuation(self, state: _ReachedState) -> None:
         continuation = self._continuations.lookup(state.key, None)
         if continuation is not None:
-            _lower_high(state, continuation.steps)
+            _update_upper_bound(state, continuation.steps)
 
 
-def _lower_high(state: _ReachedState, continuation: Steps) -> None:
-    if state.high is None or len(continuation) < state.high:
-        state.high = len(continuation)
+def _update_upper_bound(state: _ReachedState, continuation: Steps) -> None:
+    if state.upper_bound is None or len(continuation) < state.upper_bound:
+        state.upper_bound = len(continuation)
 
 
 def _propagate_bounds(path: Sequence[_ReachedState]) -> None:
     """H falls by at most one with each step, and all states after a dead end are dead ends."""
     for before, after in pairwise(path):
-        after.low = max(after.low, before.low - 1)
+        after.lower_bound = max(after.lower_bound, before.lower_bound - 1)
         after.is_dead_end = after.is_dead_end or before.is_dead_end
     for after, before in pairwise(reversed(path)):
-        if after.high is not None and (before.high is None or before.high > after.high + 1):
-            before.high = after.high + 1
+        if after.upper_bound is not None and (before.upper_bound is None or before.upper_bound > after.upper_bound + 1):
+            before.upper_bound = after.upper_bound + 1
 
 
-def _plan_regrets(path: Sequence[_ReachedState], size: int, run: PrefixRun, grade: Grade) -> PlanRegrets:
-    graded = [_step_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
-    graded += [(None, Grade.UNKNOWN)] * (size - len(graded))
-    low = max([number for number, state in enumerate(path) if state.high is not None], default=-1)
+def _make_plan_regrets(path: Sequence[_ReachedState], length: int, run: PrefixRun, grade: Grade) -> PlanRegrets:
+    step_regrets = [_grade_step_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
+    step_regrets += [_StepRegret(None, Grade.UNKNOWN)] * (length - len(step_regrets))
+    low = max([number for number, state in enumerate(path) if state.upper_bound is not None], default=-1)
     high = max([number for number, state in enumerate(path) if not state.is_dead_end], default=-1)
-    interval = (size, size) if run.accepted == size else (low, high)
-    regrets, grades = tuple([regret for regret, _ in graded]), tuple([step_grade for _, step_grade in graded])
-    return PlanRegrets(regrets, grades, interval, run.violated, run.inexecutable)
+    interval = (length, length) if run.accepted_length == length else (low, high)
+    regrets, grades = tuple([r.regret for r in step_regrets]), tuple([r.grade for r in step_regrets])
+    return PlanRegrets(regrets, grades, interval, run.violated_step, run.inexecutable_step)
 
 
-def _step_regret(before: _ReachedState, after: _ReachedState, estimate: bool) -> tuple[int | None, Grade]:
+def _grade_step_regret(before: _ReachedState, after: _ReachedState, by_estimate: bool) -> _StepRegret:
     if before.is_dead_end or after.is_dead_end:
-        return None, Grade.UNKNOWN
-    has_continuations = before.high is not None and after.high is not None
-    proved = has_continuations and before.low == before.high and after.low == after.high
+        return _StepRegret(None, Grade.UNKNOWN)
+    has_continuations = before.upper_bound is not None and after.upper_bound is not None
+    is_proved = (
+        has_continuations and before.lower_bound == before.upper_bound and after.lower_bound == after.upper_bound
+    )
     # Without a search, the only known continuation is the plan's own, by which every step has regret 0.
-    use_estimate = not proved and (estimate or not has_continuations)
+    use_estimate = not is_proved and (by_estimate or not has_continuations)
     if use_estimate and before.estimate is not None and after.estimate is not None:
-        return max(1 + after.estimate - before.estimate, 0), Grade.ESTIMATE
-    if before.high is None or after.high is None:
-        return None, Grade.UNKNOWN
-    return 1 + after.high - before.high, Grade.PROVED if proved else Grade.FOUND
+        return _StepRegret(max(1 + after.estimate - before.estimate, 0), Grade.ESTIMATE)
+    if before.upper_bound is None or after.upper_bound is None:
+        return _StepRegret(None, Grade.UNKNOWN)
+    return _StepRegret(1 + after.upper_bound - before.upper_bound, Grade.PROVED if is_proved else Grade.FOUND)

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
 from plansafe.verifier.model.printing import formula_text
 
-MAX_FLIPS = 100
+MAX_NEGATED_LITERALS = 100
 """Literals of a condition beyond which its shape alone decides whether each is needed."""
 _Compiled = dict[int, tuple[Formula, list[int], Callable[..., bool]]]
 
@@ -57,7 +57,7 @@ class SupportLiteral(NamedTuple):
 
 
 class SupportFinder:
-    """Finds supporting literals in one state. Call :meth:`state_changed` when the state has changed."""
+    """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
     def __init__(self, engine: Engine, state: State, compiled: _Compiled | None = None) -> None:
         self.engine = engine
@@ -68,13 +68,13 @@ class SupportFinder:
         for stratum in engine.task.axioms:
             for axiom in stratum:
                 self._axioms.setdefault(axiom.predicate, []).append(axiom)
-        self._stages: list[list[set[int]]] | None = None
+        self._fact_stages: list[list[set[int]]] | None = None
         self._compiled: _Compiled = {} if compiled is None else compiled
         self._shape_decides_cache: dict[int, tuple[Formula, bool]] = {}
 
-    def state_changed(self) -> None:
+    def forget_state(self) -> None:
         """Forget everything computed from the state."""
-        self._stages = None
+        self._fact_stages = None
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         """Return the value of a condition."""
@@ -94,11 +94,11 @@ class SupportFinder:
         """Whether a predicate is derived."""
         return predicate in self._axioms
 
-    def fact_of(self, atom: Atom, binding: Binding) -> StateVariable:
+    def find_fact(self, atom: Atom, binding: Binding) -> StateVariable:
         """Return the fact of an atom."""
         return atom.predicate, self.task.code_of(atom.arguments, binding)
 
-    def fluents_of(self, formula: Compare, binding: Binding) -> tuple[StateVariable, ...]:
+    def list_fluents(self, formula: Compare, binding: Binding) -> tuple[StateVariable, ...]:
         """Return the fluents that a comparison reads."""
         base = len(self.task.predicates)
         reads = [*expression_fluents(formula.left), *expression_fluents(formula.right)]
@@ -106,7 +106,7 @@ class SupportFinder:
 
     # -- supporting literals ------------------------------------------------------------------------------------------
 
-    def supporting_literals(
+    def find_supporting_literals(
         self, formula: Formula, binding: Binding, value: bool, necessary: bool = True
     ) -> list[SupportLiteral]:
         """Return basic literals such that ``formula`` has ``value``, as it has now, as long as all of them hold.
@@ -117,7 +117,7 @@ class SupportFinder:
         traced: set[tuple[int, int, bool]] = set()
         stack: list[tuple[Formula, Binding, bool, bool]] = [(formula, binding, value, necessary)]
         while stack:
-            for literal in self.direct_literals(*stack.pop()):
+            for literal in self.find_direct_literals(*stack.pop()):
                 fact = literal.variables[0] if isinstance(literal.formula, Atom) else None
                 if fact is None or fact[0] not in self._axioms:
                     identity = (fact or id(literal.formula), *literal.variables, literal.value)
@@ -129,19 +129,19 @@ class SupportFinder:
                     stack += self._axiom_bodies(fact, literal.value)
         return list(basic.values())
 
-    def direct_literals(
+    def find_direct_literals(
         self, formula: Formula, binding: Binding, value: bool, necessary: bool
     ) -> Iterator[SupportLiteral]:
         """The literals of the formula itself that its value rests on; derived predicates are not traced."""
         match formula:
             case Atom():
-                yield SupportLiteral(formula, binding, value, (self.fact_of(formula, binding),), necessary)
+                yield SupportLiteral(formula, binding, value, (self.find_fact(formula, binding),), necessary)
             case Compare():
-                fluents = self.fluents_of(formula, binding)
+                fluents = self.list_fluents(formula, binding)
                 if fluents:
                     yield SupportLiteral(formula, binding, value, fluents, necessary)
             case Not():
-                yield from self.direct_literals(formula.body, binding, not value, necessary)
+                yield from self.find_direct_literals(formula.body, binding, not value, necessary)
             case And() | Or():
                 parts = [(part, binding) for part in formula.parts]
                 yield from self._literals_of_parts(parts, isinstance(formula, Or), value, necessary)
@@ -160,11 +160,11 @@ class SupportFinder:
             parts = [(part, binding) for part, binding in parts if self.holds(part, binding) is value]
             necessary = necessary and len(parts) == 1
         for part, binding in parts:
-            yield from self.direct_literals(part, binding, value, necessary)
+            yield from self.find_direct_literals(part, binding, value, necessary)
 
     # -- missing literals ---------------------------------------------------------------------------------------------
 
-    def missing_literals(self, formula: Formula, binding: Binding) -> list[SupportLiteral]:
+    def find_missing_literals(self, formula: Formula, binding: Binding) -> list[SupportLiteral]:
         """Return the literals that would have to hold for a condition to be true, and do not.
 
         ``necessary``: the condition cannot become true by the others alone. Derived predicates are not traced.
@@ -173,12 +173,12 @@ class SupportFinder:
         for reason in self.evaluator.unmet_literals(formula, binding, True, NO_LIMIT):
             variables: tuple[StateVariable, ...] = ()
             if isinstance(reason.formula, Atom):
-                variables = (self.fact_of(reason.formula, reason.binding),)
+                variables = (self.find_fact(reason.formula, reason.binding),)
             elif isinstance(reason.formula, Compare):
-                variables = self.fluents_of(reason.formula, reason.binding)
+                variables = self.list_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
             missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
-        if not 1 < len(missing) <= MAX_FLIPS:
+        if not 1 < len(missing) <= MAX_NEGATED_LITERALS:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]
         literals = []
         for text, literal in missing.items():
@@ -187,10 +187,10 @@ class SupportFinder:
             literals.append(literal._replace(necessary=evaluator.holds(formula, binding) is not True))
         return literals
 
-    def opposing_literals(self, literal: SupportLiteral) -> list[SupportLiteral]:
+    def find_opposing_literals(self, literal: SupportLiteral) -> list[SupportLiteral]:
         """Return the basic literals that prevent a literal from holding."""
         if isinstance(literal.formula, Atom) and self.is_derived(literal.formula.predicate):
-            return self.supporting_literals(literal.formula, literal.binding, not literal.value)
+            return self.find_supporting_literals(literal.formula, literal.binding, not literal.value)
         return [literal._replace(value=not literal.value)]
 
     # -- derived predicates -------------------------------------------------------------------------------------------
@@ -213,18 +213,18 @@ class SupportFinder:
             for axiom, binding in self._axiom_instances(fact):
                 yield axiom.body, binding, False, False
             return
-        earlier = self._stage_before(fact)
-        finder = SupportFinder(self.engine, State(self.task, earlier, self.state.fluents), self._compiled)
+        earlier_facts = self._stage_before(fact)
+        finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
         for axiom, binding in self._axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
-                for literal in finder.direct_literals(axiom.body, binding, True, False):
+                for literal in finder.find_direct_literals(axiom.body, binding, True, False):
                     yield literal.formula, literal.binding, literal.value, False
 
     def _stage_before(self, fact: StateVariable) -> list[set[int]]:
         """Return the facts of the last stage of the fixpoint without a true derived fact: it follows from them."""
-        if self._stages is None:
-            self._stages = list(self._compute_stages())
-        for before, after in zip(self._stages, self._stages[1:], strict=False):
+        if self._fact_stages is None:
+            self._fact_stages = list(self._compute_stages())
+        for before, after in zip(self._fact_stages, self._fact_stages[1:], strict=False):
             if fact[1] in after[fact[0]]:
                 return before
         raise AssertionError("the fact is not true")
@@ -238,13 +238,13 @@ class SupportFinder:
             predicates = {axiom.predicate for axiom in stratum}
             while any([facts[p] != self.state.facts[p] for p in predicates]):
                 evaluator = Evaluator(task, facts, fluents)
-                new = list(facts)
+                extended_facts = list(facts)
                 for predicate in predicates:
                     underived = self.state.facts[predicate] - facts[predicate]
-                    new[predicate] = facts[predicate] | {
+                    extended_facts[predicate] = facts[predicate] | {
                         code for code in underived if self._follows(evaluator, (predicate, code))
                     }
-                facts = new
+                facts = extended_facts
                 yield facts
 
     def _follows(self, evaluator: Evaluator, fact: StateVariable) -> bool:
@@ -252,12 +252,12 @@ class SupportFinder:
 
     # -- needed literals ----------------------------------------------------------------------------------------------
 
-    def are_needed(
+    def find_needed_literals(
         self,
         formula: Formula,
         binding: Binding,
         literals: list[SupportLiteral],
-        producer: Callable[[StateVariable], int],
+        find_producer: Callable[[StateVariable], int],
     ) -> list[bool]:
         """For each literal that a true condition rests on, whether it is needed.
 
@@ -267,22 +267,22 @@ class SupportFinder:
         shape_decides = self._shape_decides(formula)
         groups: dict[int, list[SupportLiteral]] = {}
         for literal in literals:
-            for step in {producer(variable) for variable in literal.variables}:
+            for step in {find_producer(variable) for variable in literal.variables}:
                 groups.setdefault(step, []).append(literal)
         group_needed: dict[int, bool] = {}
-        verdicts = []
+        are_needed = []
         for literal in literals:
-            if (shape_decides and literal.necessary) or len(literals) > MAX_FLIPS:
-                verdicts.append(literal.necessary)
+            if (shape_decides and literal.necessary) or len(literals) > MAX_NEGATED_LITERALS:
+                are_needed.append(literal.necessary)
                 continue
             needed = self._breaks_if_negated(formula, binding, [literal])
-            for step in {producer(variable) for variable in literal.variables} - {0}:
+            for step in {find_producer(variable) for variable in literal.variables} - {0}:
                 if not needed and len(groups[step]) > 1:
                     if step not in group_needed:
                         group_needed[step] = self._breaks_if_negated(formula, binding, groups[step])
                     needed = group_needed[step]
-            verdicts.append(needed)
-        return verdicts
+            are_needed.append(needed)
+        return are_needed
 
     def _breaks_if_negated(self, formula: Formula, binding: Binding, literals: Iterable[SupportLiteral]) -> bool:
         """Whether the condition is not true when literals are negated."""

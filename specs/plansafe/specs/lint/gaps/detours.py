@@ -46,15 +46,15 @@ class FrontierState(NamedTuple):
 class DetourSearch:
     """Breadth-first search for detours from every state of the reference plans.
 
-    The rules from number ``rule_count`` on are the proposals ``monitored``. ``exploited`` has the proposals that paths
-    violate, by their text; ``plans`` are safe plans that the search met.
+    The rules from number ``first_proposal`` on are the proposals ``monitored``. ``exploited`` has the proposals that
+    paths violate, by their text. ``plans`` are safe plans that the search found.
     """
 
     def __init__(
-        self, task_graph: TaskGraph, rule_count: int, monitored: Sequence[Proposal], max_steps: int, deadline: float
+        self, task_graph: TaskGraph, first_proposal: int, monitored: Sequence[Proposal], max_steps: int, deadline: float
     ) -> None:
         self.task_graph = task_graph
-        self.rule_count = rule_count
+        self.first_proposal = first_proposal
         self.monitored = monitored
         self.max_steps = max_steps
         self.deadline = deadline
@@ -92,13 +92,13 @@ class DetourSearch:
         self.explored += 1
         try:
             after = state.execution.after(step)
-            violated_if_ended = None if after is None else violated_at_end(after, self.rule_count)
+            violated_if_ended = None if after is None else violated_at_end(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
             return None
         violated = {self.task_graph.engine.rule_set.parts[v.part].rule for v in after.new_violations}
-        if any([rule < self.rule_count for rule in violated]):
+        if any([rule < self.first_proposal for rule in violated]):
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
         path = (*state.path, step)
@@ -112,7 +112,7 @@ class DetourSearch:
             proposals += self.patterns.left_at_goal(graph)
             if len(self.plans) < MAX_PLANS:
                 self.plans.append(path)
-        proposals += [self.monitored[rule - self.rule_count] for rule in violated | (violated_if_ended or set())]
+        proposals += [self.monitored[rule - self.first_proposal] for rule in violated | (violated_if_ended or set())]
         for proposal in proposals:
             witnesses = self.exploited.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
             if len(witnesses) < MAX_WITNESSES:

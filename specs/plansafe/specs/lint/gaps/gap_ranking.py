@@ -70,8 +70,8 @@ class GapRanking:
         if not ranked:
             return []
         self.checker, proposals = self.compile([e.proposal for e in ranked.values()])
-        violated_by_harmless = set().union(*[self._violated(path) for path in self.harmless])
-        self._pool = [(path, self._violated(path)) for path in self.safe_paths]
+        violated_by_harmless = set().union(*[self._find_violated(path) for path in self.harmless])
+        self._pool = [(path, self._find_violated(path)) for path in self.safe_paths]
         confirmed: list[_ConfirmedProposal] = []
         for number, proposal in enumerate(proposals):
             if monotonic() > self.plans.deadline or len(confirmed) >= self.options.max_gaps:
@@ -86,12 +86,12 @@ class GapRanking:
         return self._replayed_gaps(problem, confirmed) if confirmed else []
 
     def _violates(self, number: int, path: StepPath) -> bool:
-        return number in self._violated(path)
+        return number in self._find_violated(path)
 
-    def _violated(self, path: StepPath) -> set[int]:
+    def _find_violated(self, path: StepPath) -> set[int]:
         """The proposals that a safe plan to the goal violates; empty for any other path."""
-        rule_count = len(self.plans.engine.rules)
-        return {rule - rule_count for rule in violated_by(path, self.checker.engine, rule_count) or ()}
+        first_proposal = len(self.plans.engine.rules)
+        return {rule - first_proposal for rule in violated_by(path, self.checker.engine, first_proposal) or ()}
 
     # -- exploits -----------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class GapRanking:
         return None
 
     def _add_to_pool(self, path: StepPath) -> set[int]:
-        violated = self._violated(path)
+        violated = self._find_violated(path)
         self._pool.append((path, violated))
         return violated
 

@@ -24,7 +24,7 @@ LEFT_WEIGHT = 0.5
 
 
 class ProposalPatterns:
-    """Proposals from states and steps. Each ground case is proposed with the same object."""
+    """Proposals from states and steps. A repeated case returns the same :class:`Proposal` object."""
 
     def __init__(self, task_graph: TaskGraph) -> None:
         self.task_graph = task_graph
@@ -35,17 +35,17 @@ class ProposalPatterns:
             GroundFact(part.predicate, part.arguments) for part in self.task.goal if isinstance(part, Atom)
         }
 
-    def _cached(self, key: object, propose: Callable[[], Proposal]) -> Proposal:
+    def _get_cached(self, key: object, propose: Callable[[], Proposal]) -> Proposal:
         if key not in self._proposals:
             self._proposals[key] = propose()
         return self._proposals[key]
 
-    def _suspicions(self, facts: tuple[GroundFact, ...], objects: set[int]) -> list[Suspicion]:
+    def _list_suspicions(self, facts: tuple[GroundFact, ...], objects: set[int]) -> list[Suspicion]:
         weights = self.weights
         types = [weights.types[weights.most_suspicious_type(o)] for o in objects]
         return [weights.facts[f.predicate] for f in facts] + types
 
-    def _joined_facts(self, chain: tuple[GroundFact, ...] | None, *items: SuspiciousItem) -> tuple[GroundFact, ...]:
+    def _join_facts(self, chain: tuple[GroundFact, ...] | None, *items: SuspiciousItem) -> tuple[GroundFact, ...]:
         """The facts of a chain and of items, the most suspicious first."""
         facts = {*(chain or ()), *[item.fact for item in items if item.fact is not None]}
         return tuple(sorted(facts, key=lambda f: (-self.weights.facts[f.predicate].weight, f)))
@@ -56,9 +56,9 @@ class ProposalPatterns:
         """Two suspicious items that a chain of facts connects, if the plan made some of it true."""
         for first, second in combinations(graph.items, 2):
             chain = graph.chain(first.objects, second.objects)
-            facts = self._joined_facts(chain, first, second)
+            facts = self._join_facts(chain, first, second)
             if chain is not None and any([self.task_graph.is_new(fact) for fact in facts]):
-                yield self._cached(facts, partial(self._propose_together, facts, graph, chain))
+                yield self._get_cached(facts, partial(self._propose_together, facts, graph, chain))
 
     def _propose_together(
         self, facts: tuple[GroundFact, ...], graph: StateGraph, chain: tuple[GroundFact, ...]
@@ -66,7 +66,7 @@ class ProposalPatterns:
         names = LiftedNames(self.weights)
         body = names.facts(facts)
         text = f"(:process {NAME} :parameters ({names.parameters()}) :forbid {body})"
-        suspicions = self._suspicions(facts, {o for f in facts for o in f.objects})
+        suspicions = self._list_suspicions(facts, {o for f in facts for o in f.objects})
         return make_proposal("together", text, suspicions, links=graph.link_count(chain))
 
     # -- steps --------------------------------------------------------------------------------------------------------
@@ -80,14 +80,14 @@ class ProposalPatterns:
             if isinstance(part, Atom)
         }
         step_key = (step.action.name, step.objects)
-        yield self._cached(step_key, partial(self._propose_step, step, (), 0))
+        yield self._get_cached(step_key, partial(self._propose_step, step, (), 0))
         for item in before.items:
             chain = before.chain(step.objects, item.objects)
             if item.fact is None or item.fact in preconditions or chain is None or len(chain) > MAX_CHAIN:
                 continue
-            facts = self._joined_facts(chain, item)
+            facts = self._join_facts(chain, item)
             propose = partial(self._propose_step, step, facts, before.link_count(chain))
-            yield self._cached((*step_key, facts), propose)
+            yield self._get_cached((*step_key, facts), propose)
 
     def _propose_step(self, step: GroundAction, facts: tuple[GroundFact, ...], links: int) -> Proposal:
         weights = self.weights
@@ -97,12 +97,12 @@ class ProposalPatterns:
         pattern = names.step(step, objects)
         body = names.facts(facts)
         text = f"(:process {NAME} :parameters ({names.parameters()}) :on {pattern} :forbid {body})"
-        suspicions = [weights.actions[step.action.name], *self._suspicions(facts, objects)]
+        suspicions = [weights.actions[step.action.name], *self._list_suspicions(facts, objects)]
         return make_proposal("while", text, suspicions, links=links)
 
     def repeated_step(self, step: GroundAction) -> Iterator[Proposal]:
         """A step that was taken before, and now changes nothing."""
-        yield self._cached(("again", step.action.name, step.objects), partial(self._propose_repeated, step))
+        yield self._get_cached(("again", step.action.name, step.objects), partial(self._propose_repeated, step))
 
     def _propose_repeated(self, step: GroundAction) -> Proposal:
         names, action = LiftedNames(self.weights), step.action.name
@@ -112,37 +112,39 @@ class ProposalPatterns:
             f":formula (always (imply {pattern} (weak-next (always (not {pattern}))))))"
         )
         twice = Suspicion(FORBIDDEN_WEIGHT, f"`{action}` is done twice, without any effect in the domain")
-        suspicions = [self.weights.actions[action], twice, *self._suspicions((), set(step.objects))]
+        suspicions = [self.weights.actions[action], twice, *self._list_suspicions((), set(step.objects))]
         return make_proposal("again", text, suspicions)
 
     # -- the final state ----------------------------------------------------------------------------------------------
 
     def left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
         """Facts that are true when the goal is reached, were false in S0, and are not in the goal."""
-        marks = [i.fact for i in self.task_graph.items if i.fact is not None and len(i.objects) == 1]
+        object_facts = [i.fact for i in self.task_graph.items if i.fact is not None and len(i.objects) == 1]
         for fact in end.changing_facts:
             if self.task_graph.is_new(fact) and fact not in self._goal_facts:
-                for mark in (None, *[m for m in marks if m.objects[0] in fact.objects]):
-                    yield self._cached(("left", fact, mark), partial(self._propose_left, fact, mark))
+                for object_fact in (None, *[m for m in object_facts if m.objects[0] in fact.objects]):
+                    yield self._get_cached(("left", fact, object_fact), partial(self._propose_left, fact, object_fact))
 
-    def _propose_left(self, fact: GroundFact, mark: GroundFact | None) -> Proposal:
+    def _propose_left(self, fact: GroundFact, object_fact: GroundFact | None) -> Proposal:
         names = LiftedNames(self.weights)
         body = names.facts([fact])
-        when = f" :when {names.facts([mark])}" if mark is not None else ""
+        when = f" :when {names.facts([object_fact])}" if object_fact is not None else ""
         text = f"(:termination {NAME} :parameters ({names.parameters()}){when} :forbid {body})"
-        facts = (fact,) if mark is None else (fact, mark)
+        facts = (fact,) if object_fact is None else (fact, object_fact)
         left = Suspicion(LEFT_WEIGHT, f"`{self.task.predicates[fact.predicate].name}` is left at the end")
-        suspicions = [*self._suspicions(facts, set(fact.objects)), left]
+        suspicions = [*self._list_suspicions(facts, set(fact.objects)), left]
         return make_proposal("left", text, suspicions, SC.GAP_LEFT_BEHIND)
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
     def exceeded_limits(self, state: State) -> Iterator[Proposal]:
-        """A number that changes, above a static number of the same objects that no rule and no action reads."""
+        """A fluent above a static fluent of the same objects, which no rule and no action reads."""
         for changing, limit in self.weights.limits:
             for code, number in state.fluents[changing].items():
                 if number > state.fluents[limit].get(code, number):
-                    yield self._cached(("beyond", changing, limit), partial(self._propose_limit, changing, limit, code))
+                    yield self._get_cached(
+                        ("beyond", changing, limit), partial(self._propose_limit, changing, limit, code)
+                    )
 
     def _propose_limit(self, changing: int, limit: int, code: int) -> Proposal:
         task, names = self.task, LiftedNames(self.weights)

@@ -28,11 +28,12 @@ def with_actions_of(engine: Engine, path: Sequence[GroundAction]) -> StepPath:
     return tuple([step._replace(action=actions[step.action.name]) for step in path])
 
 
-def violated_at_end(execution: Execution, rule_count: int) -> set[int] | None:
-    """The rules from number ``rule_count`` on that an execution violates if it ends here, except preferences.
+def violated_at_end(execution: Execution, first_proposal: int) -> set[int] | None:
+    """Find the proposals that an execution violates if it ends here, except preferences, by their rule numbers.
 
-    Violations by the initial state do not count. ``None`` if it is not a plan to the goal that satisfies the rules
-    before ``rule_count``.
+    ``first_proposal`` is the number of the first proposal; the rules before it are the specification's. Violations by
+    the initial state do not count. ``None``: the execution does not reach the goal, violates a rule of the
+    specification, or leaves a rule undecided.
     """
     if execution.engine.goal(execution.state) is not True:
         return None
@@ -42,15 +43,15 @@ def violated_at_end(execution: Execution, rule_count: int) -> set[int] | None:
     rules, parts = execution.engine.rules, execution.engine.rule_set.parts
     violated = {parts[v.part].rule for v in end.violations() if v.blame != "pre-existing"}
     hard = {rule for rule in violated if not rules[rule].preference}
-    return None if end.undecided() or any([rule < rule_count for rule in hard]) else hard
+    return None if end.undecided() or any([rule < first_proposal for rule in hard]) else hard
 
 
-def violated_by(path: Sequence[GroundAction], engine: Engine, rule_count: int) -> set[int] | None:
+def violated_by(path: Sequence[GroundAction], engine: Engine, first_proposal: int) -> set[int] | None:
     """As :func:`violated_at_end` after a plan; ``None`` also if it cannot be executed."""
     execution = Execution.initial(engine)
     try:
         if all(execution.take(step) for step in with_actions_of(engine, path)):
-            return violated_at_end(execution, rule_count)
+            return violated_at_end(execution, first_proposal)
     except (NumberTooLarge, TooManyInstances):
         pass
     return None
@@ -80,11 +81,11 @@ class SafePlans:
 
     def parse(self, plan: Source) -> StepPath | None:
         """The steps of a plan without times; ``None`` for any other plan."""
-        read = self.checker.read(plan)
-        if read.text.diagnostics or read.timed is not None or read.is_open:
+        resolved = self.checker.read(plan)
+        if resolved.text.diagnostics or resolved.timed is not None or resolved.is_open:
             return None
-        steps = [step for step in read.steps if not isinstance(step, IllFormed)]
-        return tuple(steps) if len(steps) == len(read.steps) else None
+        steps = [step for step in resolved.steps if not isinstance(step, IllFormed)]
+        return tuple(steps) if len(steps) == len(resolved.steps) else None
 
     def find(self, prefix: StepPath = (), shortest: bool = False, limit_s: float = 10.0) -> StepPath | None:
         """Find a safe plan to the goal with a prefix, by forward search."""

@@ -18,14 +18,14 @@ _TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":ratio
 
 def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:
     """Each rule with one word replaced by a sibling, unless that is a rule already; the most suspicious ones."""
-    bare_rules = [_bare(node) for node in nodes]
-    existing = {format_node(rule) for rule in bare_rules}
-    words_of_rules = [set(node_words(rule)) for rule in bare_rules]
+    stripped_rules = [_strip_texts(node) for node in nodes]
+    existing = {format_node(rule) for rule in stripped_rules}
+    words_of_rules = [set(node_words(rule)) for rule in stripped_rules]
     proposals: dict[str, Proposal] = {}
     for word, sibling, suspicion in _siblings(weights, table):
         candidates = [
-            (node, format_node(_replaced(rule, word, sibling)))
-            for node, rule, rule_words in zip(nodes, bare_rules, words_of_rules, strict=True)
+            (node, format_node(_replace_word(rule, word, sibling)))
+            for node, rule, rule_words in zip(nodes, stripped_rules, words_of_rules, strict=True)
             if word in rule_words and sibling not in rule_words
         ]
         are_alike = any([{word, sibling} <= rule_words for rule_words in words_of_rules])
@@ -59,16 +59,16 @@ def _siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str
                 yield action.name, twin.name, weights.actions[twin.name]
 
 
-def _bare(node: list[Node]) -> list[Node]:
+def _strip_texts(node: list[Node]) -> list[Node]:
     """A rule without its name, and without fields that only people read."""
-    bare: list[Node] = [node[0], NAME]
+    stripped: list[Node] = [node[0], NAME]
     for place in range(2, len(node) - 1, 2):
         if node[place] not in _TEXT_FIELDS:
-            bare += node[place : place + 2]
-    return bare
+            stripped += node[place : place + 2]
+    return stripped
 
 
-def _replaced(node: Node, old: str, new: str) -> Node:
+def _replace_word(node: Node, old: str, new: str) -> Node:
     if isinstance(node, str):
         return new if node == old else node
-    return [_replaced(child, old, new) for child in node]
+    return [_replace_word(child, old, new) for child in node]

@@ -14,15 +14,15 @@ class GaveUp(Exception):
 
 
 class PropertyHolds(NamedTuple, Generic[T]):
-    """The set has the property, and so has its part ``core``."""
+    """The set has the property. Its subset ``core`` also has it."""
 
     core: Collection[T]
 
 
 class PropertyFails(NamedTuple, Generic[T]):
-    """Neither the set has the property, nor any set without an element of ``differing``.
+    """The set does not have the property. Nor does any set that contains no element of ``differing``.
 
-    All of ``necessary`` are in every set that has the property.
+    Every set that has the property contains all of ``necessary``.
     """
 
     differing: Collection[T]

@@ -16,7 +16,7 @@ from plansafe.verifier.symbolic.durations.affine import ConstraintTrail
 
 
 class OpenEndedLetterTime(LetterTime):
-    """A time that never excludes a later letter: verdicts wait for the end, and so need fewer comparisons."""
+    """A time that never excludes a later letter. So verdicts wait for the end, and need fewer comparisons."""
 
     __slots__ = ()
 

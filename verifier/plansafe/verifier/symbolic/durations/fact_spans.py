@@ -33,10 +33,10 @@ class FactLiteral(NamedTuple):
 
 Conjunction = frozenset[FactLiteral]
 ConstantFact = Callable[[int, int], bool | None]
-"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NotConjunctive`."""
+"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NoFactForm`."""
 
 
-class NotConjunctive(Exception):
+class NoFactForm(Exception):
     """The condition is about more than facts, or has too many conjunctions."""
 
 
@@ -45,7 +45,7 @@ def disjunctive_form(
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
 
-    Raises :class:`NotConjunctive`.
+    Raises :class:`NoFactForm`.
     """
 
     def leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
@@ -62,25 +62,27 @@ def disjunctive_form(
                 if value is None:
                     return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
             case Compare() | Temporal():
-                raise NotConjunctive
+                raise NoFactForm
             case _:
                 assert_never(leaf)
         return {frozenset()} if value is positive else set()
 
-    return fold_formula(task, formula, binding, truth, leaf_form, _joined)
+    return fold_formula(task, formula, binding, truth, leaf_form, _join_forms)
 
 
-def _joined(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
+def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:
     """The disjunctive form of the conjunction (``all_parts``) or the disjunction of parts.
 
-    Without inconsistent conjunctions and, if there are few, without conjunctions that imply another.
+    Inconsistent conjunctions are left out. If there are few conjunctions, those that imply another are also left out.
     """
     joined: set[Conjunction] = {frozenset()} if all_parts else set()
     for part in parts:
         joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
         if len(joined) > MAX_CONJUNCTIONS:
-            raise NotConjunctive
-    return {stronger for stronger in joined if not any([c < stronger for c in joined])} if len(joined) < 100 else joined
+            raise NoFactForm
+    if len(joined) >= 100:
+        return joined
+    return {conjunction for conjunction in joined if not any([weaker < conjunction for weaker in joined])}
 
 
 def is_consistent(conjunction: Conjunction) -> bool:
@@ -117,6 +119,7 @@ class FactSpans:
         self._event_times = event_times
         self._changes = changes
         self._initial = initial
+        self._step_count = 0
         self._spans: dict[FactLiteral, list[Span]] = {}
 
     def spans_of(self, literal: FactLiteral) -> list[Span]:
@@ -147,9 +150,9 @@ class FactSpans:
             spans.append(Span(start, tuple(ends)))
         return spans
 
-    def reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> SpanReason:
+    def find_reason(self, conjunctions: Iterable[Conjunction], within: Span | None = None) -> SpanReason:
         """Why no conjunction is ever true (``within`` a span), or one is. Raises :class:`LimitReached`."""
-        self._steps = 0
+        self._step_count = 0
         orders: list[Order] = []
         for conjunction in sorted(conjunctions, key=sorted):
             choices = sorted([self.spans_of(literal) for literal in conjunction], key=len)
@@ -171,8 +174,8 @@ class FactSpans:
         if len(chosen) == len(choices):
             return chosen
         for span in choices[len(chosen)]:
-            self._steps += 1
-            if self._steps > MAX_STEPS:
+            self._step_count += 1
+            if self._step_count > MAX_STEPS:
                 raise LimitReached(LimitKind.QUESTION)
             order = next(filter(None, [self._separating_order(span, earlier) for earlier in chosen]), None)
             if order is not None:

@@ -1,4 +1,4 @@
-"""Cells: sets of worlds that a run cannot distinguish, as ranges of linear forms."""
+"""Cells: sets of worlds that an execution cannot distinguish, as ranges of linear forms."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Cell: TypeAlias = dict[LinearTerms, ValueRange]
 """Linear forms (the first coefficient is 1) with their ranges. Each world of the cell satisfies all of them."""
 
 
-def cell_of(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
+def make_cell(constraints: Iterable[LinearConstraint], box: Box) -> Cell:
     """The worlds of the box that satisfy all constraints; bounds that the box implies are left out."""
     ranges: Cell = {}
     for terms, constant, relation in constraints:

@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.invariants.refutation import (
 COUNTED = -1
 """The argument of a group's atom that may be any object."""
 MAX_CHECKS = 50_000
-"""Checks of a candidate against an effect: about two seconds."""
+"""Maximum number of checks of a candidate against an effect: about two seconds."""
 _FIRST_COUNTED = -3 * COPY_OFFSET
 """The variable in place of an atom's counted first argument; later places have smaller numbers."""
 
@@ -141,7 +141,7 @@ class GroupProofs:
     ) -> Threat | None:
         """A threat: next to the fact that is added, another fact was true and stays true."""
         binding = atom.bind(change.arguments)
-        before = self._state_before(change, _law(atoms, binding))
+        before = self._state_before(change, _make_law(atoms, binding))
         arguments = self._add_instance(before, second_atom, binding)
         before.add_literal(LiftedLiteral(True, second_atom.predicate, arguments))
         if atom.predicate == second_atom.predicate:
@@ -159,7 +159,7 @@ class GroupProofs:
         for predicate, addition in self._changes_by(change.snap, False):
             if predicate != second_atom.predicate:
                 continue
-            before = self._state_before(change, _law(atoms, binding))
+            before = self._state_before(change, _make_law(atoms, binding))
             before.add(change.snap.known_if_fires(addition.effect_number, TWIN))
             arguments = change.snap.copied_arguments(addition, TWIN)
             for term, second_term in zip(binding, second_atom.bind(arguments), strict=True):
@@ -174,7 +174,7 @@ class GroupProofs:
         """The arguments of any instance of an atom; adds new variables in place of the counted arguments."""
         for place in atom.counted_places():
             state.add_variable(_FIRST_COUNTED - place, self._argument_domain(atom.predicate, place))
-        return _instance(atom, binding)
+        return _make_instance(atom, binding)
 
     def _argument_domain(self, predicate: int, place: int) -> int | None:
         """The domain of an argument of true facts; ``None`` if an action may add a fact with a wider type."""
@@ -200,7 +200,7 @@ class GroupProofs:
                 before = self._state_before(change, None)
                 binding = atom.bind(change.arguments)
                 for member in atoms:
-                    arguments = _instance(member, binding)
+                    arguments = _make_instance(member, binding)
                     any_object = dict.fromkeys([a for a in arguments if a <= _FIRST_COUNTED])
                     before.add_denial(make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),)))
                 if not before.refute():
@@ -212,7 +212,7 @@ class GroupProofs:
             for change in self.changes(atom.predicate, False):
                 self._check_limits()
                 binding = atom.bind(change.arguments)
-                before = self._state_before(change, _law(atoms, binding))
+                before = self._state_before(change, _make_law(atoms, binding))
                 before.add_literal(LiftedLiteral(True, atom.predicate, change.arguments))
                 for predicate, addition in self._changes_by(change.snap, False):
                     for member in atoms:
@@ -223,11 +223,11 @@ class GroupProofs:
                     yield atom, change
 
 
-def _instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
+def _make_instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
     return tuple([_FIRST_COUNTED - p if a == COUNTED else binding[a] for p, a in enumerate(atom.arguments)])
 
 
-def _law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
+def _make_law(atoms: GroupAtoms, binding: list[int]) -> MutexLaw:
     parts = [(a.predicate, tuple([None if n == COUNTED else binding[n] for n in a.arguments])) for a in atoms]
     return MutexLaw(tuple(parts))
 

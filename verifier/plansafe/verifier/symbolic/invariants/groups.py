@@ -50,18 +50,18 @@ class Restrictions(NamedTuple):
 def find_restrictions(
     task: Task,
     openings: Sequence[OpenPredicate],
-    declared: Sequence[WorldInvariant],
-    inferring: bool = True,
+    declared_invariants: Sequence[WorldInvariant],
+    with_inference: bool = True,
     deadline: float | None = None,
     lenient_types: bool = False,
 ) -> Restrictions:
-    """Ground the declared groups of S0 and, if ``inferring``, the inferred ones. Raises :class:`LimitReached`.
+    """Ground the declared groups of S0 and, if ``with_inference``, the inferred ones. Raises :class:`LimitReached`.
 
     Inference ends at ``deadline`` (of ``time.monotonic``).
     """
-    groups = ground_declared(task, openings, declared)
-    texts = [describe_declared(task, invariant) for invariant in declared]
-    if inferring and openings:
+    groups = ground_declared(task, openings, declared_invariants)
+    texts = [describe_declared(task, invariant) for invariant in declared_invariants]
+    if with_inference and openings:
         inferred = infer_invariants(task, deadline, {opening.predicate for opening in openings}, lenient_types)
         for assumed in ground_inferred(task, openings, inferred):
             groups += assumed.groups
@@ -162,7 +162,7 @@ def _binding_keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> list[int
 
 
 def ground_declared(
-    task: Task, openings: Sequence[OpenPredicate], declared: Iterable[WorldInvariant]
+    task: Task, openings: Sequence[OpenPredicate], declared_invariants: Iterable[WorldInvariant]
 ) -> list[FactGroup]:
     """The groups of declared invariants, except invariants of kind ``holds``.
 
@@ -170,7 +170,7 @@ def ground_declared(
     exactly-one group without facts is unsatisfiable. Linear in the facts, times the values of parameters that an
     atom does not mention. Raises :class:`LimitReached`.
     """
-    counting = [invariant for invariant in declared if invariant.kind != "holds"]
+    counting = [invariant for invariant in declared_invariants if invariant.kind != "holds"]
     if not counting:
         return []
     derived = {axiom.predicate for stratum in task.axioms for axiom in stratum}

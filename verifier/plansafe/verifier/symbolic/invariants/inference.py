@@ -66,7 +66,7 @@ def infer_invariants(
         return []
     with suppress(LimitReached):
         search.run(sorted(search.usable if about is None else search.usable & set(about)))
-    return search.largest()
+    return search.list_largest()
 
 
 class _Search:
@@ -95,7 +95,7 @@ class _Search:
             self._examine(self._queue.popleft())
 
     def _propose(self, atoms: GroupAtoms) -> None:
-        atoms = _canonical(atoms)
+        atoms = _make_canonical(atoms)
         if atoms not in self._proposed and len(atoms) <= MAX_ATOMS:
             self._proposed.add(atoms)
             self._queue.append(atoms)
@@ -153,11 +153,11 @@ class _Search:
                 return True
         return False
 
-    def largest(self) -> list[InferredInvariant]:
+    def list_largest(self) -> list[InferredInvariant]:
         """The invariants, except parts of another invariant with the same parameters, and explained ones."""
         largest = []
         for invariant in self.invariants:
-            variants = _variants(invariant.atoms)
+            variants = _list_variants(invariant.atoms)
             is_part = any([variant < set(larger.atoms) for larger in self.invariants for variant in variants])
             if not is_part and not self._is_explained(invariant):
                 largest.append(invariant)
@@ -166,7 +166,7 @@ class _Search:
     def _is_explained(self, invariant: InferredInvariant) -> bool:
         parameter = invariant.parameter_count
         finer = [finer for finer in self.invariants if finer.parameter_count == parameter + 1]
-        finer_atoms = {atom for invariant in finer for variant in _variants(invariant.atoms) for atom in variant}
+        finer_atoms = {atom for invariant in finer for variant in _list_variants(invariant.atoms) for atom in variant}
         return all(
             [
                 any([atom.divide(place, parameter) in finer_atoms for place in atom.counted_places()])
@@ -184,11 +184,11 @@ def _count_parameters(atoms: GroupAtoms) -> int:
     return max(atoms[0].arguments, default=-1) + 1
 
 
-def _canonical(atoms: GroupAtoms) -> GroupAtoms:
-    return min([tuple(sorted(variant)) for variant in _variants(atoms)])
+def _make_canonical(atoms: GroupAtoms) -> GroupAtoms:
+    return min([tuple(sorted(variant)) for variant in _list_variants(atoms)])
 
 
-def _variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
+def _list_variants(atoms: GroupAtoms) -> list[set[GroupAtom]]:
     """The atoms under each renumbering of the parameters."""
     return [
         {a._replace(arguments=tuple([n if n == COUNTED else order[n] for n in a.arguments])) for a in atoms}
