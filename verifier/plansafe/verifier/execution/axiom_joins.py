@@ -157,7 +157,12 @@ class StratumJoins:
         """The code of a join over all literals except ``seed``, which is known to hold."""
         indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
-            self.emitter, self._domains(rule), context, indexed=indexed, guarded=True, unindexed=self.predicates
+            self.emitter,
+            self._domains(rule),
+            context,
+            indexed=indexed,
+            guarded=True,
+            unindexed_predicates=self.predicates,
         )
         literals = [literal for literal in rule.disjunct.literals if literal is not seed]
         return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [inner])

@@ -286,7 +286,11 @@ class IsolatedEvents:
         end = None if action.end is None else compiler.snap_function(action, True, within)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
-        over_all = compiler.condition(action.over_all, [v.slot for v in action.parameters]) if action.over_all else None
+        over_all = (
+            compiler.compile_conjunction(action.over_all, [v.slot for v in action.parameters])
+            if action.over_all
+            else None
+        )
         return LiftedCode(action, start, end, over_all)
 
 

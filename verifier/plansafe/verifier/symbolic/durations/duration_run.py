@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail,
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
 from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
 from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
-from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
+from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 
 
 class DurationRun(TimedReplay):
@@ -279,7 +279,7 @@ class DurationRun(TimedReplay):
     def has_succeeded(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
-        return check.kind == EVENT and check.number in self.happened and not ill_formed
+        return check.kind is CheckKind.EVENT and check.number in self.happened and not ill_formed
 
     def all_constraints(self) -> dict[LinearConstraint, None]:
         """All constraints that decided the run; orders only for events that happened or failed."""
