@@ -7,7 +7,7 @@ from collections import Counter
 from shape_exceptions import GRAMMAR_ONLY, READER_ONLY, EnclosingLists, stopped_at_a_name
 from shape_judge import SHAPE_CODES, Task, find_errors
 
-from plansafe.grammar.expected_syntax import find_refusal
+from plansafe.grammar.expected_syntax import find_rejection
 
 
 def unexplained_difference(kind: str, text: str, task: Task, used_exceptions: Counter[str] | None = None) -> str | None:
@@ -15,7 +15,7 @@ def unexplained_difference(kind: str, text: str, task: Task, used_exceptions: Co
 
     ``used_exceptions`` counts the rows that explained a difference.
     """
-    refusal = find_refusal(kind, text)
+    refusal = find_rejection(kind, text)
     diagnostics = find_errors(kind, text, task)
     shape_errors = [d for d in diagnostics if d.code in SHAPE_CODES]
     used_exceptions = Counter() if used_exceptions is None else used_exceptions

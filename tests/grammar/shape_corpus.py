@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shape_judge import Task
 
 from case_files import conformance_cases
-from plansafe.grammar.expected_syntax import find_refusal
+from plansafe.grammar.expected_syntax import find_rejection
 from plansafe.grammar.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,9 @@ def _decode(content: bytes) -> str:
 def _replace_if_refused(kind: str, text: str) -> str:
     """The text, or an empty one if the grammar refuses it: the elaborator reads either all texts or none."""
     return (
-        text if find_refusal(kind, text) is None else f"(define ({kind} d) {'(:goal ())' if kind == 'problem' else ''})"
+        text
+        if find_rejection(kind, text) is None
+        else f"(define ({kind} d) {'(:goal ())' if kind == 'problem' else ''})"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic, Span
-from plansafe.grammar.expected_syntax import Refusal
+from plansafe.grammar.expected_syntax import Rejection
 
 NAME_CODES = frozenset(("SC101", "SC102", "SC103", "SC107", "SC108", "SC109", "SC114", "SC115", "SC120", "SC702"))
 PAST_OPERATORS = ("yesterday", "weak-yesterday", "once", "historically", "since")
@@ -60,7 +60,7 @@ class GrammarDifference(NamedTuple):
 
     name: str
     reason: str
-    applies: Callable[[str, str, EnclosingLists, Refusal], bool]
+    applies: Callable[[str, str, EnclosingLists, Rejection], bool]
 
 
 def _label(text: str, diagnostic: Diagnostic) -> str:
@@ -141,7 +141,7 @@ READER_ONLY = (
 """The grammar accepts; a diagnostic with a shape code is reported."""
 
 
-def stopped_at_a_name(text: str, lists: EnclosingLists, diagnostic: Diagnostic, refusal: Refusal) -> bool:
+def stopped_at_a_name(text: str, lists: EnclosingLists, diagnostic: Diagnostic, refusal: Rejection) -> bool:
     """Whether the reader stopped at an unknown name or a misplaced operator, and did not check the rest.
 
     It stops inside a list, before the error in the list, or outside the list; and at rules that are not applicable.
@@ -157,7 +157,7 @@ def stopped_at_a_name(text: str, lists: EnclosingLists, diagnostic: Diagnostic, 
     return any(span.start <= label.start < span.end for _, span in lists.around(refusal.offset)[:1])
 
 
-def _in(*heads: str) -> Callable[[str, str, EnclosingLists, Refusal], bool]:
+def _in(*heads: str) -> Callable[[str, str, EnclosingLists, Rejection], bool]:
     return lambda kind, text, lists, r: kind == "specification" and any(head in heads for head in lists.heads(r.offset))
 
 

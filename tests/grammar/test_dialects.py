@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from dialects_generate import FEATURE_SETS, DialectTask, random_plan, write_plan, write_task
 
-from plansafe.grammar.expected_syntax import find_refusal
+from plansafe.grammar.expected_syntax import find_rejection
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.kernel import Kernel
@@ -43,8 +43,8 @@ def plain_results(seed: int) -> list[tuple[Headline | None, str | None]]:
 def test_a_dialect_means_what_its_plain_form_means(features: frozenset[str]) -> None:
     for seed in SEEDS:
         task = write_task(seed, features)
-        assert find_refusal("domain", task.domain) is None, task.domain
-        assert find_refusal("problem", task.problem) is None, task.problem
+        assert find_rejection("domain", task.domain) is None, task.domain
+        assert find_rejection("problem", task.problem) is None, task.problem
         dialect_checker = make_checker(task)
         assert dialect_checker.ok, [d.message for d in dialect_checker.diagnostics]
         assert {d.code for d in dialect_checker.diagnostics} == {"SC706"}

@@ -11,7 +11,7 @@ import pytest
 from lark import Lark, logger
 
 import plansafe.grammar.expected_syntax as expected
-from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, expectation_notes, find_refusal
+from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, explain_expectation, find_rejection
 from plansafe.grammar.source import Source
 from quick import quick_every
 
@@ -47,22 +47,22 @@ DEPTH = 100_000
     ],
 )
 def test_notes_name_the_expected_tokens(kind: str, text: str, note: str) -> None:
-    assert expectation_notes(kind, Source("x", text)) == (note,)
+    assert explain_expectation(kind, Source("x", text)) == (note,)
 
 
 def test_a_correct_text_has_no_notes() -> None:
-    assert expectation_notes("plan", Source("x", "(a b)")) == ()
+    assert explain_expectation("plan", Source("x", "(a b)")) == ()
 
 
 def test_long_texts_have_no_notes() -> None:
-    assert expectation_notes("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
+    assert explain_expectation("plan", Source("x", "(" * (MAX_CHARACTERS + 1))) == ()
 
 
 @pytest.mark.parametrize("wrong", quick_every(2, [False, True]))
 def test_nesting_has_no_limit(wrong: bool) -> None:
     inner = "(and " * DEPTH + ("(q" if wrong else "(q)") + ")" * DEPTH
     text = f"(define (problem p) (:domain d) (:goal {inner}))"
-    assert (find_refusal("problem", text) is not None) == wrong
+    assert (find_rejection("problem", text) is not None) == wrong
 
 
 @pytest.mark.parametrize("file", sorted(set(KINDS.values())))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, in_specification, parse
-from plansafe.grammar.ltl import DEEPEST, parse_ltl
+from plansafe.grammar.ltl import MAX_DEPTH, parse_ltl
 from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.kernel import Kernel
@@ -160,7 +160,7 @@ def test_errors_have_a_code_and_a_place(text: str, code: str, place: str) -> Non
 def test_the_size_is_limited() -> None:
     """Parentheses have no limit; nesting, copies and length have one."""
     assert to_prefix("(" * 100_000 + "p" + ")" * 100_000) == "(p)"
-    assert to_prefix("!" * (DEEPEST - 1) + "p").count("not") == DEEPEST - 1
+    assert to_prefix("!" * (MAX_DEPTH - 1) + "p").count("not") == MAX_DEPTH - 1
     assert to_prefix(" & ".join(["p"] * 5_000)).count("(p)") == 5_000
     for text in ("!" * 100_000 + "p", "p <-> " * 60 + "p", "p & " * 100_000 + "p", "p -> " * 1_000 + "p"):
         [diagnostic] = parse_ltl(Source("f", text)).diagnostics

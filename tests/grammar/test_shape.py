@@ -13,7 +13,7 @@ from shape_generate import generate_texts
 from shape_judge import Task, find_errors
 from shape_mutate import mutate
 
-from plansafe.grammar.expected_syntax import KINDS, find_refusal
+from plansafe.grammar.expected_syntax import KINDS, find_rejection
 
 SHIPPED = shipped()
 SEEDS = st.integers(0, 2**32)
@@ -29,7 +29,7 @@ def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
     task = generate_texts(seed)
     for kind in KINDS:
         text = getattr(task, kind)
-        assert find_refusal(kind, text) is None, text
+        assert find_rejection(kind, text) is None, text
         diagnostics = find_errors(kind, text, Task(task.domain, task.problem))
         # Truth is not part of the shape: random literals may contradict each other.
         assert [d for d in diagnostics if d.code not in ("SC111", "SC117")] == [], text
@@ -222,14 +222,14 @@ KNOWN_LAX = (
 @pytest.mark.parametrize(("kind", "inner"), RIGHT_SHAPES)
 def test_right_shapes_are_accepted(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
-    assert find_refusal(kind, text) is None
+    assert find_rejection(kind, text) is None
     assert unexplained_difference(kind, text, TASK) is None
 
 
 @pytest.mark.parametrize(("kind", "inner"), WRONG_SHAPES)
 def test_wrong_shapes_are_refused(kind: str, inner: str) -> None:
     text = FRAMES[kind].format(inner)
-    assert find_refusal(kind, text) is not None
+    assert find_rejection(kind, text) is not None
     assert find_errors(kind, text, TASK)
 
 
@@ -238,6 +238,6 @@ def test_lax_readers_accept_what_the_grammar_refuses(kind: str, inner: str) -> N
     """The grammar is right. When a reader is fixed, move its case to ``WRONG_SHAPES``, and delete its exception."""
     text = MAPPING.format(inner) if kind == "mapping" else FRAMES[kind].format(inner)
     kind = "specification" if kind == "mapping" else kind
-    assert find_refusal(kind, text) is not None
+    assert find_rejection(kind, text) is not None
     if not find_errors(kind, text, TASK):
         pytest.xfail("the reader is lax")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from plansafe.grammar.plan_text import _read_lines, _timed_steps
+from plansafe.grammar.plan_text import _read_lines, _read_timed_steps
 from plansafe.grammar.source import Source
 
 REGULAR = (
@@ -23,7 +23,7 @@ def test_the_pattern_and_the_token_reader_agree() -> None:
     for _ in range(4000):
         parts = [random.choice(REGULAR if random.random() < 0.8 else PIECES) for _ in range(random.randint(1, 6))]
         text = "".join(parts)
-        timed_steps = _timed_steps(text)
+        timed_steps = _read_timed_steps(text)
         if timed_steps is not None:
             matched += 1
             assert timed_steps == _read_lines(Source("p", text)), text
@@ -32,7 +32,7 @@ def test_the_pattern_and_the_token_reader_agree() -> None:
 
 def test_spans_are_correct_after_comments() -> None:
     text = "; times\n0.001: (Go a) [2.000] ; there\n"
-    timed_steps = _timed_steps(text)
+    timed_steps = _read_timed_steps(text)
     assert timed_steps is not None
     assert timed_steps.decimals == 3
     assert text[slice(*timed_steps.steps[0].span)] == "(Go a)"

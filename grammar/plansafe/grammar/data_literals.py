@@ -7,7 +7,7 @@ Nothing is evaluated. The reader does not recurse; nesting beyond ``DEPTH`` is a
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from plansafe.grammar.diagnostics import Span
 
@@ -37,14 +37,19 @@ class MalformedValue(TruncatedValue):
     """A syntax error at ``start``, such as a missing comma or brackets that do not match."""
 
 
+ValueKind = Literal["string", "bare", "list", "object"]
+"""``bare``: a number, a word or a call."""
+
+
 class DataValue(NamedTuple):
-    """A value: ``kind`` is ``string``, ``bare`` (a number, a word, a call), ``list`` or ``object``.
+    """A value that was read.
 
     ``text`` is a string's content or a bare value as written; ``items`` are the values of a list, or the keys and
-    values of an object in turn. ``exact``: whether ``text`` is at ``start + 1`` character by character.
+    values of an object in turn. ``exact``: the characters of ``text`` are those from ``start + 1``; it is ``False`` for
+    a string with escapes.
     """
 
-    kind: str
+    kind: ValueKind
     text: str
     items: tuple[DataValue, ...]
     start: int
@@ -58,12 +63,13 @@ class DataValue(NamedTuple):
 
 
 def parse_value(text: str, start: int, end: int, comments: list[Span] | None = None) -> tuple[DataValue, int]:
-    """The list or object that begins at ``start`` with its bracket, and where it ends. Linear in its length.
+    """Read the list or object that begins at ``start`` with its bracket; also return the offset after it.
 
-    The places of comments are added to ``comments``. Raises ``TruncatedValue`` if the value does not end before
-    ``end``, ``NestedTooDeep`` if it nests too deeply, ``MalformedValue`` if it is neither JSON nor Python.
+    Linear in its length. The places of comments are added to ``comments``. Raises ``TruncatedValue`` if the value does
+    not end before ``end``, ``NestedTooDeep`` if it nests too deeply, ``MalformedValue`` if it is neither JSON nor
+    Python.
     """
-    stack: list[_Open] = []
+    stack: list[_OpenValue] = []
     position = start
     while True:
         space = _SPACE.match(text, position, end)
@@ -75,56 +81,56 @@ def parse_value(text: str, start: int, end: int, comments: list[Span] | None = N
         if not char:
             raise TruncatedValue(stack[0].start if stack else start)
         if char in "]})":
-            value = _closed(stack.pop(), char, position)
+            value = _close(stack.pop(), char, position)
             position += 1
             if not stack:
                 return value, position
         elif char in ",:":
-            stack[-1].separate(char, position)
+            stack[-1].read_separator(char, position)
             position += 1
             continue
         else:
             if stack:
-                stack[-1].expect(position)
+                stack[-1].require_separator(position)
             if char in "[{" or (char == "(" and _is_tuple(text, position, end)):
                 if len(stack) == DEPTH:
                     raise NestedTooDeep(position)
-                stack.append(_Open(char, position))
+                stack.append(_OpenValue(char, position))
                 position += 1
                 continue
             if char in "\"'":
-                value = _string(text, position, end, stack[0].start)
+                value = _read_string(text, position, end, stack[0].start)
             else:
-                value = _bare(text, position, end, stack[-1].before_colon)
+                value = _read_bare(text, position, end, stack[-1].expects_key)
             position = value.end
         stack[-1].add(value)
 
 
-class _Open:
-    """A list or object that is being read. ``separated``: whether a value may come next."""
+class _OpenValue:
+    """A list or object that is being read. ``expects_value``: a value may come next, because a separator was read."""
 
     def __init__(self, bracket: str, start: int) -> None:
         self.bracket, self.start = bracket, start
         self.items: list[DataValue] = []
-        self.separated = True
+        self.expects_value = True
 
     @property
-    def before_colon(self) -> bool:
+    def expects_key(self) -> bool:
         return self.bracket == "{" and len(self.items) % 2 == 0
 
-    def separate(self, char: str, position: int) -> None:
+    def read_separator(self, char: str, position: int) -> None:
         key_read = self.bracket == "{" and len(self.items) % 2 == 1
-        if self.separated or (char == ":") != key_read:
+        if self.expects_value or (char == ":") != key_read:
             raise MalformedValue(position)
-        self.separated = True
+        self.expects_value = True
 
-    def expect(self, position: int) -> None:
-        if not self.separated:
+    def require_separator(self, position: int) -> None:
+        if not self.expects_value:
             raise MalformedValue(position)
 
     def add(self, value: DataValue) -> None:
         self.items.append(value)
-        self.separated = False
+        self.expects_value = False
 
 
 def _is_tuple(text: str, position: int, end: int) -> bool:
@@ -133,33 +139,36 @@ def _is_tuple(text: str, position: int, end: int) -> bool:
     return space is not None and space.end() < end and text[space.end()] in "\"'"
 
 
-def _closed(opened: _Open, char: str, position: int) -> DataValue:
-    if opened.bracket + char not in ("[]", "{}", "()"):
+def _close(open_value: _OpenValue, char: str, position: int) -> DataValue:
+    if open_value.bracket + char not in ("[]", "{}", "()"):
         raise MalformedValue(position)
-    if opened.bracket == "{" and len(opened.items) % 2:
+    if open_value.bracket == "{" and len(open_value.items) % 2:
         raise MalformedValue(position)
-    kind = "object" if opened.bracket == "{" else "list"
-    return DataValue(kind, "", tuple(opened.items), opened.start, position + 1)
+    kind: ValueKind = "object" if open_value.bracket == "{" else "list"
+    return DataValue(kind, "", tuple(open_value.items), open_value.start, position + 1)
 
 
-def _string(text: str, start: int, end: int, outermost: int) -> DataValue:
+def _read_string(text: str, start: int, end: int, outermost: int) -> DataValue:
     match = _STRING[text[start]].match(text, start + 1, end)
     if match is None:
         raise TruncatedValue(outermost)
     content = match.group()[:-1]
     if "\\" not in content:
         return DataValue("string", content, (), start, match.end())
-    return DataValue("string", _ESCAPE.sub(_unescaped, content), (), start, match.end(), False)
+    return DataValue("string", _ESCAPE.sub(_unescape, content), (), start, match.end(), False)
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     if match[1]:
         return chr(int(match[1], 16))
     return _ESCAPES.get(match[2], match[2])
 
 
-def _bare(text: str, start: int, end: int, key: bool) -> DataValue:
-    """Text up to the next comma, line end or closing bracket that is not inside parentheses."""
+def _read_bare(text: str, start: int, end: int, is_key: bool) -> DataValue:
+    """Read text up to the next comma, line break or closing bracket that is not inside parentheses.
+
+    A key of an object (``is_key``) ends at its colon.
+    """
     depth = 0
     position = start
     for match in _LEAF.finditer(text, start, end):
@@ -175,7 +184,7 @@ def _bare(text: str, start: int, end: int, key: bool) -> DataValue:
             raise NestedTooDeep(position)
     else:
         raise TruncatedValue(start)
-    if key and (colon := text.find(":", start, position)) >= 0:
+    if is_key and (colon := text.find(":", start, position)) >= 0:
         position = colon
     position = max(position, start + 1)
     return DataValue("bare", text[start:position].rstrip(), (), start, position)

@@ -34,8 +34,8 @@ class Label(NamedTuple):
 class Diagnostic(NamedTuple):
     """An error, warning or note for the user.
 
-    ``code`` is stable (``SC103``) and has a page under ``safecheck --explain``. ``labels`` may be in several sources:
-    if two declarations disagree, both are shown.
+    ``code`` is stable (``SC103``), and ``safecheck --explain`` prints its page. ``labels`` may be in several sources,
+    for example at two declarations that disagree. ``notes``: what is also true. ``help``: what to do.
     """
 
     code: str
@@ -47,7 +47,7 @@ class Diagnostic(NamedTuple):
 
 
 def suggest_name(name: str, candidates: Sequence[str]) -> str | None:
-    """A help text with the nearest candidate, if one is near."""
+    """Return a help text with the candidate that is most similar to a name; ``None`` if no candidate is similar."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     nearest = difflib.get_close_matches(name[:60], candidates[:1000], n=1)

@@ -47,8 +47,11 @@ _NOT_MENTIONED = frozenset(("PARAMETER", "GLUED", "GLUED_NUMBER", "VARS", "AGENT
 """Terminals that are not mentioned: template parameters fit in too many places, and dialects are not recommended."""
 
 
-class Refusal(NamedTuple):
-    """Where a grammar rejects a text: the offset, the token (empty at the end), and the tokens it expects, as PDDL."""
+class Rejection(NamedTuple):
+    """The place where a grammar rejects a text, and the tokens that it expects there, as PDDL.
+
+    ``token``: the token at ``offset``, empty at the end of the text.
+    """
 
     offset: int
     token: str
@@ -69,8 +72,8 @@ class _EmptyTree:
 
 
 @cache
-def parser(grammar: str) -> Lark:
-    """The parser of a grammar file; building it takes about a quarter of a second."""
+def build_parser(grammar: str) -> Lark:
+    """Build the parser of a grammar file, which takes about a quarter of a second."""
     from lark import Lark  # noqa: PLC0415 - 30 ms that only mistakes should cost
 
     path = Path(__file__).parent / grammar
@@ -86,11 +89,14 @@ def parser(grammar: str) -> Lark:
     )
 
 
-def find_refusal(kind: str, text: str) -> Refusal | None:
-    """Where the grammar of ``kind`` rejects a text; ``None`` if it accepts it. Linear, a microsecond per character."""
+def find_rejection(kind: str, text: str) -> Rejection | None:
+    """Find where the grammar of ``kind`` rejects a text; ``None`` if it accepts it.
+
+    Linear in the text, about a microsecond per character.
+    """
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - for mistakes alone
 
-    lark = parser(KINDS[kind])
+    lark = build_parser(KINDS[kind])
     state = lark.parse_interactive(text, kind)
     try:
         state.exhaust_lexer()
@@ -99,47 +105,48 @@ def find_refusal(kind: str, text: str) -> Refusal | None:
         offset = len(text) if getattr(error, "token", None) == "" else error.pos_in_stream
         offset = len(text) if offset is None else offset
         token = _TOKEN.match(text, offset)
-        meanings = _meanings(KINDS[kind])
+        meanings = _describe_terminals(KINDS[kind])
         accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call] # lark has no types here
         expected = [meanings[terminal] for terminal in sorted(accepted) if terminal in meanings]
-        return Refusal(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(expected, key=_rank))))
+        return Rejection(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(expected, key=_rank))))
     return None
 
 
-def expectation_notes(kind: str, source: Source) -> tuple[str, ...]:
-    """Notes for a syntax diagnostic: where the grammar rejects the text, and the tokens it expects there.
+def explain_expectation(kind: str, source: Source) -> tuple[str, ...]:
+    """Return notes for a syntax diagnostic: where the grammar rejects the text, and the tokens that it expects there.
 
-    Empty if the shape is right (the mistake is one of names or types), or the text is too long to be read again.
+    There is no note if the grammar accepts the text (a mistake of names or types), or if the text is longer than
+    ``MAX_CHARACTERS``.
     """
     if len(source.text) > MAX_CHARACTERS:
         return ()
-    refusal = find_refusal(kind, source.text)
-    if refusal is None or not refusal.expected:
+    rejection = find_rejection(kind, source.text)
+    if rejection is None or not rejection.expected:
         return ()
-    line, column = source.position(refusal.offset)
-    token = f"`{_short(refusal.token)}`" if refusal.token else "the end of the text"
-    expected = refusal.expected[:_MAX_LISTED]
-    ellipsis = ", .." if len(refusal.expected) > _MAX_LISTED else ""
-    options = expected[0] if len(refusal.expected) == 1 else f"one of: {', '.join(expected)}{ellipsis}"
+    line, column = source.position(rejection.offset)
+    token = f"`{_shorten(rejection.token)}`" if rejection.token else "the end of the text"
+    expected = rejection.expected[:_MAX_LISTED]
+    ellipsis = ", .." if len(rejection.expected) > _MAX_LISTED else ""
+    options = expected[0] if len(rejection.expected) == 1 else f"one of: {', '.join(expected)}{ellipsis}"
     return (f"at {line}:{column}, before {token}, the grammar expected {options}",)
 
 
 @cache
-def _meanings(grammar: str) -> dict[str, str]:
-    """The meaning of each terminal of a grammar, for notes; keywords mean themselves."""
-    out = dict(_MEANINGS)
-    for terminal in parser(grammar).terminals:
+def _describe_terminals(grammar: str) -> dict[str, str]:
+    """Return the description of each terminal of a grammar for notes; a keyword is described by itself."""
+    descriptions = dict(_MEANINGS)
+    for terminal in build_parser(grammar).terminals:
         keywords = _KEYWORDS.match(terminal.pattern.value)
-        if terminal.name not in out and keywords is not None and terminal.name not in _NOT_MENTIONED:
+        if terminal.name not in descriptions and keywords is not None and terminal.name not in _NOT_MENTIONED:
             words = keywords["words"].replace("\\", "").split("|")
-            out[terminal.name] = ", ".join(f"`{word}`" for word in words)
-    return out
+            descriptions[terminal.name] = ", ".join(f"`{word}`" for word in words)
+    return descriptions
 
 
 def _rank(meaning: str) -> tuple[int, str]:
-    """Fields and sections first, then words, then parentheses."""
+    """Return a sort key: fields and sections first, then words, then parentheses."""
     return (0 if meaning.startswith("`:") else 2 if meaning in ("`(`", "`)`") else 1, meaning)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."

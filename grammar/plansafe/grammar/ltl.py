@@ -16,10 +16,10 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, format_node, parse_source
 from plansafe.grammar.source import Source
 
-DEEPEST = 500
-"""How deep operators may nest; parentheses alone are not counted."""
-LARGEST = 50_000
-"""How large a translation may be, in names and operators: ``<->``, ``W`` and ``M`` write an argument twice."""
+MAX_DEPTH = 500
+"""How deep operators may nest; parentheses are not counted."""
+MAX_SIZE = 50_000
+"""How many names and operators a translation may have; ``<->``, ``W`` and ``M`` repeat an argument."""
 
 _NAME = r"[A-Za-z_]\w*(?:[-.]\w+)*"
 _TOKEN = re.compile(rf"\s*(?:({_NAME})|(<->|<=>|->|=>|&&?|\|\|?|/\\|\\/|!|~|\[\]|<>|[(),01]))", re.ASCII)
@@ -90,11 +90,11 @@ class _Reader:
         self._open_operators: list[_Token] = []  # and "("
 
     def read(self) -> Node:
-        """The formula of the whole text. Raises :class:`_Malformed`."""
-        operand = True
+        """Read the formula of the whole text. Raises :class:`_Malformed`."""
+        expects_operand = True
         while (token := self._next_token()) is not None:
-            operand = self._read_operand(token) if operand else self._read_operator(token)
-        if operand:
+            expects_operand = self._read_operand(token) if expects_operand else self._read_operator(token)
+        if expects_operand:
             end = len(self._text.rstrip())
             is_empty = not self._operands and not self._open_operators
             message = "there is no formula here" if is_empty else "the formula ends too early"
@@ -121,7 +121,7 @@ class _Reader:
         return _Token(_SPELLINGS.get(text, text), Span(*match.span(group)))
 
     def _read_operand(self, token: _Token) -> bool:
-        """Read a token where a formula must come; returns whether one must still follow."""
+        """Read a token where a formula must come; return whether a formula must still follow."""
         if token.text in _PREFIX or token.text == "(":
             self._open_operators.append(token)
             return True
@@ -136,7 +136,7 @@ class _Reader:
         return False
 
     def _read_operator(self, token: _Token) -> bool:
-        """Read a token after a formula; returns whether a formula must follow."""
+        """Read a token after a formula; return whether a formula must follow."""
         if token.text == ")":
             self._reduce(0)
             if not self._open_operators:
@@ -195,15 +195,15 @@ class _Reader:
             del self._operands[-count:]
             copies = {"<->": 2, "W": 2, "M": 2}.get(operator.text, 1)
             size = copies * sum([argument.size for argument in arguments]) + 3
-            flat = _FLAT.get(operator.text, "")
-            grows = bool(flat) and arguments[0].node[0] == flat
-            depth = max(arguments[0].depth + (not grows) * copies, arguments[-1].depth + copies)
-            if size > LARGEST or depth > DEEPEST:
-                excess = f"nests deeper than {DEEPEST}" if depth > DEEPEST else f"has more than {LARGEST:,} names"
+            flat_operator = _FLAT.get(operator.text, "")
+            extends_first = bool(flat_operator) and arguments[0].node[0] == flat_operator
+            depth = max(arguments[0].depth + (not extends_first) * copies, arguments[-1].depth + copies)
+            if size > MAX_SIZE or depth > MAX_DEPTH:
+                excess = f"nests deeper than {MAX_DEPTH}" if depth > MAX_DEPTH else f"has more than {MAX_SIZE:,} names"
                 help = "split it into several formulas: each becomes a rule"
                 raise _Malformed(f"the formula {excess}", operator.span, help, SC.UNSUPPORTED)
             nodes = [argument.node for argument in arguments]
-            if grows and isinstance(nodes[0], list):  # no other formula shares the list
+            if extends_first and isinstance(nodes[0], list):  # no other formula shares the list
                 nodes[0].append(nodes[1])
                 node: Node = nodes[0]
             else:
@@ -212,7 +212,7 @@ class _Reader:
 
 
 def _apply(operator: str, arguments: list[Node]) -> Node:
-    """An application of an operator in the language of specifications."""
+    """Apply an operator to its arguments, in the language of specifications."""
     if operator in _PREFIX:
         return [_PREFIX[operator], *arguments]
     f, g = arguments
@@ -231,12 +231,14 @@ LTL_NAME = "<ltl>"
 """The name of the specification in diagnostics, in place of a path."""
 
 
-def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
-    """The formulas as trajectory rules. A name is an action if the domain has an action and no predicate of that name.
+def make_ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
+    """Return the formulas as a specification of trajectory rules.
+
+    A name is an action if the domain has an action and no predicate of that name.
 
     Raises ``ValueError`` if a text is not a formula; the caller has checked them.
     """
-    actions = action_names(domain)
+    actions = list_action_names(domain)
     rules = []
     for number, text in enumerate(formulas, 1):
         formula = parse_ltl(Source(LTL_NAME, text), actions).formula
@@ -247,8 +249,8 @@ def ltl_specification(formulas: Sequence[str], domain: Source) -> Source:
     return Source(LTL_NAME, "\n".join(["(define (safety ltl)", *rules]) + ")\n")
 
 
-def action_names(domain: Source) -> frozenset[str]:
-    """The names of actions that are not also names of predicates."""
+def list_action_names(domain: Source) -> frozenset[str]:
+    """Return the names of actions that are not also names of predicates."""
     actions, predicates = set(), set()
     for form in parse_source(domain).nodes or []:
         for section in form if isinstance(form, list) else []:

@@ -1,4 +1,4 @@
-"""Where the nodes of a tree are in their source text."""
+"""Find the places of the nodes of a tree in their source text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from plansafe.grammar.source import Source
 
 _PARENTHESIS = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*', re.DOTALL)
 
-_WALKS = 6
+_MAX_WALKS = 6
+"""How many places are found by following the path to the node, before the whole text is indexed."""
 
 
 class SpanNode(NamedTuple):
@@ -22,7 +23,10 @@ class SpanNode(NamedTuple):
 
 
 def parse_spans(source: Source) -> list[Span | SpanNode]:
-    """The places of :func:`read_all`'s nodes, in the same shape. Unclosed lists end with the text."""
+    """Return the places of the nodes of a text, in the same shape as the tree of :func:`parse_nodes`.
+
+    A list that is not closed ends at the end of the text.
+    """
     top: list[Span | SpanNode] = []
     children = top
     stack: list[tuple[int, list[Span | SpanNode]]] = []
@@ -62,7 +66,7 @@ class Places:
         self._spans: dict[int, SpanNode] | None = None
         self._ids: set[int] | None = None
         self._span_queries = self._walks = 0
-        self._last: tuple[list[Node], list[int] | None] | None = None
+        self._last_path: tuple[list[Node], list[int] | None] | None = None
 
     def _index(self) -> dict[int, SpanNode]:
         if self._spans is None:
@@ -78,9 +82,9 @@ class Places:
         return self._spans
 
     def _path(self, target: list[Node]) -> list[int] | None:
-        """The child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
-        if self._last is not None and self._last[0] is target:
-            return self._last[1]
+        """Return the child numbers that lead from the top to a list; ``None`` if it is not in this tree."""
+        if self._last_path is not None and self._last_path[0] is target:
+            return self._last_path[1]
         path: list[int] | None = [] if target is self._top else None
         parents: dict[int, tuple[list[Node], int]] = {}
         queue = [self._top] if path is None else []
@@ -98,14 +102,14 @@ class Places:
                         path.reverse()
                         break
                     queue.append(child)
-        self._last = (target, path)
+        self._last_path = (target, path)
         return path
 
     def contains(self, node: list[Node]) -> bool:
         """Whether the list is part of this source's tree."""
         if self._spans is not None:
             return id(node) in self._spans
-        if self._ids is None and self._walks < _WALKS:
+        if self._ids is None and self._walks < _MAX_WALKS:
             self._walks += 1
             return self._path(node) is not None
         if self._ids is None:
@@ -118,13 +122,17 @@ class Places:
         return id(node) in self._ids
 
     def span(self, node: list[Node], child: int | None = None) -> Span:
-        """The place of a list, or of its child number ``child``: of the closing parenthesis if there is none."""
-        if self._spans is None and self._span_queries < _WALKS:
+        """Return the place of a list, or of its child number ``child``.
+
+        If there is no such child, it is the place of the closing parenthesis. If the list is not in the tree, it is an
+        empty span at 0.
+        """
+        if self._spans is None and self._span_queries < _MAX_WALKS:
             self._span_queries += 1
             path = self._path(node)
             if path is None:
                 return Span(0, 0)
-            return self._walk(path if child is None else [*path, child])
+            return self._follow(path if child is None else [*path, child])
         place = self._index().get(id(node))
         if place is None:
             return Span(0, 0)
@@ -135,10 +143,10 @@ class Places:
         where = place.children[child]
         return where.span if isinstance(where, SpanNode) else where
 
-    def _section(self, path: list[int]) -> int:
-        """The start of the section that a path leads into, if a text search for its head is unambiguous; otherwise -1.
+    def _find_section(self, path: list[int]) -> int:
+        """Return the offset of the section that a path leads into; -1 if a search for its head would be ambiguous.
 
-        This skips the sections before it, which may have megabytes.
+        The search skips the sections before it, which may have megabytes.
         """
         form = self._top[path[0]] if len(path) > 2 else None
         section = form[path[1]] if isinstance(form, list) else None
@@ -148,39 +156,39 @@ class Places:
             return -1
         return text.find("(" + head) if text.count("(" + head) == 1 and text.lower().count(head) == 1 else -1
 
-    def _walk(self, path: list[int]) -> Span:
+    def _follow(self, path: list[int]) -> Span:
         """Follow child numbers through the text, skipping over the children before."""
         text = self.source.text
         span = Span(0, len(text))
         at = 0
-        section = self._section(path)
+        section = self._find_section(path)
         for level, number in enumerate(path, 1):
             if section >= 0 and level < 3:
                 at, span = section + level - 1, Span(section, len(text))
                 continue
-            left = number
+            skipped_count = number
             while True:
                 match = TOKEN.search(text, at)
                 if match is None or match.group() == ")":  # no such child: use the closing parenthesis
-                    end = _end_of_list(text, span.start) if level > 1 else len(text)
+                    end = _find_list_end(text, span.start) if level > 1 else len(text)
                     return Span(max(end - 1, span.start), end)
                 if match.group()[0] == ";":
                     at = match.end()
                     continue
-                if left == 0 and level < len(path):  # an inner node of the path: its end is not needed
+                if skipped_count == 0 and level < len(path):  # an inner node of the path: its end is not needed
                     span = Span(match.start(), len(text))
                     at = match.start() + 1
                     break
-                end = _end_of_list(text, match.start()) if match.group() == "(" else match.end()
-                if left == 0:
+                end = _find_list_end(text, match.start()) if match.group() == "(" else match.end()
+                if skipped_count == 0:
                     return Span(match.start(), end)
-                left -= 1
+                skipped_count -= 1
                 at = end
         return span
 
 
-def _end_of_list(text: str, start: int) -> int:
-    """The end of the list that begins at ``start``; the end of the text if the list is not closed."""
+def _find_list_end(text: str, start: int) -> int:
+    """Return the end of the list that begins at ``start``; the end of the text if the list is not closed."""
     depth = 0
     if text.find(";", start) < 0 and text.find('"', start) < 0:
         while (end := text.find(")", start)) >= 0:

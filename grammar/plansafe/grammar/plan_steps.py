@@ -26,6 +26,7 @@ class Step(NamedTuple):
 
 
 Pair = tuple[int, int]
+"""The numbers of two steps, counted from 1: the first must come before the second."""
 
 _MAX_LISTED = 12
 
@@ -33,12 +34,13 @@ _MAX_LISTED = 12
 def read_ordering(
     source: str, places: Places, steps: list[Step], section: list[Node] | None, diagnostics: list[Diagnostic]
 ) -> tuple[Pair, ...] | None:
-    """The pairs of a section; without a section only labels are checked. Mistakes are added to ``diagnostics``.
+    """Read an ``(:ordering ..)`` section into pairs of step numbers (earlier, later). Linear in the text.
 
-    Linear in the text.
+    Without a section, only the labels of the steps are checked and the result is ``None``. Mistakes are added to
+    ``diagnostics``.
     """
 
-    def problem(
+    def report(
         code: str, message: str, span: Span, text: str, second: Label | None = None, help: str | None = None
     ) -> None:
         labels = (Label(source, span, text),) if second is None else (Label(source, span, text), second)
@@ -49,42 +51,40 @@ def read_ordering(
         name = str(position) if step.label is None else step.label
         if name in names:
             second = Label(source, steps[names[name] - 1].span, "this step also has it", False)
-            problem(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", second)
+            report(SC.STEP_ORDER, f"label `{name}` names two steps", step.span, "its second step", second)
         names.setdefault(name, position)
     if section is None:
         return None
     timed = next((step for step in steps if step.time is not None), None)
     if timed is not None:
-        problem(SC.STRUCTURE, "a plan with an ordering cannot have times", timed.span, "this step has one")
+        report(SC.STRUCTURE, "a plan with an ordering cannot have times", timed.span, "this step has one")
     pairs: dict[Pair, Span] = {}
     for child in range(1, len(section)):
         chain = section[child]
         if not isinstance(chain, list) or len(chain) < 3 or chain[0] != "<":
-            problem(
+            report(
                 SC.STRUCTURE, "expected an order of steps", places.span(section, child), "expected `(< label label ..)`"
             )
             continue
-        before = 0
+        previous_number = 0  # 0: the first label of the chain, or after an unknown label
         for position in range(1, len(chain)):
             label = chain[position]
             step_number = names.get(label, 0) if isinstance(label, str) else 0
             if not isinstance(label, str):
-                problem(SC.STRUCTURE, "expected the label of a step", places.span(chain, position), "expected a label")
+                report(SC.STRUCTURE, "expected the label of a step", places.span(chain, position), "expected a label")
             elif not step_number:
                 help = _suggest_label(label, steps, names)
-                problem(
-                    SC.STEP_ORDER, f"no step is named `{label}`", places.span(chain, position), "unknown", help=help
-                )
-            elif before:
-                pairs.setdefault((before, step_number), places.span(chain, position))
-            before = step_number
+                report(SC.STEP_ORDER, f"no step is named `{label}`", places.span(chain, position), "unknown", help=help)
+            elif previous_number:
+                pairs.setdefault((previous_number, step_number), places.span(chain, position))
+            previous_number = step_number
     cycle = _find_cycle(len(steps), list(pairs))
     if cycle:
         labels = [steps[number - 1].label or str(number) for number in cycle]
         if len(labels) > _MAX_LISTED:
             labels = [*labels[: _MAX_LISTED - 2], "..", labels[-1]]
         message = f"the ordering has a cycle: {' < '.join(labels)}"
-        problem(SC.STEP_ORDER, message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
+        report(SC.STEP_ORDER, message, pairs[cycle[0], cycle[1]], "on the cycle", help="remove one of these orders")
     return tuple(pairs)
 
 
@@ -97,17 +97,17 @@ def _suggest_label(label: str, steps: list[Step], names: dict[str, int]) -> str 
 
 
 def _find_cycle(count: int, pairs: list[Pair]) -> list[int]:
-    """The steps of a cycle, with the first step repeated at the end; empty without a cycle."""
-    after: list[list[int]] = [[] for _ in range(count + 1)]
+    """Return the steps of a cycle, with the first step repeated at the end; an empty list without a cycle."""
+    successors_of: list[list[int]] = [[] for _ in range(count + 1)]
     for first, second in pairs:
-        after[first].append(second)
-    state = [0] * (count + 1)  # 1: on the path, 2: done
+        successors_of[first].append(second)
+    state = [0] * (count + 1)  # of each step: 0 not visited, 1 on the path, 2 finished
     for root in range(1, count + 1):
         if state[root]:
             continue
         state[root] = 1
         path = [root]
-        successors = [iter(after[root])]
+        successors = [iter(successors_of[root])]
         while path:
             step = next(successors[-1], None)
             if step is None:
@@ -118,5 +118,5 @@ def _find_cycle(count: int, pairs: list[Pair]) -> list[int]:
             elif state[step] == 0:
                 state[step] = 1
                 path.append(step)
-                successors.append(iter(after[step]))
+                successors.append(iter(successors_of[step]))
     return []

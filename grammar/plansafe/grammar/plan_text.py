@@ -16,7 +16,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.plan_steps import Step, read_ordering
-from plansafe.grammar.sexpr import Node, has_invalid_utf8, parse_number, parse_source, surplus_warning
+from plansafe.grammar.sexpr import Node, has_invalid_utf8, make_surplus_warning, parse_number, parse_source
 from plansafe.grammar.source import Source
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -54,10 +54,10 @@ class PlanText(NamedTuple):
 
 
 def split_plain_steps(text: str) -> Iterator[list[str]] | None:
-    """Blocks of chunks ``"(name a b"``, lower case, one for each step, white space before it included.
+    """Split a plan into blocks of chunks ``"(name a b"`` in lower case, one for each step; ``None`` if it is not plain.
 
-    ``None`` if the plan is not plain.
-    Whether a chunk is a step is for the caller to check: it must be white space, one ``(``, and tokens.
+    A chunk includes the white space before its step. The caller must check that a chunk is a step: white space, one
+    ``(``, and tokens.
     """
     if ":" in text or "[" in text or '"' in text:
         return None
@@ -67,10 +67,10 @@ def split_plain_steps(text: str) -> Iterator[list[str]] | None:
         return None
     if has_invalid_utf8(text):
         return None
-    return _blocks(text)
+    return _split_blocks(text)
 
 
-def _blocks(text: str) -> Iterator[list[str]]:
+def _split_blocks(text: str) -> Iterator[list[str]]:
     start = 0
     size = len(text)
     while start < size:
@@ -85,8 +85,8 @@ def _blocks(text: str) -> Iterator[list[str]]:
         start = end
 
 
-def chunk_tokens(chunk: str) -> list[str] | None:
-    """The tokens of a chunk, or ``None`` if it is not one step."""
+def split_chunk(chunk: str) -> list[str] | None:
+    """Return the tokens of a chunk; ``None`` if it is not one step."""
     body = chunk.lstrip()
     if not body or body[0] != "(" or "(" in body[1:]:
         return None
@@ -103,14 +103,11 @@ def read_plan(source: Source) -> PlanText:
     """Read a plan with places. Mistakes become diagnostics; the other steps are kept."""
     if is_definition(source.text):
         return _read_definition(source)
-    return _plain_steps(source.text) or _timed_steps(source.text) or _read_lines(source)
+    return _read_plain_steps(source.text) or _read_timed_steps(source.text) or _read_lines(source)
 
 
-def _plain_steps(text: str) -> PlanText | None:
-    """The steps of a plain ASCII plan without mistakes, from the places of its parentheses alone.
-
-    ``None`` for any other.
-    """
+def _read_plain_steps(text: str) -> PlanText | None:
+    """Read a plain ASCII plan without mistakes, from the places of its parentheses alone; ``None`` for another plan."""
     if not text.isascii() or ";" in text or ":" in text or "[" in text or "]" in text or '"' in text:
         return None
     steps = []
@@ -119,7 +116,7 @@ def _plain_steps(text: str) -> PlanText | None:
     if remainder.strip():
         return None
     for chunk in chunks:
-        tokens = chunk_tokens(chunk)
+        tokens = split_chunk(chunk)
         end = position + len(chunk) + 1
         if tokens is None:
             return None
@@ -128,19 +125,19 @@ def _plain_steps(text: str) -> PlanText | None:
     return PlanText(tuple(steps), ())
 
 
-def _timed_steps(text: str) -> PlanText | None:
-    """The steps of an ASCII plan of regular timed lines without mistakes; ``None`` for any other."""
+def _read_timed_steps(text: str) -> PlanText | None:
+    """Read an ASCII plan of regular timed lines without mistakes; ``None`` for another plan."""
     if ":" not in text:
         return None
     if ";" in text:
-        text = _COMMENT.sub(_blank, text)
+        text = _COMMENT.sub(_blank_out, text)
     text = text.rstrip()
     if not text or not text.isascii():
         return None
     numbers: dict[str, int | Fraction | None] = {}
     tokens_of: dict[str, tuple[str, ...]] = {}
     steps: list[Step] = []
-    most = position = 0
+    most_decimals = position = 0
     match_at, size = re.compile(_TIMED, re.ASCII).match, len(text)
     while position < size:
         match = match_at(text, position)
@@ -153,61 +150,61 @@ def _timed_steps(text: str) -> PlanText | None:
             tokens = tokens_of[step] = tuple(step[1:-1].lower().split())
             if not tokens:
                 return None
-        most = max(most, decimals(time))
+        most_decimals = max(most_decimals, count_decimals(time))
         step_duration: int | Fraction | None = None
         if duration is not None:
             if duration not in numbers:
                 numbers[duration] = parse_number(duration)
-                most = max(most, decimals(duration))
+                most_decimals = max(most_decimals, count_decimals(duration))
             step_duration = numbers[duration]
-        steps.append(Step(tokens, _decimal(time), step_duration, Span(*match.span(2))))
-    return PlanText(tuple(steps), (), decimals=most)
+        steps.append(Step(tokens, _parse_decimal(time), step_duration, Span(*match.span(2))))
+    return PlanText(tuple(steps), (), decimals=most_decimals)
 
 
-def _blank(comment: re.Match[str]) -> str:
+def _blank_out(comment: re.Match[str]) -> str:
     """White space of a comment's length, so that places do not change."""
     return " " * len(comment.group())
 
 
-def _decimal(token: str) -> int | Fraction:
-    """The exact value of an unsigned decimal number that matches ``_TIMED``."""
+def _parse_decimal(token: str) -> int | Fraction:
+    """Return the exact value of an unsigned decimal number that matches ``_TIMED``."""
     integer, _, fraction = token.partition(".")
     if not fraction.strip("0"):
         return int(integer)
     return Fraction(int(integer + fraction), 10 ** len(fraction))
 
 
-def decimals(token: str) -> int:
-    """How many decimals a number is written with."""
+def count_decimals(token: str) -> int:
+    """Count the decimals of a number as written."""
     return len(token.partition(".")[2])
 
 
-class _Lines:
+class _LineReader:
     """The state of reading plan lines."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.steps: list[Step] = []
         self.diagnostics: list[Diagnostic] = []
-        self.colon = True  # whether the time just read had its colon
-        self.tolerance = False  # whether the tolerance of a duration comes next
-        self.wrong = False  # whether a mistake in these brackets has been reported
+        self.has_colon = True  # the last time was read with its colon
+        self.expects_tolerance = False  # the tolerance of a duration must come next, after `+-`
+        self.is_bracket_reported = False  # a mistake in the current brackets was reported
         self.decimals: int | None = None
 
-    def timed(self, token: str) -> int | Fraction | None:
-        """A time or duration as a number, if it is one; its decimals count."""
+    def read_number(self, token: str) -> int | Fraction | None:
+        """Return a time or duration as a number, and count its decimals; ``None`` if it is not a number."""
         value = parse_number(token)
         if value is not None:
-            self.decimals = max(self.decimals or 0, decimals(token))
+            self.decimals = max(self.decimals or 0, count_decimals(token))
         return value
 
-    def problem(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
+    def report(self, code: str, message: str, span: Span, text: str, help: str | None = None) -> None:
         if len(self.diagnostics) < MAX_PROBLEMS:
             self.diagnostics.append(Diagnostic(code, message, (Label(self.source.name, span, text),), help=help))
 
 
 def _read_lines(source: Source) -> PlanText:
-    state = _Lines(source)
+    state = _LineReader(source)
     time: int | Fraction | None = None
     time_span: Span | None = None
     opened: int | None = None
@@ -220,35 +217,35 @@ def _read_lines(source: Source) -> PlanText:
         if token[0] == ";":
             continue
         if foreign and has_invalid_utf8(token):
-            state.problem(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
+            state.report(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(start, end), "not UTF-8")
             continue
         if bracket is not None:
-            bracket = _in_bracket(state, token, start, end, bracket)
+            bracket = _read_bracket_token(state, token, start, end, bracket)
         elif token == "(":
             if opened is not None:
-                state.problem(
+                state.report(
                     SC.UNBALANCED, "a step begins inside another", Span(start, end), "is a `)` missing before this?"
                 )
-            if time_span is not None and not state.colon:
-                state.problem(SC.STRUCTURE, "a time without its colon", time_span, "expected `time:`")
+            if time_span is not None and not state.has_colon:
+                state.report(SC.STRUCTURE, "a time without its colon", time_span, "expected `time:`")
             opened, tokens = start, []
         elif token == ")":
             if opened is None:
-                if state.steps and time_span is None and not state.diagnostics and _ends(source.text, end):
-                    surplus = surplus_warning(source, Span(start, end))
+                if state.steps and time_span is None and not state.diagnostics and _has_no_more_steps(source.text, end):
+                    surplus = make_surplus_warning(source, Span(start, end))
                     return PlanText(tuple(state.steps), (), decimals=state.decimals, warnings=(surplus,))
-                state.problem(SC.UNBALANCED, "unmatched `)`", Span(start, end), "nothing is open here")
+                state.report(SC.UNBALANCED, "unmatched `)`", Span(start, end), "nothing is open here")
                 continue
             if tokens:
                 state.steps.append(Step(tuple(tokens), time, None, Span(opened, end)))
             else:
-                state.problem(
+                state.report(
                     SC.STRUCTURE, "a step without an action", Span(opened, end), "expected `(action object ..)`"
                 )
             opened, time, time_span = None, None, None
         elif token == "[":
             if opened is not None or not state.steps or state.steps[-1].duration is not None or time_span is not None:
-                state.problem(
+                state.report(
                     SC.STRUCTURE,
                     "a duration without a step",
                     Span(start, end),
@@ -256,13 +253,13 @@ def _read_lines(source: Source) -> PlanText:
                 )
             bracket = start
         elif token == "]":
-            state.problem(SC.UNBALANCED, "unmatched `]`", Span(start, end), "nothing is open here")
+            state.report(SC.UNBALANCED, "unmatched `]`", Span(start, end), "nothing is open here")
         elif opened is not None:
             tokens.append(token.lower())
         else:
-            time, time_span = _time(state, token, start, end, time, time_span)
+            time, time_span = _read_time(state, token, start, end, time, time_span)
     if opened is not None:
-        state.problem(
+        state.report(
             SC.UNBALANCED,
             "the plan ends inside a step",
             Span(opened, opened + 1),
@@ -270,99 +267,101 @@ def _read_lines(source: Source) -> PlanText:
             "add `)`, or remove the truncated step",
         )
     elif bracket is not None:
-        state.problem(
+        state.report(
             SC.UNBALANCED, "the plan ends inside a duration", Span(bracket, bracket + 1), "this one is not closed"
         )
     elif time_span is not None:
-        state.problem(SC.STRUCTURE, "a time without a step", time_span, "expected a step after this")
+        state.report(SC.STRUCTURE, "a time without a step", time_span, "expected a step after this")
     return PlanText(tuple(state.steps), tuple(state.diagnostics), decimals=state.decimals)
 
 
-def _ends(text: str, position: int) -> bool:
+def _has_no_more_steps(text: str, position: int) -> bool:
     """Whether nothing but white space and comments follows."""
     return all([match.group()[0] == ";" for match in _TOKEN.finditer(text, position)])
 
 
-def _in_bracket(state: _Lines, token: str, start: int, end: int, bracket: int) -> int | None:
+def _read_bracket_token(state: _LineReader, token: str, start: int, end: int, bracket: int) -> int | None:
     """Read a token of ``[duration]`` or ``[duration +- tolerance]``; only the first mistake in it is reported."""
     if token == "]":
         step = state.steps[-1] if state.steps else None
-        if state.tolerance:
-            state.problem(SC.STRUCTURE, "a tolerance is missing after `+-`", Span(bracket, end), "expected a number")
-        elif not state.wrong and step is not None and step.duration is None and step.time is not None:
-            state.problem(SC.STRUCTURE, "an empty duration", Span(bracket, end), "expected a number in the brackets")
-        state.tolerance = state.wrong = False
+        if state.expects_tolerance:
+            state.report(SC.STRUCTURE, "a tolerance is missing after `+-`", Span(bracket, end), "expected a number")
+        elif not state.is_bracket_reported and step is not None and step.duration is None and step.time is not None:
+            state.report(SC.STRUCTURE, "an empty duration", Span(bracket, end), "expected a number in the brackets")
+        state.expects_tolerance = state.is_bracket_reported = False
         return None
     for piece in _PIECES.finditer(token):
-        if not state.wrong:
-            state.wrong = not _duration(state, piece.group(), Span(start + piece.start(), start + piece.end()), bracket)
+        if not state.is_bracket_reported:
+            state.is_bracket_reported = not _read_duration(
+                state, piece.group(), Span(start + piece.start(), start + piece.end()), bracket
+            )
     if token in ("(", ")"):
-        state.tolerance = state.wrong = False
+        state.expects_tolerance = state.is_bracket_reported = False
         return None
     return bracket
 
 
-def _duration(state: _Lines, text: str, span: Span, bracket: int) -> bool:
+def _read_duration(state: _LineReader, text: str, span: Span, bracket: int) -> bool:
     """Read one number or ``+-`` of a duration; returns whether it is correct there."""
     step = state.steps[-1] if state.steps else None
     value = parse_number(text)
     if step is None:
         return True  # the missing step has been reported
-    if state.tolerance:
-        state.tolerance = False
+    if state.expects_tolerance:
+        state.expects_tolerance = False
         if value is None or value < 0:
             label = "expected a number" if value is None else "negative"
-            state.problem(SC.STRUCTURE, f"`{_short(text)}` is not a tolerance", span, label)
+            state.report(SC.STRUCTURE, f"`{_shorten(text)}` is not a tolerance", span, label)
             return False
         state.steps[-1] = step._replace(tolerance=value)
     elif text in _PLUS_MINUS and step.duration is not None and step.tolerance is None:
-        state.tolerance = True
+        state.expects_tolerance = True
     elif value is None or step.duration is not None:
-        state.problem(SC.STRUCTURE, f"`{_short(text)}` is not a duration", span, "expected a number")
+        state.report(SC.STRUCTURE, f"`{_shorten(text)}` is not a duration", span, "expected a number")
         return False
     elif step.time is None:
         message = "a duration without a time"
-        state.problem(SC.STRUCTURE, message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
+        state.report(SC.STRUCTURE, message, Span(bracket, span.end), "expected `time: (action ..) [duration]`")
         return False
     else:
-        state.steps[-1] = step._replace(duration=state.timed(text))
+        state.steps[-1] = step._replace(duration=state.read_number(text))
     return True
 
 
-def _time(
-    state: _Lines, token: str, start: int, end: int, time: int | Fraction | None, span: Span | None
+def _read_time(
+    state: _LineReader, token: str, start: int, end: int, time: int | Fraction | None, span: Span | None
 ) -> tuple[int | Fraction | None, Span | None]:
-    """A token between steps: ``time:``, or ``time`` followed by ``:``."""
-    if token == ":" and span is not None and not state.colon:
-        state.colon = True
+    """Read a token between steps: ``time:``, or ``time`` followed by ``:``; return the time and its place."""
+    if token == ":" and span is not None and not state.has_colon:
+        state.has_colon = True
         return time, span
-    value = state.timed(token.removesuffix(":"))
+    value = state.read_number(token.removesuffix(":"))
     if value is not None and span is None:
-        state.colon = token.endswith(":")
+        state.has_colon = token.endswith(":")
         return value, Span(start, end)
     help = "write each step as `(action object ..)`" if token[0].isalpha() or token[0] == "_" else None
-    state.problem(SC.STRUCTURE, f"expected a step, found `{_short(token)}`", Span(start, end), "not a step", help)
+    state.report(SC.STRUCTURE, f"expected a step, found `{_shorten(token)}`", Span(start, end), "not a step", help)
     return None, None
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _read_definition(source: Source) -> PlanText:
-    """``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
+    """Read ``(define (plan name) (:domain d) (:problem p) (:steps step ..))``."""
     top, syntax_diagnostics = parse_source(source)
     if top is None:
         return PlanText((), syntax_diagnostics)
     places = Places(source, top)
-    state = _Lines(source)
+    state = _LineReader(source)
     form = top[0]
     assert isinstance(form, list)
     if len(top) > 1:
-        state.problem(SC.STRUCTURE, "text after the end of the plan", places.span(top, 1), "a file contains one plan")
+        state.report(SC.STRUCTURE, "text after the end of the plan", places.span(top, 1), "a file contains one plan")
     header = form[1] if len(form) > 1 else None
     if not isinstance(header, list) or len(header) != 2 or header[0] != "plan" or not isinstance(header[1], str):
-        state.problem(SC.STRUCTURE, "expected `(define (plan name) ..)`", places.span(form), "not a plan")
+        state.report(SC.STRUCTURE, "expected `(define (plan name) ..)`", places.span(form), "not a plan")
         return PlanText((), tuple(state.diagnostics))
     references: dict[str, str] = {}
     ordering: list[Node] | None = None
@@ -371,7 +370,7 @@ def _read_definition(source: Source) -> PlanText:
         section = form[child]
         head = section[0] if isinstance(section, list) and section else None
         if head not in SECTIONS:
-            state.problem(
+            state.report(
                 SC.STRUCTURE,
                 "expected `(:domain ..)`, `(:problem ..)`, `(:steps ..)` or `(:ordering ..)`",
                 places.span(form, child),
@@ -381,23 +380,23 @@ def _read_definition(source: Source) -> PlanText:
             continue
         assert isinstance(section, list)
         if head in section_heads:
-            state.problem(SC.DECLARED_TWICE, f"section `{head}` occurs twice", places.span(section), "again here")
+            state.report(SC.DECLARED_TWICE, f"section `{head}` occurs twice", places.span(section), "again here")
             continue
         section_heads.add(str(head))
         if head == ":steps":
             for position in range(1, len(section)):
-                _definition_step(state, places, section, position)
+                _read_definition_step(state, places, section, position)
         elif head == ":ordering":
             ordering = section
         elif len(section) == 2 and isinstance(section[1], str):
             written = source.slice(places.span(section, 1))
             references[str(head)] = written[1:-1] if written.startswith('"') else written
         else:
-            state.problem(
+            state.report(
                 SC.STRUCTURE, f"`{head}` takes one name or path", places.span(section), "expected one name or path"
             )
     if ":steps" not in section_heads:
-        state.problem(
+        state.report(
             SC.STRUCTURE, "the plan has no `(:steps ..)`", places.span(form, 1), "expected a section `(:steps step ..)`"
         )
     pairs = None
@@ -408,33 +407,33 @@ def _read_definition(source: Source) -> PlanText:
     return PlanText(tuple(state.steps), problems, domain, problem, pairs, state.decimals, syntax_diagnostics)
 
 
-def _definition_step(state: _Lines, places: Places, section: list[Node], position: int) -> None:
+def _read_definition_step(state: _LineReader, places: Places, section: list[Node], position: int) -> None:
     node = section[position]
     span = places.span(section, position)
     time = duration = tolerance = label = None
     if isinstance(node, list) and node and node[0] == "at" and len(node) in (3, 4, 5) and isinstance(node[2], list):
-        time = state.timed(node[1]) if isinstance(node[1], str) else None
+        time = state.read_number(node[1]) if isinstance(node[1], str) else None
         if time is None:
-            state.problem(SC.STRUCTURE, "expected a time", places.span(node, 1), "expected a number")
+            state.report(SC.STRUCTURE, "expected a time", places.span(node, 1), "expected a number")
         if len(node) >= 4:
-            duration = state.timed(node[3]) if isinstance(node[3], str) else None
+            duration = state.read_number(node[3]) if isinstance(node[3], str) else None
             if duration is None:
-                state.problem(SC.STRUCTURE, "expected a duration", places.span(node, 3), "expected a number")
+                state.report(SC.STRUCTURE, "expected a duration", places.span(node, 3), "expected a number")
         if len(node) == 5:
             tolerance = parse_number(node[4]) if isinstance(node[4], str) else None
             if tolerance is None or tolerance < 0:
                 text = "expected a number" if tolerance is None else "negative"
-                state.problem(SC.STRUCTURE, "expected a tolerance of the duration", places.span(node, 4), text)
+                state.report(SC.STRUCTURE, "expected a tolerance of the duration", places.span(node, 4), text)
         span = places.span(node, 2)
         node = node[2]
     elif isinstance(node, list) and len(node) == 2 and isinstance(node[0], str) and isinstance(node[1], list):
         label = node[0]
         if parse_number(label) is not None:
-            problem = f"`{_short(label)}` cannot label a step"
-            state.problem(SC.STRUCTURE, problem, places.span(node, 0), "a number names a step without a label")
+            problem = f"`{_shorten(label)}` cannot label a step"
+            state.report(SC.STRUCTURE, problem, places.span(node, 0), "a number names a step without a label")
         span = places.span(node, 1)
         node = node[1]
     if not isinstance(node, list) or not node or any([not isinstance(token, str) for token in node]):
-        state.problem(SC.STRUCTURE, "expected a step", span, "expected `(action object ..)`")
+        state.report(SC.STRUCTURE, "expected a step", span, "expected `(action object ..)`")
         return
     state.steps.append(Step(tuple([str(token) for token in node]), time, duration, span, label, tolerance))

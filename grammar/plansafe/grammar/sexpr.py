@@ -50,7 +50,10 @@ def has_invalid_utf8(text: str) -> bool:
 
 
 def parse_number(token: object) -> int | Fraction | None:
-    """The exact value of a decimal token, or ``None``. PDDL has no exponents."""
+    """Return the exact value of a decimal token; ``None`` if it is not a number or has more than ``MAX_DIGITS`` digits.
+
+    PDDL has no exponents.
+    """
     if not isinstance(token, str) or not token:
         return None
     digits = token[1:] if token[0] in "+-" else token
@@ -67,7 +70,9 @@ def parse_number(token: object) -> int | Fraction | None:
 
 
 def parse_nodes(source: Source) -> list[Node] | None:
-    """All top-level nodes of a text; ``None`` if parentheses or characters are wrong (see :func:`find_syntax_errors`).
+    """Read all top-level nodes of a text; ``None`` if parentheses or characters are wrong.
+
+    :func:`find_syntax_errors` reports what is wrong.
 
     Linear in the text; about 25 ns a character.
     """
@@ -132,24 +137,26 @@ def parse_source(source: Source) -> ParsedSource:
     nodes = parse_nodes(source)
     if nodes is not None:
         return ParsedSource(nodes, ())
-    place = _surplus(source)
+    place = _find_surplus_parenthesis(source)
     if place is None:
         return ParsedSource(None, find_syntax_errors(source))
     nodes = parse_nodes(Source(source.name, source.text[: place.start]))
-    return ParsedSource(nodes, (surplus_warning(source, place),) if nodes is not None else find_syntax_errors(source))
+    return ParsedSource(
+        nodes, (make_surplus_warning(source, place),) if nodes is not None else find_syntax_errors(source)
+    )
 
 
-def surplus_warning(source: Source, place: Span) -> Diagnostic:
-    """The warning about a ``)`` at the end of a file that closes nothing."""
+def make_surplus_warning(source: Source, place: Span) -> Diagnostic:
+    """Return the warning about a ``)`` at the end of a file that closes nothing."""
     label = Label(source.name, place, "closes nothing")
     message = "unmatched `)` at the end of the file: ignored"
     return Diagnostic(SC.DIALECT, message, (label,), help="remove it", severity=Severity.WARNING)
 
 
-def _surplus(source: Source) -> Span | None:
-    """The place of a ``)`` at the end of a text, if it closes nothing and nothing else is wrong with parentheses."""
+def _find_surplus_parenthesis(source: Source) -> Span | None:
+    """Return the place of a ``)`` at the end of a text, if it closes nothing and all other parentheses match."""
     depth = 0
-    lists = False
+    has_lists = False
     place: Span | None = None
     for match in TOKEN.finditer(source.text):
         token = match.group()
@@ -159,16 +166,16 @@ def _surplus(source: Source) -> Span | None:
             return None
         if token == "(":
             depth += 1
-            lists = True
+            has_lists = True
         elif token == ")":
             depth -= 1
             if depth < 0:
                 place = Span(*match.span())
-    return place if lists else None
+    return place if has_lists else None
 
 
 def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
-    """The errors for which :func:`parse_nodes` rejects a text.
+    """Return the errors for which :func:`parse_nodes` rejects a text.
 
     These are stray and missing parentheses, open strings and bytes that are not UTF-8, in order.
     """
@@ -188,55 +195,61 @@ def find_syntax_errors(source: Source) -> tuple[Diagnostic, ...]:
             if opened:
                 opened.pop()
             elif len(errors) < _MAX_ERRORS:
-                errors.append(_problem(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
+                errors.append(_make_error(source, SC.UNBALANCED, "unmatched `)`", start, end, "nothing is open here"))
         elif token == '"':
-            errors.append(_problem(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
+            errors.append(_make_error(source, SC.UNBALANCED, "a string is not closed", start, end, "it begins here"))
             open_string = True
             break
         elif token[0] != ";" and has_invalid_utf8(token) and len(errors) < _MAX_ERRORS:
             label = "these bytes are not UTF-8"
-            errors.append(_problem(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
+            errors.append(_make_error(source, SC.NOT_UTF8, "bytes outside a comment are not UTF-8", start, end, label))
     if opened and not open_string:
-        errors.append(_unclosed(source, opened, inside))
+        errors.append(_report_unclosed(source, opened, inside))
     return tuple(errors)
 
 
-def _unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None) -> Diagnostic:
-    """The text ends inside a parenthesis; ``inside``: a section that begins within another, and that other one."""
+def _report_unclosed(source: Source, opened: list[int], inside: tuple[int, int] | None) -> Diagnostic:
+    """Report that the text ends inside a parenthesis.
+
+    ``opened``: the offsets of the open parentheses. ``inside``: the offset of the first section that begins within
+    another section, and the offset of that other section; ``None`` without one.
+    """
     count = len(opened)
     message = "the text ends inside a parenthesis" if count == 1 else f"the text ends inside {count} parentheses"
     if inside is None:
-        diagnostic = _problem(source, SC.UNBALANCED, message, opened[-1], opened[-1] + 1, "this one is not closed")
+        diagnostic = _make_error(source, SC.UNBALANCED, message, opened[-1], opened[-1] + 1, "this one is not closed")
         help = f"add `{')' * min(count, 20)}` at the end, or close it where it should end"
     else:
         start, outer = inside
-        diagnostic = _problem(source, SC.UNBALANCED, message, start, start + 1, "a `)` is missing before this section")
+        diagnostic = _make_error(
+            source, SC.UNBALANCED, message, start, start + 1, "a `)` is missing before this section"
+        )
         hint = Label(source.name, Span(outer, outer + 1), "this one is not closed", False)
         diagnostic = diagnostic._replace(labels=(*diagnostic.labels, hint))
         help = "close the section before this one begins"
     return diagnostic._replace(help=help)
 
 
-def _problem(source: Source, code: str, message: str, start: int, end: int, text: str) -> Diagnostic:
+def _make_error(source: Source, code: str, message: str, start: int, end: int, text: str) -> Diagnostic:
     return Diagnostic(code, message, (Label(source.name, Span(start, end), text),))
 
 
 def format_node(node: Node) -> str:
-    """A node as text. ``parse_nodes`` of the result gives the node back."""
-    out: list[str] = []
+    """Return a node as text, from which ``parse_nodes`` reads the node again."""
+    pieces: list[str] = []
     stack: list[Node] = [node]
     glue = ""
     while stack:
         item = stack.pop()
         if isinstance(item, list):
-            out.append(glue + "(")
+            pieces.append(glue + "(")
             stack.append(")")
             stack.extend(reversed(item))
             glue = ""
         elif item == ")":
-            out.append(")")
+            pieces.append(")")
             glue = " "
         else:
-            out.append(glue + item)
+            pieces.append(glue + item)
             glue = " "
-    return "".join(out)
+    return "".join(pieces)

@@ -1,4 +1,4 @@
-"""Untrusted JSON, read to a bounded depth."""
+"""Read untrusted JSON to a bounded depth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-_DEEPEST = 500
+_MAX_RECURSION = 500
 
 
 def loads(text: str | bytes, **hooks: Any) -> Any:
@@ -16,7 +16,7 @@ def loads(text: str | bytes, **hooks: Any) -> Any:
     """
     limit = sys.getrecursionlimit()
     try:
-        sys.setrecursionlimit(min(_DEEPEST, limit))
+        sys.setrecursionlimit(min(_MAX_RECURSION, limit))
         return json.loads(text, **hooks)
     finally:
         sys.setrecursionlimit(limit)

@@ -22,7 +22,7 @@ class Source:
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes) -> Source:
-        """Decode ``data``: a byte order mark is dropped, foreign bytes become surrogates."""
+        """Decode ``data``. A byte order mark is removed; bytes that are not UTF-8 become lone surrogates."""
         text = data.decode("utf-8", "surrogateescape")
         return cls(name, text[1:] if text.startswith("\ufeff") else text)
 
@@ -34,7 +34,7 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """Offsets at which lines begin; LF, CR LF and CR each end a line."""
+        """The offsets at which lines begin. LF, CR LF and CR each end a line."""
         starts = [0]
         text = self.text
         position = 0
@@ -52,18 +52,18 @@ class Source:
             starts.append(position)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both counted from 1."""
+        """Return the line and column of an offset, both counted from 1."""
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of line ``number`` (from 1), without its end."""
+        """Return the text of line ``number`` (from 1), without the line break."""
         starts = self.line_starts
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
     def slice(self, span: Span) -> str:
-        """The characters of a span."""
+        """Return the characters of a span."""
         return self.text[span.start : span.end]
 
 

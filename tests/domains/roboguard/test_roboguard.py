@@ -9,7 +9,7 @@ import pytest
 
 from plansafe.domains.roboguard import WORLD
 from plansafe.domains.world import Request, Scene
-from plansafe.grammar.ltl import ltl_specification
+from plansafe.grammar.ltl import make_ltl_specification
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
@@ -32,7 +32,7 @@ def check(plan: str, *formulas: str) -> Report:
     made = scene()
     read = WORLD.read_plan(Source("calls.txt", plan), made)
     assert read.plan is not None, read.diagnostics
-    specs = (ltl_specification(formulas, made.domain),) if formulas else ()
+    specs = (make_ltl_specification(formulas, made.domain),) if formulas else ()
     checker = Checker(made.domain, made.problem, specs, Options(replay="always"))
     assert checker.ok, checker.diagnostics
     return checker.check(read.plan)

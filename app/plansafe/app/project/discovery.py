@@ -329,9 +329,9 @@ class Discovery:
             else:
                 specs.append(spec)
         if self._choice.ltl and domain is not None:
-            from plansafe.grammar.ltl import LTL_NAME, ltl_specification  # noqa: PLC0415 - only --ltl needs it
+            from plansafe.grammar.ltl import LTL_NAME, make_ltl_specification  # noqa: PLC0415 - only --ltl needs it
 
-            rules = ltl_specification(self._choice.ltl, domain.source)
+            rules = make_ltl_specification(self._choice.ltl, domain.source)
             specs.append(Input("specification", LTL_NAME, "--ltl", rules))
         return tuple(specs), failures
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
-from plansafe.grammar.ltl import action_names, parse_ltl
+from plansafe.grammar.ltl import list_action_names, parse_ltl
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.formalising import Language, one_line
@@ -119,7 +119,7 @@ def _plain(node: list[Node]) -> str | Reading:
 
 def _formula(body: str, compiled: CompiledTask) -> str | Reading:
     """The one line that is a formula. Raises nothing."""
-    actions = action_names(compiled.domain)
+    actions = list_action_names(compiled.domain)
     lines = [line.strip().rstrip(".") for line in body.splitlines() if line.strip()]
     wrong: Diagnostic | None = None
     for text in [" ".join(lines), *lines] if len(lines) > 1 else lines:

@@ -186,7 +186,7 @@ class Reach:
         self.facts = [set(facts) for facts in state.facts]
         self.actions: set[str] = set()
         lifted = LiftedRelaxation(engine, False)
-        for count, (schema, objects) in enumerate(lifted.reachable_bindings(state)):
+        for count, (schema, objects) in enumerate(lifted.find_reachable_bindings(state)):
             if count > MAX_OPERATORS:
                 raise LimitReached(LimitKind.GROUND_TASK)
             if schema.action is not None and schema.condition is schema.action.start.condition:

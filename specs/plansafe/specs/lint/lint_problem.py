@@ -47,6 +47,20 @@ class Decision(NamedTuple):
     proof: str = ""
 
 
+class RuleConflict(NamedTuple):
+    """A minimal set of rules (numbers) that no trace satisfies together, with the proof; empty if there is none."""
+
+    rules: tuple[int, ...]
+    proof: str
+
+
+class GoalDecision(NamedTuple):
+    """Whether the goal can be reached safely; if not, ``conflict`` is a minimal set of rules that exclude this."""
+
+    decision: Decision
+    conflict: tuple[int, ...] = ()
+
+
 UNDECIDED = Decision(None, "neither a proof nor an example was found within the limits")
 _BY_STATUS = {
     PlanningStatus.SOLVED: Decision(True),
@@ -242,43 +256,43 @@ class LintProblem:
             self._exploration = explore(self.engine, _shows_all_outcomes(len(self.rules)), monotonic() + seconds)
         return self._exploration
 
-    def find_contradiction(self, numbers: Sequence[int]) -> tuple[tuple[int, ...], str] | None:
-        """A minimal set of rules that no trace satisfies together, with the proof; only after a complete search."""
+    def find_contradiction(self, numbers: Sequence[int]) -> RuleConflict | None:
+        """Find a minimal set of rules that no trace satisfies together; ``None`` if the search was not complete."""
         if not self.can_search:
             return None
         with self.budget.running():
             exploration = self.exploration()
         if not exploration.complete:
             return None
-        return minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration)
+        return RuleConflict(minimal_conflict(numbers, exploration.outcomes), _state_count_text(exploration))
 
-    def can_reach_goal_safely(self, numbers: Sequence[int]) -> tuple[Decision, tuple[int, ...]]:
-        """Whether some trace reaches the goal and satisfies these rules; if none does, a minimal conflict.
+    def can_reach_goal_safely(self, numbers: Sequence[int]) -> GoalDecision:
+        """Decide whether some trace reaches the goal and satisfies these rules.
 
         Also true if no trace reaches the goal: then the rules are not the reason.
         """
         if not self.can_search:
-            return Decision(None, "its plans are not searched"), ()
+            return GoalDecision(Decision(None, "its plans are not searched"))
         with self.budget.running():
             exploration = self.exploration()
             goal_outcomes = [outcome for outcome in exploration.outcomes if outcome.goal]
             if any([outcome.not_satisfied.isdisjoint(numbers) for outcome in goal_outcomes]):
-                return Decision(True), ()
+                return GoalDecision(Decision(True))
             if exploration.complete:
                 conflict = minimal_conflict(numbers, goal_outcomes) if goal_outcomes else ()
                 if not conflict and goal_outcomes:
-                    return UNDECIDED, ()
-                return Decision(not conflict, _state_count_text(exploration)), conflict
+                    return GoalDecision(UNDECIDED)
+                return GoalDecision(Decision(not conflict, _state_count_text(exploration)), conflict)
             decision = self._can_plan(numbers, True)
             if decision.holds is not False:
-                return decision, ()
+                return GoalDecision(decision)
             if not goal_outcomes:
                 goal_decision = self._can_plan((), True)
                 if not goal_decision.holds:
-                    return (UNDECIDED if goal_decision.holds is None else Decision(True)), ()
-            return decision, self._minimal_planning_conflict(numbers)
+                    return GoalDecision(UNDECIDED if goal_decision.holds is None else Decision(True))
+            return GoalDecision(decision, self._find_minimal_planning_conflict(numbers))
 
-    def _minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
+    def _find_minimal_planning_conflict(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Rules that a planner proves to exclude all plans, each needed for that proof."""
         conflict = list(numbers)
         for number in numbers:

@@ -110,7 +110,7 @@ class RuleSetCheck:
     def _find_contradiction_in_problem(self, problem: int) -> None:
         by_number = self.run.useful_rules_of_problem(problem)
         contradiction = self.run.problems[problem].find_contradiction(list(by_number)) if len(by_number) > 1 else None
-        if contradiction is None or len(contradiction[0]) < 2:
+        if contradiction is None or len(contradiction.rules) < 2:
             return
         numbers, proof = contradiction
         rules = [by_number[number] for number in numbers]

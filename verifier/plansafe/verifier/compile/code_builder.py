@@ -199,8 +199,12 @@ class CodeBuilder(ABC):
         self.namespace[name] = value
         return name
 
-    def code_text(self, arguments: Iterable[int]) -> str:
-        """The code of a tuple of arguments."""
+    def fact_code_text(self, arguments: Iterable[int]) -> str:
+        """Return the expression for the code of a fact or fluent with these arguments.
+
+        A code is a number with one digit for each argument, in base ``object_count``. The result is a constant if no
+        argument is a variable.
+        """
         text = ""
         constant = 0
         for argument in arguments:

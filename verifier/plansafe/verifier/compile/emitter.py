@@ -72,13 +72,13 @@ class Emitter(CodeBuilder):
         Deep parts become functions of their own.
         """
         if depth > MAX_DEPTH:
-            return self._outline(formula, [f"return {self.condition_text(formula)}"])
+            return self._call_outlined(formula, [f"return {self.condition_text(formula)}"])
         match formula:
             case Atom():
-                return f"({self.code_text(formula.arguments)} in S[{formula.predicate}])"
+                return f"({self.fact_code_text(formula.arguments)} in S[{formula.predicate}])"
             case Not():
                 if isinstance(formula.body, Atom):
-                    return f"({self.code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
+                    return f"({self.fact_code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
                 return f"(not {self.condition_text(formula.body, depth + 1)})"
             case And() | Or():
                 if not formula.parts:
@@ -87,7 +87,7 @@ class Emitter(CodeBuilder):
                 parts = [self.condition_text(part, depth + 1) for part in formula.parts]
                 if len(parts) > 500:
                     chunks = [parts[i : i + 400] for i in range(0, len(parts), 400)]
-                    parts = [self._outline(formula, ["return " + word.join(chunk)]) for chunk in chunks]
+                    parts = [self._call_outlined(formula, ["return " + word.join(chunk)]) for chunk in chunks]
                 return "(" + word.join(parts) + ")"
             case Equal():
                 return f"({self.argument_text(formula.left)} == {self.argument_text(formula.right)})"
@@ -98,18 +98,18 @@ class Emitter(CodeBuilder):
             case Truth():
                 return str(formula.value)
             case Quantified():
-                return self._quantified(formula)
+                return self._quantifier_text(formula)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
                 assert_never(formula)
 
-    def _outline(self, formula: Formula, body: list[str]) -> str:
+    def _call_outlined(self, formula: Formula, body: list[str]) -> str:
         """A call of a function with this body, whose parameters are the free variables of ``formula``."""
         parameters = state_parameters_text(sorted(self.free_slots(formula)))
         return f"{self.define_once(parameters, body)}({parameters})"
 
-    def _quantified(self, formula: Quantified) -> str:
+    def _quantifier_text(self, formula: Quantified) -> str:
         """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
         free_slots = self.free_slots(formula)
         body: list[str] = []
@@ -117,18 +117,18 @@ class Emitter(CodeBuilder):
             domains = {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)}
             join = Join(self, domains, "S, F", indexed=False)
             body += join.emit(disjunct.literals, free_slots, [], ["return True"])
-        call = self._outline(formula, [*body, "return False"])
+        call = self._call_outlined(formula, [*body, "return False"])
         return f"(not {call})" if formula.universal else call
 
     def number_text(self, expression: Expression, depth: int = 0) -> str:
         """A numeric expression; deep operands become functions of their own."""
         if depth > MAX_DEPTH:
-            return self._outline_number(expression)
+            return self._call_outlined_number(expression)
         match expression:
             case model.Constant():
                 return self.constant_text(expression.value)
             case model.Fluent():
-                return f"F[{expression.function}][{self.code_text(expression.arguments)}]"
+                return f"F[{expression.function}][{self.fact_code_text(expression.arguments)}]"
             case model.Arithmetic():
                 operands = [self.number_text(operand, depth + 1) for operand in expression.operands]
                 if expression.operator == "/":
@@ -146,7 +146,7 @@ class Emitter(CodeBuilder):
             case _:
                 assert_never(expression)
 
-    def _outline_number(self, expression: Expression) -> str:
+    def _call_outlined_number(self, expression: Expression) -> str:
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
         parameters = state_parameters_text(sorted({-1 - a for a in arguments if a < 0}))
         text = self.number_text(expression)

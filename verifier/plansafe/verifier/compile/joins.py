@@ -27,8 +27,9 @@ class Join:
     """Emits the loops that find all values of variables for which literals hold.
 
     ``context`` are the names that every function needs (``S, F`` or ``S, F, I, out``). With ``indexed`` the loops use
-    indexes ``I``; otherwise they choose at run time between the facts of a predicate and the objects of a type,
-    whichever are fewer. ``guarded``: literals about numbers are evaluated in three values.
+    indexes ``I``, except for the ``unindexed_predicates``. Otherwise they choose at run time between the facts of a
+    predicate and the objects of a type, whichever are fewer. ``guarded``: literals about numbers are evaluated in three
+    values.
     """
 
     def __init__(
@@ -39,14 +40,14 @@ class Join:
         *,
         indexed: bool,
         guarded: bool = False,
-        unindexed: frozenset[int] = frozenset(),
+        unindexed_predicates: frozenset[int] = frozenset(),
     ) -> None:
         self.emitter = emitter
         self.domains = domains
         self.context = context
         self.indexed = indexed
         self.guarded = guarded
-        self.unindexed = unindexed
+        self.unindexed_predicates = unindexed_predicates
 
     def emit(
         self, literals: Sequence[FormulaLiteral], bound: frozenset[int], outputs: Sequence[int], inner: list[str]
@@ -65,7 +66,7 @@ class Join:
         ready = [literal for literal in literals if emitter.free_slots(literal.formula) <= bound]
         if ready:
             literals = [literal for literal in literals if not emitter.free_slots(literal.formula) <= bound]
-            tests = [self._test(literal) for literal in sorted(ready, key=_cost)]
+            tests = [self._test_text(literal) for literal in sorted(ready, key=_test_cost)]
             return [f"if {' and '.join(tests)}:", *_indent(self._emit(literals, bound, outputs, inner, loops))]
         for literal in literals:
             if literal.positive and isinstance(literal.formula, Equal):
@@ -84,9 +85,9 @@ class Join:
             return self._continue_in_function(literals, bound, outputs, inner)
         atoms = [literal for literal in literals if literal.positive and isinstance(literal.formula, Atom)]
         if atoms:
-            first = min(atoms, key=lambda literal: self._rank(literal, bound))
+            first = min(atoms, key=lambda literal: self._scan_rank(literal, bound))
             remaining = [other for other in literals if other is not first]
-            return self._scan(first, remaining, bound, outputs, inner, loops)
+            return self._emit_scan(first, remaining, bound, outputs, inner, loops)
         unbound = [s for s in outputs if s not in bound]
         for literal in literals:
             unbound += [s for s in sorted(emitter.free_slots(literal.formula)) if s not in bound]
@@ -97,7 +98,7 @@ class Join:
         has_empty_domain = any([s not in bound and not emitter.task.domains[d] for s, d in self.domains.items()])
         return ["pass"] if has_empty_domain else inner
 
-    def _test(self, literal: FormulaLiteral) -> str:
+    def _test_text(self, literal: FormulaLiteral) -> str:
         if self.guarded and has_comparison(literal.formula):
             formula = literal.formula if literal.positive else Not(literal.formula)
             name, slots = self.emitter.define_guarded(formula), sorted(self.emitter.free_slots(formula))
@@ -105,7 +106,7 @@ class Join:
         text = self.emitter.condition_text(literal.formula)
         return text if literal.positive else f"not {text}"
 
-    def _rank(self, literal: FormulaLiteral, bound: set[int]) -> tuple[int, int, int]:
+    def _scan_rank(self, literal: FormulaLiteral, bound: set[int]) -> tuple[int, int, int]:
         """The smaller, the earlier an atom should be scanned."""
         assert isinstance(literal.formula, Atom)
         predicate, arguments = literal.formula.predicate, literal.formula.arguments
@@ -114,7 +115,7 @@ class Join:
         facts = self.emitter.task.initial_facts
         return (0 if has_bound else 1, len(unbound), len(facts[predicate]) if predicate < len(facts) else 0)
 
-    def _scan(
+    def _emit_scan(
         self,
         literal: FormulaLiteral,
         remaining: list[FormulaLiteral],
@@ -137,7 +138,7 @@ class Join:
         return [head, *_indent(assignments + body)]
 
     def _is_indexed(self, predicate: int) -> bool:
-        return self.indexed and predicate not in self.unindexed
+        return self.indexed and predicate not in self.unindexed_predicates
 
     def _argument_tests(self, atom: Atom, positions: Iterable[int], code: str) -> list[str]:
         """Tests that a code has the bound arguments of an atom."""
@@ -156,7 +157,7 @@ class Join:
         scan = f"[{emitter.argument_of_code(predicate, place)} for c in S[{predicate}]{condition}]"
         count = len(emitter.task.domains[domain])
         head = f"for x{slot} in ({objects} if len(S[{predicate}]) >= {count} else {scan}):"
-        return head, [f"{emitter.code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
+        return head, [f"{emitter.fact_code_text(atom.arguments)} in S[{predicate}]", *self._domain_test(slot)], []
 
     def _scan_facts(self, atom: Atom, unbound: list[int], code: str) -> tuple[str, list[str], list[str]]:
         """The head of a loop over the facts of an atom, in variable ``code``; its tests and assignments."""
@@ -165,7 +166,7 @@ class Join:
         tests: list[str] = []
         assignments: list[str] = []
         if bound_positions and self._is_indexed(predicate):
-            key = emitter.code_text([atom.arguments[i] for i in bound_positions])
+            key = emitter.fact_code_text([atom.arguments[i] for i in bound_positions])
             head = f"for {code} in I[{emitter.index_number(predicate, bound_positions)}].get({key}, E):"
         else:
             head = f"for {code} in S[{predicate}]:"
@@ -195,7 +196,7 @@ class Join:
         return [f"if {call}:", " return True"] if inner == ["return True"] else [call]
 
 
-def _cost(literal: FormulaLiteral) -> int:
+def _test_cost(literal: FormulaLiteral) -> int:
     match literal.formula:
         case Equal() | Truth():
             return 0

@@ -81,13 +81,13 @@ def compile_extension(
         all_lines += join.emit(literals, frozenset(), slots, append_binding)
         for literal in disjunct.literals:
             added = literal.positive if isinstance(literal.formula, Atom) else None
-            for read in atoms_and_fluents(literal.formula):
-                predicate = _changed_predicate(emitter, read)
-                key = (id(disjunct), predicate, read.arguments, added)
+            for symbol in atoms_and_fluents(literal.formula):
+                predicate = _changed_predicate(emitter, symbol)
+                key = (id(disjunct), predicate, symbol.arguments, added)
                 if key in compiled:
                     continue
                 compiled.add(key)
-                match_lines, bound = emit_argument_match(emitter, predicate, read.arguments, domains)
+                match_lines, bound = emit_argument_match(emitter, predicate, symbol.arguments, domains)
                 name = emitter.fresh_name()
                 emitter.define(name, context, match_lines + join.emit(literals, bound, slots, append_binding))
                 triggers.append(Trigger(predicate, added, emitter.compile_function(name)))
@@ -113,14 +113,14 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     patterns: list[ReadPattern] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
-    for read in atoms_and_fluents(condition, empty_domains):
-        predicate = _changed_predicate(emitter, read)
-        if (predicate, read.arguments) in compiled:
+    for symbol in atoms_and_fluents(condition, empty_domains):
+        predicate = _changed_predicate(emitter, symbol)
+        if (predicate, symbol.arguments) in compiled:
             continue
-        compiled.add((predicate, read.arguments))
-        lines, _ = emit_argument_match(emitter, predicate, read.arguments, domains)
+        compiled.add((predicate, symbol.arguments))
+        lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         lines = [line.replace("return", "return None") for line in lines]
-        slots = list(dict.fromkeys([-1 - a for a in read.arguments if a < 0 and -1 - a in positions]))
+        slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
         key = emitter.compile_lines("code", [*lines, f"return ({_tuple_items(slots)})"])
         patterns.append(ReadPattern(predicate, tuple([positions[slot] for slot in slots]), key))
     return patterns
@@ -133,9 +133,9 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     return disjuncts is not None and all([slots <= find_bound_slots(d) for d in disjuncts])
 
 
-def _changed_predicate(emitter: Emitter, read: Atom | Fluent) -> int:
+def _changed_predicate(emitter: Emitter, symbol: Atom | Fluent) -> int:
     """The predicate of an atom, or the function of a fluent, numbered after the predicates as in a log of changes."""
-    return read.predicate if isinstance(read, Atom) else len(emitter.task.predicates) + read.function
+    return symbol.predicate if isinstance(symbol, Atom) else len(emitter.task.predicates) + symbol.function
 
 
 def _tuple_items(slots: Iterable[int]) -> str:

@@ -243,7 +243,7 @@ class CounterfactualWorlds:
             try:
                 cached = any(
                     [
-                        self._do_conditions_fail(test, world)
+                        self._has_wrong_values(test, world)
                         if isinstance(test, ConditionTest)
                         else self._is_instance_violated(n, test, world)
                         for n, test in enumerate(self.tests)
@@ -265,7 +265,7 @@ class CounterfactualWorlds:
             self.engine.axioms.compute(state.facts, state.fluents)
         return state
 
-    def _do_conditions_fail(self, test: ConditionTest, world: World) -> bool:
+    def _has_wrong_values(self, test: ConditionTest, world: World) -> bool:
         if test.step and (STEP_INDEX, test.step) not in world:
             return False
         state = self._make_initial_state(world)

@@ -87,11 +87,11 @@ def _make_worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> Co
     run = Replay(engine, finding.readings[0])
     run.run_steps(steps)
     failed_steps = {failure.step for failure in run.failures}
-    last_step, happening_steps = len(steps), steps
+    last_step, executed_steps = len(steps), steps
     if run.reading == HALT and failed_steps:
         last_step = min(failed_steps) - 1
     elif run.reading == SKIP:
-        happening_steps = [ABSENT_STEP if number in failed_steps else step for number, step in enumerate(steps, 1)]
+        executed_steps = [ABSENT_STEP if number in failed_steps else step for number, step in enumerate(steps, 1)]
     tests: list[FindingTest] = []
     if finding.finding_class is FindingClass.UNMET_GOAL:
         tests = [ConditionTest((StepCondition(last_step, And(engine.task.goal), {}, (False, None)),))]
@@ -103,7 +103,7 @@ def _make_worlds(checker: Checker, steps: ResolvedSteps, finding: Finding) -> Co
     elif finding.rule is not None:
         tests = _make_rule_tests(checker, run, finding, last_step)
     if tests:
-        worlds = CounterfactualWorlds(engine, happening_steps, tests)
+        worlds = CounterfactualWorlds(engine, executed_steps, tests)
         if worlds.is_wrong(worlds.elements):
             return worlds
     raise NotCovered(f"no cause is known for this finding ({finding.code})")

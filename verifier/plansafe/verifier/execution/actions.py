@@ -83,7 +83,10 @@ class ActionCode:
         emitter.namespace["checked"] = check_number
 
     def step_function(self, action: Action, possible: bool = False) -> StepFunction:
-        """The function that takes an instantaneous action, which is known to be executable if ``possible``."""
+        """Return the function that takes an instantaneous action.
+
+        ``possible``: the function does not check the precondition, because the caller knows that it holds.
+        """
         key = (id(action), possible)
         function = self._runs.get(key)
         if function is None:
@@ -143,28 +146,28 @@ class ActionCode:
         return self.watched is None or predicate in self.watched
 
     def _delete_lines(self, atom: Atom, adds: list[Atom]) -> list[str]:
-        code, p = self.emitter.code_text(atom.arguments), atom.predicate
+        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].discard({code})"]
-        not_added = "".join([f" and c != {self.emitter.code_text(added.arguments)}" for added in adds])
+        not_added = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
         return [f"c = {code}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _add_lines(self, atom: Atom) -> list[str]:
-        code, p = self.emitter.code_text(atom.arguments), atom.predicate
+        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].add({code})"]
         return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
         value = self.emitter.number_text(assignment.value)
-        target = f"F[{assignment.function}][{self.emitter.code_text(assignment.arguments)}]"
+        target = f"F[{assignment.function}][{self.emitter.fact_code_text(assignment.arguments)}]"
         sign = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
         if sign == "/":
             return f"divide({target}, {value})"
         return value if sign is None else f"{target} {sign} {value}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
-        code, f = self.emitter.code_text(assignment.arguments), assignment.function
+        code, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
         index = len(self.task.predicates) + f
         if not self._is_logged(-1 - f):
             return [f"F[{f}][{code}] = v{number}"]
@@ -177,8 +180,8 @@ class ActionCode:
 
     def _compile_general(self, action: Action, possible: bool) -> StepFunction:
         task, slots = self.task, [v.slot for v in action.parameters]
-        holds = None if possible else self.condition(action.start.condition, slots)
-        effects = self.effects(action.start, slots)
+        holds = None if possible else self.compile_conjunction(action.start.condition, slots)
+        effects = self.compile_effects(action.start, slots)
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             if holds is not None and not holds(facts, fluents, *objects):
@@ -195,7 +198,7 @@ class ActionCode:
         precondition = self._preconditions.get(id(action))
         if precondition is None:
             self._actions.append(action)
-            precondition = self._preconditions[id(action)] = self.condition(action.start.condition, slots)
+            precondition = self._preconditions[id(action)] = self.compile_conjunction(action.start.condition, slots)
         return precondition
 
     def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
@@ -204,23 +207,27 @@ class ActionCode:
         if parts is None:
             self._actions.append(action)
             slots = [v.slot for v in action.parameters]
-            parts = self._parts[id(action)] = [(p, self.condition((p,), slots)) for p in action.start.condition]
+            parts = self._parts[id(action)] = [
+                (p, self.compile_conjunction((p,), slots)) for p in action.start.condition
+            ]
         return tuple([part for part, holds in parts if not _holds(holds, state, objects)])
 
     def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise the exception that taking the step would raise (an undefined number, a conflict), without taking it."""
         if self._uses_numbers(action):
-            self.delta(action, state, objects)
+            self.compute_delta(action, state, objects)
 
-    def delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
-        """The changes of a step, even if its precondition does not hold.
+    def compute_delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
+        """Return the changes of a step, even if its precondition does not hold.
 
         Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
         """
         effects = self._effects.get(id(action))
         if effects is None:
             self._actions.append(action)
-            effects = self._effects[id(action)] = self.effects(action.start, [v.slot for v in action.parameters])
+            effects = self._effects[id(action)] = self.compile_effects(
+                action.start, [v.slot for v in action.parameters]
+            )
         return combine_effects(state.fluents, [effects(state.facts, state.fluents, None, *objects)])
 
     def _uses_numbers(self, action: Action) -> bool:
@@ -231,12 +238,12 @@ class ActionCode:
             self._reads_numbers[id(action)] = uses_numbers
         return uses_numbers
 
-    def condition(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
-        """``f(S, F, *objects)`` for a conjunction."""
+    def compile_conjunction(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
+        """Compile ``f(S, F, *objects) -> bool`` for a conjunction."""
         return self.emitter.compile_condition(And(parts), slots)
 
-    def effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
-        """``f(S, F, duration, *objects) -> SnapEffects``: the effects in a state, without changing it."""
+    def compile_effects(self, snap: Snap, slots: list[int]) -> Callable[..., SnapEffects]:
+        """Compile ``f(S, F, duration, *objects) -> SnapEffects``: the effects in a state, without changing it."""
         emitter = self.emitter
         emitter.namespace.setdefault("SnapEffects", SnapEffects)
         emitter.namespace.setdefault("Update", Update)
@@ -258,7 +265,7 @@ class ActionCode:
             lines += [pad + line for line in self._fact_lines(effect)]
             for a in effect.assignments:
                 operators = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = operators.index(a.operator), emitter.code_text(a.arguments)
+                operator, code = operators.index(a.operator), emitter.fact_code_text(a.arguments)
                 lines.append(
                     f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
                 )
@@ -269,9 +276,9 @@ class ActionCode:
 
     def _fact_lines(self, effect: model.Effect) -> list[str]:
         """The code that collects the added and deleted facts of an effect."""
-        code_text = self.emitter.code_text
-        lines = [f"A.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.adds]
-        return lines + [f"D.append(({atom.predicate}, {code_text(atom.arguments)}))" for atom in effect.deletes]
+        fact_code_text = self.emitter.fact_code_text
+        lines = [f"A.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.adds]
+        return lines + [f"D.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.deletes]
 
     def _search_lines(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
         """The code of a quantified effect on facts, as a search for the bindings that satisfy its condition.

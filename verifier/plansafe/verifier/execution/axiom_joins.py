@@ -157,7 +157,12 @@ class StratumJoins:
         """The code of a join over all literals except ``seed``, which is known to hold."""
         indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
-            self.emitter, self._domains(rule), context, indexed=indexed, guarded=True, unindexed=self.predicates
+            self.emitter,
+            self._domains(rule),
+            context,
+            indexed=indexed,
+            guarded=True,
+            unindexed_predicates=self.predicates,
         )
         literals = [literal for literal in rule.disjunct.literals if literal is not seed]
         return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [inner])
@@ -165,7 +170,7 @@ class StratumJoins:
     def _define_join(self, rule: _HornRule, seed: FormulaLiteral | None) -> str:
         """Queue the function that finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
         emitter = self.emitter
-        inner = f"out.add({emitter.code_text([-1 - v.slot for v in rule.axiom.parameters])})"
+        inner = f"out.add({emitter.fact_code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
             lines = self._join_lines(rule, _BATCH, frozenset(), inner)
         else:

@@ -51,7 +51,7 @@ def find_new_violations(
 
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:
     """The broken instances that decide the verdict whatever steps follow."""
-    broken = [BrokenInstance(part, (), True) for part in runtime.too_large]
+    broken = [BrokenInstance(part, (), undecided=True) for part in runtime.too_large]
     broken_since = find_caused_since if criteria.only_introduced else find_violations_since
     for monitor in runtime.monitors:
         broken += broken_since(None, monitor)
@@ -130,12 +130,12 @@ def _undecided_since(
     if not new.undecided:
         return []
     bindings = new.undecided if old is None else new.undecided - old.undecided
-    return [BrokenInstance(new.part, binding, True) for binding in bindings]
+    return [BrokenInstance(new.part, binding, undecided=True) for binding in bindings]
 
 
 def find_undecided_instances(runtime: Runtime) -> list[BrokenInstance]:
     """The instances that read an undefined number."""
-    return [BrokenInstance(part, binding, True) for part, binding in runtime.undecided()]
+    return [BrokenInstance(part, binding, undecided=True) for part, binding in runtime.undecided()]
 
 
 def remove_preferences(runtime: Runtime, broken: Iterable[BrokenInstance]) -> tuple[BrokenInstance, ...]:

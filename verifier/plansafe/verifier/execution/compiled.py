@@ -354,7 +354,7 @@ def _with_expectations(
     """All diagnostics; the first structural error of each text gets notes with the expected syntax."""
     if not any([d.code in _SHAPE for d in context.diagnostics]):
         return tuple(context.diagnostics)
-    from plansafe.grammar.expected_syntax import expectation_notes  # noqa: PLC0415 - loads lark
+    from plansafe.grammar.expected_syntax import explain_expectation  # noqa: PLC0415 - loads lark
 
     kinds = {domain.name: "domain", problem.name: "problem"}
     explained: set[str] = set()
@@ -363,7 +363,7 @@ def _with_expectations(
         name = diagnostic.labels[0].source if diagnostic.labels else ""
         if diagnostic.code in _SHAPE and name in sources and name not in explained:
             explained.add(name)
-            notes = expectation_notes(kinds.get(name, "specification"), sources[name])
+            notes = explain_expectation(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
         diagnostics.append(diagnostic)
     return tuple(diagnostics)

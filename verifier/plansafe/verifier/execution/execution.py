@@ -35,11 +35,14 @@ StateKey = tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]
 
 
 class _UndoRecord(NamedTuple):
-    """The changes of a step, and the monitors before it and before the step before."""
+    """The changes of a step, and the monitors before it.
+
+    ``earlier_runtime``: the monitors before the step before it; ``None`` if there is none.
+    """
 
     log: list[StateChange]
     runtime: Runtime | None
-    before: Runtime | None
+    earlier_runtime: Runtime | None
 
 
 class Execution:
@@ -51,9 +54,9 @@ class Execution:
     """
 
     __slots__ = (
-        "_before",
         "_indexes",
         "_key_parts",
+        "_runtime_before",
         "_unshared",
         "criteria",
         "engine",
@@ -81,7 +84,7 @@ class Execution:
         self.letter = letter
         self.criteria = criteria
         self.history: list[_UndoRecord] = []
-        self._before: Runtime | None = None
+        self._runtime_before: Runtime | None = None
         """The monitors before the last step."""
         self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
         self._unshared: set[int] | None = None
@@ -108,7 +111,7 @@ class Execution:
         copy.state = self.state.shared_copy()
         copy._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
         copy._key_parts = dict(self._key_parts)  # noqa: SLF001 - of its own class
-        copy.runtime, copy._before = self.runtime, self._before  # noqa: SLF001 - of its own class
+        copy.runtime, copy._runtime_before = self.runtime, self._runtime_before  # noqa: SLF001 - of its own class
         copy._indexes = self._indexes  # noqa: SLF001 - of its own class
         if self.runtime is None and self._indexes is not None:
             copy._indexes = self._indexes.fork()  # noqa: SLF001 - of its own class
@@ -119,7 +122,7 @@ class Execution:
         """A copy that watches no rule, so that its steps take a fraction of the time."""
         copy = self.fork()
         if copy.runtime is not None:
-            copy.runtime = copy._before = copy._indexes = None  # noqa: SLF001 - of its own class
+            copy.runtime = copy._runtime_before = copy._indexes = None  # noqa: SLF001 - of its own class
         return copy
 
     def after(self, step: GroundAction) -> Execution | None:
@@ -156,9 +159,9 @@ class Execution:
         log: list[StateChange] = []
         if not self._change_state(step, log):
             return False
-        self.history.append(_UndoRecord(log, runtime, self._before))
+        self.history.append(_UndoRecord(log, runtime, self._runtime_before))
         if next_runtime is not None:
-            self._before, self.runtime, self._indexes = runtime, next_runtime, next_runtime.indexes
+            self._runtime_before, self.runtime, self._indexes = runtime, next_runtime, next_runtime.indexes
             try:
                 next_runtime.enter_state(state, log, LetterTime(self.letter, self.letter, False))
             except (LimitReached, TooManyInstances):
@@ -189,7 +192,7 @@ class Execution:
             elif self._indexes is not None:
                 self._indexes.update(log)
         if runtime is not None:
-            self._before, self.runtime, self._indexes = None, runtime, runtime.indexes
+            self._runtime_before, self.runtime, self._indexes = None, runtime, runtime.indexes
         return True
 
     def _change_state(self, step: GroundAction, log: list[StateChange]) -> bool:
@@ -240,7 +243,11 @@ class Execution:
         self._unshare([index for index, _, _ in undone.log])
         self._discard_key_parts(undone.log)
         if undone.runtime is not None:
-            self.runtime, self._before, self._indexes = undone.runtime, undone.before, undone.runtime.indexes
+            self.runtime, self._runtime_before, self._indexes = (
+                undone.runtime,
+                undone.earlier_runtime,
+                undone.runtime.indexes,
+            )
         elif self._indexes is not None:
             self._indexes.update([(index, code, not value) for index, code, value in reversed(undone.log)])
         self.state.undo(list(undone.log))
@@ -260,9 +267,9 @@ class Execution:
         """All legal steps of the present state (only of the named actions, if any are named), each once."""
         legal = self.engine.legal
         searches = legal.searches_for(names)
-        return legal.find(self.state, self._covering(legal.index_specs), searches)
+        return legal.find(self.state, self._covering_indexes(legal.index_specs), searches)
 
-    def _covering(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
+    def _covering_indexes(self, requested: set[tuple[int, tuple[int, ...]]]) -> FactIndexes:
         """The indexes of the present state, with the requested ones."""
         if self._indexes is None:
             self._indexes = FactIndexes(self.engine.emitter, requested)
@@ -286,9 +293,9 @@ class Execution:
     @property
     def new_violations(self) -> tuple[BrokenInstance, ...]:
         """The instances that the last step broke: they are decisive, or undecided, only since this step."""
-        if self.runtime is None or self._before is None:
+        if self.runtime is None or self._runtime_before is None:
             return ()
-        return find_new_violations(self._before, self.runtime, self.criteria)
+        return find_new_violations(self._runtime_before, self.runtime, self.criteria)
 
     @property
     def lasting_violations(self) -> tuple[BrokenInstance, ...]:

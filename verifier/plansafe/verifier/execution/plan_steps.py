@@ -36,8 +36,8 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
     text = read_plan(plan)
     timed = [step for step in text.steps if step.time is not None]
     if timed and len(timed) != len(text.steps):
-        bare = next(step for step in text.steps if step.time is None)
-        label = Label(plan.name, bare.span, "this step has no time")
+        untimed_step = next(step for step in text.steps if step.time is None)
+        label = Label(plan.name, untimed_step.span, "this step has no time")
         timed_label = Label(plan.name, timed[0].span, "this one has", False)
         text = text._replace(
             diagnostics=(

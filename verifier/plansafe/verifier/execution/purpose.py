@@ -63,30 +63,30 @@ def find_supports(
     if isinstance(steps[k - 1], IllFormed):
         return ()
     task = engine.task
-    with_it = Replay(engine, FORCE)
-    with_it.run_steps(steps[: k - 1])
-    without = with_it.resume(FORCE)
-    without.step_of_letter = list(with_it.step_of_letter or ())
-    with_it.run_steps(steps[k - 1 : k], k - 1)
+    with_step = Replay(engine, FORCE)
+    with_step.run_steps(steps[: k - 1])
+    without_step = with_step.resume(FORCE)
+    without_step.step_of_letter = list(with_step.step_of_letter or ())
+    with_step.run_steps(steps[k - 1 : k], k - 1)
     supports: dict[Support, None] = {}
     for number, step in enumerate(steps[k:], k + 1):
         if isinstance(step, GroundAction):
             binding = step.binding
             condition = And(step.action.start.condition)
-            for literal in _lost_literals(engine, condition, binding, with_it.state, without.state):
+            for literal in _lost_literals(engine, condition, binding, with_step.state, without_step.state):
                 supports[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
-        failed = len(with_it.failures), len(without.failures)
-        with_it.run_steps([step], number - 1)
-        without.run_steps([step], number - 1)
-        if len(without.failures) > failed[1] and len(with_it.failures) == failed[0]:
-            failure = without.failures[-1]
+        failure_counts = len(with_step.failures), len(without_step.failures)
+        with_step.run_steps([step], number - 1)
+        without_step.run_steps([step], number - 1)
+        if len(without_step.failures) > failure_counts[1] and len(with_step.failures) == failure_counts[0]:
+            failure = without_step.failures[-1]
             if failure.code != SC.PRECONDITION:
                 text = f"keeps the effects of step {number} defined"
                 supports[Support("step", number, failure.detail, None, text)] = None
     end = len(steps) + 1
-    for literal in _lost_literals(engine, And(task.goal), {}, with_it.state, without.state):
+    for literal in _lost_literals(engine, And(task.goal), {}, with_step.state, without_step.state):
         supports[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
-    for support in _supported_rules(engine, with_it, without, len(steps), criteria):
+    for support in _supported_rules(engine, with_step, without_step, len(steps), criteria):
         supports[support] = None
     return tuple(supports)
 
@@ -94,24 +94,24 @@ def find_supports(
 def _lost_literals(engine: Engine, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
     """The literals that make a condition true in one state and are missing in another state, where it is false."""
     task = engine.task
-    now = Evaluator(task, after.facts, after.fluents)
-    if now.holds(condition, binding) is True:
+    evaluator_after = Evaluator(task, after.facts, after.fluents)
+    if evaluator_after.holds(condition, binding) is True:
         return
-    then = Evaluator(task, before.facts, before.fluents)
-    if then.holds(condition, binding) is not True:
+    evaluator_before = Evaluator(task, before.facts, before.fluents)
+    if evaluator_before.holds(condition, binding) is not True:
         return
-    for reason in then.unmet_literals(condition, binding, False, NO_LIMIT):
-        if now.holds(reason.formula, reason.binding) is not (not reason.required_value):
+    for reason in evaluator_before.unmet_literals(condition, binding, False, NO_LIMIT):
+        if evaluator_after.holds(reason.formula, reason.binding) is not (not reason.required_value):
             yield formula_text(task, Not(reason.formula) if reason.required_value else reason.formula, reason.binding)
 
 
 def _supported_rules(
-    engine: Engine, with_it: Replay, without: Replay, steps: int, criteria: VerdictCriteria
+    engine: Engine, with_step: Replay, without_step: Replay, steps: int, criteria: VerdictCriteria
 ) -> Iterator[Support]:
     """The rule instances that only the second replay violates."""
     parts = engine.rule_set.parts
-    violated_anyway = {(v.part, v.binding) for v in with_it.outcome(steps).violations if engine.decides(v, criteria)}
-    for violation in without.outcome(steps).violations:
+    violated_anyway = {(v.part, v.binding) for v in with_step.outcome(steps).violations if engine.decides(v, criteria)}
+    for violation in without_step.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
         if not engine.decides(violation, criteria) or (violation.part, violation.binding) in violated_anyway:

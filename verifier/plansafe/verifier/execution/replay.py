@@ -338,7 +338,7 @@ class Replay:
         """The changes of a failed step; ``None`` if they cannot be computed."""
         state = self.state
         try:
-            return self.engine.code.delta(step.action, state, step.objects)
+            return self.engine.code.compute_delta(step.action, state, step.objects)
         except Conflict:
             return None
         except (KeyError, ZeroDivisionError):  # the undefined number may not matter

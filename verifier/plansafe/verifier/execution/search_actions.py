@@ -100,8 +100,8 @@ class Projection:
         self._runs_by_effects: dict[tuple[tuple[Variable, ...], tuple[Effect, ...]], Callable[..., bool]] = {}
         """One function for all actions with equal effects."""
 
-    def run(self, action: Action) -> Callable[..., bool] | None:
-        """The function that makes the effects of a legal step that rules read; ``None`` if there are none."""
+    def find_effect_function(self, action: Action) -> Callable[..., bool] | None:
+        """Return the function that makes the effects of a legal step that rules read; ``None`` if there are none."""
         compiled = self._runs.get(id(action))
         if compiled is None:
             watched = self._watched
@@ -116,12 +116,14 @@ class Projection:
             read_effects = tuple([effect for effect in effects if effect.adds or effect.deletes or effect.assignments])
             run = self._runs_by_effects.get((action.parameters, read_effects)) if read_effects else None
             if read_effects and run is None:
-                run = self._checked(action._replace(start=action.start._replace(condition=(), effects=read_effects)))
+                run = self._make_effect_function(
+                    action._replace(start=action.start._replace(condition=(), effects=read_effects))
+                )
                 self._runs_by_effects[action.parameters, read_effects] = run
             compiled = self._runs[id(action)] = action, run
         return compiled[1]
 
-    def _checked(self, action: Action) -> Callable[..., bool]:
+    def _make_effect_function(self, action: Action) -> Callable[..., bool]:
         """The effects of an action; interpreted if an undefined number in them decides nothing."""
         fast, task = self._code.step_function(action, True), self._code.task
 

@@ -111,7 +111,7 @@ class StepForesight:
             broken, due = (
                 (self._departing.all_broken, NO_DUE_CHECKS) if action_fact is None else self._leave_letter(action_fact)
             )
-            run = self._projection.run(step.action)
+            run = self._projection.find_effect_function(step.action)
             if due:
                 broken |= self._enter_next_state(run, step, due)
             elif run is None:
@@ -277,4 +277,4 @@ class StepForesight:
 
 
 def _broken_instances(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[BrokenInstance]:
-    return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, True) for b in undecided]
+    return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, undecided=True) for b in undecided]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.plan_text import chunk_tokens
+from plansafe.grammar.plan_text import split_chunk
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
 
@@ -51,7 +51,7 @@ class Resolver:
 
     def chunk(self, chunk: str) -> GroundAction | IllFormed | None:
         """Resolve a chunk of plan text; ``None`` if it is not one step."""
-        tokens = chunk_tokens(chunk)
+        tokens = split_chunk(chunk)
         return None if tokens is None else self.tokens(tokens)
 
     def step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:

@@ -113,21 +113,21 @@ class TimedReplay(Replay):
     def run(self) -> None:
         """Run all happenings."""
         try:
-            self.happenings()
+            self.run_happenings()
         except NumberTooLarge:
             self.limit = Limit(SC.NUMBER_TOO_LARGE, f"a number grew beyond 65,536 bits at time {self.time}")
         except TooManyInstances:
             self.limit = Limit(SC.TOO_MANY_INSTANCES, "a rule has more instances than the limit allows")
 
-    def happenings(self) -> None:
+    def run_happenings(self) -> None:
         """Run all happenings, until one halts the trace. Raises :class:`LimitReached` past the deadline."""
-        for time, events in self.agenda():
+        for time, events in self.make_agenda():
             if self.deadline is not None and monotonic() > self.deadline:
                 raise LimitReached(LimitKind.TIME)
-            if not self.happening(time, events):
+            if not self.run_happening(time, events):
                 return
 
-    def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
+    def make_agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """The happenings in order, each with its time and events."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
@@ -140,64 +140,67 @@ class TimedReplay(Replay):
         for literal in self.literals:
             agenda.setdefault(literal.time, []).append(Event("literal", None, literal))
         for time in sorted(agenda):
-            for batch in self.at_one_time(time, agenda[time]):
+            for batch in self.split_by_immediate_ends(time, agenda[time]):
                 yield time, batch
 
-    def at_one_time(self, time: Number, events: list[Event]) -> list[list[Event]]:
+    def split_by_immediate_ends(self, time: Number, events: list[Event]) -> list[list[Event]]:
         """The happenings of one time: actions without duration end in a second happening."""
         immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
         return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]
 
-    def happening(self, time: Number, events: list[Event]) -> bool:
-        """Run one happening; False if the trace halts before it."""
+    def run_happening(self, time: Number, events: list[Event]) -> bool:
+        """Run one happening; return ``False`` if the trace halts before it."""
         failures: list[Failure] = []
-        taking: list[tuple[Event, SnapEffects]] = []
+        taken: list[tuple[Event, SnapEffects]] = []
         for event in events:
             if event.step is not None and event.step.number in self.dropped:
                 continue
-            failure = self._failure(event)
+            failure = self._find_failure(event)
             is_forced = self.reading == FORCE and failure is not None and failure.ill_formed is None
-            effects = self._effects(event) if failure is None or is_forced else failure
+            effects = self._compute_effects(event) if failure is None or is_forced else failure
             if isinstance(effects, Failure):
                 failures.append(failure or effects)
                 self._drop(event)
             else:
-                taking.append((event, effects))
+                taken.append((event, effects))
                 if failure is not None:
                     failures.append(failure)
-        interfering = self._interference(time, taking)
+        interfering = self._find_interference(time, taken)
         failures += interfering
         failed_steps = {failure.step for failure in interfering}
         if self.reading == FORCE:
-            taking = self._without_conflicts(taking, failed_steps)
+            taken = self._drop_conflicting(taken, failed_steps)
         else:
-            taking = self._without_failed(taking, failed_steps)
+            taken = self._drop_failed(taken, failed_steps)
         if failures:
             self.failures += sorted(failures)
             if self.reading == HALT:
                 return False
-        return self._take_together(time, taking) if taking else True
+        return self._take_together(time, taken) if taken else True
 
-    def _without_conflicts(
-        self, taking: list[tuple[Event, SnapEffects]], failed_steps: set[int]
+    def _drop_conflicting(
+        self, taken: list[tuple[Event, SnapEffects]], failed_steps: set[int]
     ) -> list[tuple[Event, SnapEffects]]:
         """Under *force*: the events without interfering steps, if their numeric effects conflict."""
         try:
-            combine_effects(self.state.fluents, [effects for _, effects in taking])
+            combine_effects(self.state.fluents, [effects for _, effects in taken])
         except Conflict:
-            return self._without_failed(taking, failed_steps)
-        return taking
+            return self._drop_failed(taken, failed_steps)
+        return taken
 
-    def _without_failed(
-        self, taking: list[tuple[Event, SnapEffects]], failed_steps: set[int]
+    def _drop_failed(
+        self, taken: list[tuple[Event, SnapEffects]], failed_steps: set[int]
     ) -> list[tuple[Event, SnapEffects]]:
-        for event, _ in taking:
+        for event, _ in taken:
             if event.step is not None and event.step.number in failed_steps:
                 self._drop(event)
-        return [(event, h) for event, h in taking if event.step is None or event.step.number not in failed_steps]
+        return [(event, h) for event, h in taken if event.step is None or event.step.number not in failed_steps]
 
     def _drop(self, event: Event) -> None:
-        """Leave out the step of an event that cannot happen; from the next letter on it is not under way."""
+        """Leave out the step of an event that cannot happen.
+
+        If the step is under way, it is ``pending`` until the next letter, from which on it is not under way.
+        """
         step = event.step
         if step is None:
             return
@@ -207,45 +210,45 @@ class TimedReplay(Replay):
 
     def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
         state = self.state
-        taking = [event for event, _ in happenings]
+        taken = [event for event, _ in happenings]
         delta = combine_effects(state.fluents, [effects for _, effects in happenings])
-        ended = {e.step.number for e in taking if e.kind == END and e.step is not None}
-        started = [e.step for e in taking if e.kind == START and e.step is not None and _durative(e.step)]
+        ended = {e.step.number for e in taken if e.kind == END and e.step is not None}
+        started = [e.step for e in taken if e.kind == START and e.step is not None and _is_durative(e.step)]
         dropped, self.pending = self.pending, []
         ended |= {step.number for step in dropped}
         running = [s for s in self.running if s.number not in ended] + started
         if self.reading == HALT:
-            failures = self._breaks_over_all(time, running, delta)
+            failures = self._predict_over_all_failures(time, running, delta)
             if failures:
                 self.failures += failures
                 return False
         for step in started:
-            evaluator, binding = self._evaluator(step)
+            evaluator, binding = self._make_evaluator(step)
             assert isinstance(step.resolved, GroundAction)
             assert step.resolved.action.end is not None
             self._start_conditions[step.number] = evaluate_start_conditions(
                 evaluator, step.resolved.action.end, binding
             )
-        for event in taking:
+        for event in taken:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._count_preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
-        self._announce_actions(taking)
-        identities = {id(event) for event in taking}
+        self._announce_actions(taken)
+        identities = {id(event) for event in taken}
         self._recent += [entry for entry in self._present if id(entry[1]) in identities]
         state.apply(delta, self.log)
-        self._update_running_facts([*taking, *[Event(END, step) for step in dropped]])
+        self._update_running_facts([*taken, *[Event(END, step) for step in dropped]])
         self.time = time
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
-        numbers = [e.step.number for e in taking if e.step is not None]
+        numbers = [e.step.number for e in taken if e.step is not None]
         assert self.events is not None
-        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taking if e.step is not None])
+        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taken if e.step is not None])
         self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
         self._enter_state(max(numbers, default=0))
-        self.executed_count += sum([e.kind == START for e in taking]) - 1
+        self.executed_count += sum([e.kind == START for e in taken]) - 1
         if self.reading != HALT:
-            self.failures += self._over_all(self.running)
+            self.failures += self._find_over_all_failures(self.running)
         self._count_preferences_over_all()
         return True
 
@@ -257,7 +260,7 @@ class TimedReplay(Replay):
                 if preference.moment != "all":
                     continue
                 self.preference_violations.setdefault(preference.name, 0)
-                evaluator, binding = self._evaluator(step)
+                evaluator, binding = self._make_evaluator(step)
                 for inner in self.task.bindings(preference.variables, binding):
                     key = (step.number, position, *[inner[v.slot] for v in preference.variables])
                     if key not in self._violated and evaluator.holds(preference.body, inner) is not True:
@@ -274,19 +277,19 @@ class TimedReplay(Replay):
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
-    def _evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
+    def _make_evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
         assert isinstance(step.resolved, GroundAction)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
         return evaluator, step.resolved.binding
 
-    def _failure(self, event: Event) -> Failure | None:
+    def _find_failure(self, event: Event) -> Failure | None:
         """Why an event cannot happen in the present state, without regard to other events."""
         step = event.step
         if step is None:
             return None
         if isinstance(step.resolved, IllFormed):
             return Failure(step.number, step.resolved.code, "", step.resolved)
-        evaluator, binding = self._evaluator(step)
+        evaluator, binding = self._make_evaluator(step)
         condition = model.And(event.snap.condition)
         holds = evaluator.holds(condition, binding)
         if holds is not True:
@@ -308,7 +311,7 @@ class TimedReplay(Replay):
                 self.rounded.add(step.number)
         return None
 
-    def _effects(self, event: Event) -> SnapEffects | Failure:
+    def _compute_effects(self, event: Event) -> SnapEffects | Failure:
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
@@ -318,7 +321,7 @@ class TimedReplay(Replay):
             return SnapEffects(fact, [], []) if literal.value else SnapEffects([], fact, [])
         assert event.step is not None
         number = event.step.number
-        evaluator, binding = self._evaluator(event.step)
+        evaluator, binding = self._make_evaluator(event.step)
         try:
             effects = interpret_effects(evaluator, event.snap, binding, self._start_conditions.get(number))
             combine_effects(self.state.fluents, [effects])
@@ -328,20 +331,20 @@ class TimedReplay(Replay):
             return Failure(number, SC.CONFLICTING_EFFECTS, self.task.fluent_text(conflict.function, conflict.code))
         return effects
 
-    def _over_all(self, running: list[TimedStep]) -> list[Failure]:
+    def _find_over_all_failures(self, running: list[TimedStep]) -> list[Failure]:
         """The failures of actions under way whose conditions over all do not hold in the present state."""
         failures = []
-        for step, condition, binding in self._false_over_all(running):
+        for step, condition, binding in self._find_false_over_all(running):
             if self.observer is None:
                 self.record_unmet_literals(step.number, condition, binding, step.duration)
             failures.append(Failure(step.number, SC.OVER_ALL, f"at time {self.time}"))
         return failures
 
-    def _false_over_all(
+    def _find_false_over_all(
         self, running: list[TimedStep]
     ) -> Iterator[tuple[TimedStep, tuple[Formula, ...], dict[int, int]]]:
         for step in running:
-            evaluator, binding = self._evaluator(step)
+            evaluator, binding = self._make_evaluator(step)
             assert isinstance(step.resolved, GroundAction)
             condition = step.resolved.action.over_all
             if evaluator.holds(model.And(condition), binding) is not True:
@@ -349,9 +352,9 @@ class TimedReplay(Replay):
 
     def broken_over_all(self) -> bool:
         """Whether a condition over all of an action under way does not hold in the present state."""
-        return next(self._false_over_all(self.running), None) is not None
+        return next(self._find_false_over_all(self.running), None) is not None
 
-    def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
+    def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         """The failures of conditions over all in the state after a happening."""
         if not any([isinstance(s.resolved, GroundAction) and s.resolved.action.over_all for s in running]):
             return []
@@ -360,19 +363,22 @@ class TimedReplay(Replay):
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
         before, self.time = self.time, time
-        failures = self._over_all(running)
+        failures = self._find_over_all_failures(running)
         self.time = before
         self.state.undo(log)
         return failures
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:
-        """The failures of steps that interfere within the happening, or with one less than the tolerance ago."""
+    def _find_interference(self, time: Number, taken: list[tuple[Event, SnapEffects]]) -> list[Failure]:
+        """Return the failures of steps that interfere within the happening, or with a recent one.
+
+        A happening is recent if less time than the tolerance has passed since.
+        """
         self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.exact]
-        self._present = [(time, event, effects) for event, effects in taking]
+        self._present = [(time, event, effects) for event, effects in taken]
         recent = {id(event) for _, event, _ in self._recent}
-        self._footprints = {event: print_ for event, print_ in self._footprints.items() if event in recent}
+        self._footprints = {event: footprint for event, footprint in self._footprints.items() if event in recent}
         failures: dict[int, Failure] = {}
         for number, (_, event, effects) in enumerate(self._present):
             neighbours = [*self._recent, *self._present[:number]]
@@ -380,30 +386,30 @@ class TimedReplay(Replay):
                 step = event.step or neighbour.step
                 if step is None:
                     continue
-                clash = self._clash(
-                    self._cached_footprint(event, effects), self._cached_footprint(neighbour, neighbour_effects)
+                clash = self._find_clash(
+                    self._find_footprint(event, effects), self._find_footprint(neighbour, neighbour_effects)
                 )
                 is_earlier = position < len(self._recent)
                 if clash is not None and is_earlier and time - neighbour_time >= self.tolerance.separation:
                     self.rounded.add(step.number)
                 elif clash is not None:
-                    failure = make_interference_failure(event, neighbour, clash, is_earlier)
+                    failure = make_interference_failure(event, neighbour, clash, is_earlier=is_earlier)
                     failures.setdefault(failure.step, failure)
         return [*failures.values()]
 
-    def _cached_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
+    def _find_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
         """An event's footprint; only events with a neighbour need one."""
         footprint = self._footprints.get(id(event))
         if footprint is None:
-            footprint = self._footprints[id(event)] = self._footprint(event, effects)
+            footprint = self._footprints[id(event)] = self._compute_footprint(event, effects)
         return footprint
 
-    def _clash(self, a: Footprint, b: Footprint) -> str | None:
+    def _find_clash(self, a: Footprint, b: Footprint) -> str | None:
         """A fact or fluent over which two events interfere, as PDDL."""
         key = find_interference(a, b)
         return None if key is None else self.task.key_text(*key)
 
-    def _footprint(self, event: Event, effects: SnapEffects) -> Footprint:
+    def _compute_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
         """The facts and fluents that an event reads, and those that it changes in the present state."""
         footprints = self.engine.footprints
         out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
@@ -422,13 +428,13 @@ class TimedReplay(Replay):
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def _announce_actions(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taken: list[Event]) -> None:
         """Let the monitors read the happening's actions, and record the step of each action fact."""
         if self.runtime is None or not self.engine.action_predicates:
             return
         entries = self._count_under_way()
         action_facts = []
-        for event in taking:
+        for event in taken:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 action_fact = self.engine.action_fact(event.kind, event.step.resolved)
                 if action_fact is not None:
@@ -475,10 +481,10 @@ class TimedReplay(Replay):
                 out.append(number)
         return out
 
-    def _update_running_facts(self, taking: list[Event]) -> None:
+    def _update_running_facts(self, taken: list[Event]) -> None:
         """Update the action facts of durative actions under way."""
-        ending = {e.step.number for e in taking if e.kind == END and e.step is not None}
-        for event in sorted(taking, key=lambda e: e.kind):  # ends first
+        ending = {e.step.number for e in taken if e.kind == END and e.step is not None}
+        for event in sorted(taken, key=lambda e: e.kind):  # ends first
             if (
                 event.step is None
                 or not isinstance(event.step.resolved, GroundAction)
@@ -498,16 +504,16 @@ class TimedReplay(Replay):
                 self.log.append((predicate, code, starts))
 
 
-def make_interference_failure(event: Event, neighbour: Event, clash: str, earlier: bool) -> Failure:
-    """The failure of a step because of interference over ``clash``, a fact or fluent.
+def make_interference_failure(event: Event, neighbour: Event, clash: str, *, is_earlier: bool) -> Failure:
+    """Return the failure of a step because of interference over ``clash``, a fact or fluent.
 
-    Within a happening the later step fails. If ``neighbour`` has happened ``earlier``, ``event`` fails, unless it is a
-    literal, which cannot fail.
+    Within a happening the later step fails. If the happening of ``neighbour`` ``is_earlier``, ``event`` fails, unless
+    it is a literal, which cannot fail.
     """
     number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
-    failed = number if earlier and number else max(number, neighbour_number)
+    failed = number if is_earlier and number else max(number, neighbour_number)
     return Failure(failed, SC.INTERFERENCE, clash, None, number + neighbour_number - failed)
 
 
-def _durative(step: TimedStep) -> bool:
+def _is_durative(step: TimedStep) -> bool:
     return isinstance(step.resolved, GroundAction) and step.resolved.action.end is not None

@@ -82,13 +82,13 @@ def watches_only_states(run: TimedReplay) -> bool:
 class FastTimedReplay(TimedReplay):
     """One reading of a timed plan, which uses the general definition only for happenings that need it."""
 
-    def happenings(self) -> None:
+    def run_happenings(self) -> None:
         """Run all happenings, until one halts the trace."""
         agenda = make_tick_agenda(self) if watches_only_states(self) else None
         if agenda is None:
-            super().happenings()
+            super().run_happenings()
         else:
-            IsolatedEvents(self, agenda).all()
+            IsolatedEvents(self, agenda).run_all()
 
 
 class IsolatedEvents:
@@ -108,7 +108,7 @@ class IsolatedEvents:
         self._watching: dict[StateVariable, dict[int, GroundCode]] = {}
         self._is_regular = True  # all conditions over all hold, and all steps under way are compiled
 
-    def all(self) -> None:
+    def run_all(self) -> None:
         """Run all happenings, until one halts the trace."""
         run = self.run
         keys, count, _, gap = self.agenda
@@ -123,7 +123,7 @@ class IsolatedEvents:
             if self._is_regular and tick - before >= gap and after - tick >= gap and event < 2 * len(steps):
                 step = steps[event >> 1]
                 identity = id(step.resolved)
-                action = ground_code[identity] if identity in ground_code else self._compiled(step)
+                action = ground_code[identity] if identity in ground_code else self._find_ground_code(step)
                 if action is not None and step.number not in dropped and self._take(step, action, event & 1):
                     self._record_event(tick, step.number, event & 1)
                     before = tick
@@ -132,7 +132,7 @@ class IsolatedEvents:
             first = position
             while position <= last and keys[position] // count == tick:
                 position += 1
-            if not self._general(tick, [key % count for key in keys[first:position]]):
+            if not self._run_general(tick, [key % count for key in keys[first:position]]):
                 return
             before = tick
         self._update_replay()
@@ -212,19 +212,19 @@ class IsolatedEvents:
 
     # -- other happenings --------------------------------------------------------------------------------------------
 
-    def _general(self, tick: int, numbers: list[int]) -> bool:
+    def _run_general(self, tick: int, numbers: list[int]) -> bool:
         """A happening by the general definition; False if the trace halts before it."""
         run = self.run
         self._check_deadline()
         self._update_replay()
         time = normal_number(Fraction(tick, self.agenda.unit))
-        for batch in run.at_one_time(time, [self._event(number) for number in numbers]):
-            if not run.happening(time, batch):
+        for batch in run.split_by_immediate_ends(time, [self._make_event(number) for number in numbers]):
+            if not run.run_happening(time, batch):
                 return False
         self._read_replay()
         return True
 
-    def _event(self, number: int) -> Event:
+    def _make_event(self, number: int) -> Event:
         steps = self.run.plan_steps
         if number >= 2 * len(steps):
             return Event("literal", None, self.run.literals[number - 2 * len(steps)])
@@ -243,14 +243,14 @@ class IsolatedEvents:
     def _read_replay(self) -> None:
         running = {step.number: step for step in self.run.running}
         for number in [number for number in self._under_way if number not in running]:
-            ground = self._compiled(self._under_way[number])
+            ground = self._find_ground_code(self._under_way[number])
             if ground is None:
                 del self._under_way[number]
             else:
                 self._finish(number, ground)
         self._is_regular = not self.run.pending
         for number, step in running.items():
-            ground = self._compiled(step)
+            ground = self._find_ground_code(step)
             if ground is None:
                 self._under_way[number] = step
                 self._is_regular = self._is_regular and not _has_over_all(step)
@@ -260,7 +260,7 @@ class IsolatedEvents:
 
     # -- compilation ---------------------------------------------------------------------------------------------------
 
-    def _compiled(self, step: TimedStep) -> GroundCode | None:
+    def _find_ground_code(self, step: TimedStep) -> GroundCode | None:
         """The code of a step, which equal steps share; ``None`` if it cannot be compiled."""
         identity, resolved = id(step.resolved), step.resolved
         if identity not in self._ground_code:
@@ -286,7 +286,11 @@ class IsolatedEvents:
         end = None if action.end is None else compiler.snap_function(action, True, within)
         if quantified or start is None or (end is None) != (action.end is None):
             return None
-        over_all = compiler.condition(action.over_all, [v.slot for v in action.parameters]) if action.over_all else None
+        over_all = (
+            compiler.compile_conjunction(action.over_all, [v.slot for v in action.parameters])
+            if action.over_all
+            else None
+        )
         return LiftedCode(action, start, end, over_all)
 
 

@@ -60,7 +60,7 @@ class Axioms:
         return Stratum(frozenset(predicates), axioms, frozenset([read for read, _ in reads]), negative)
 
     def dependencies(self, predicate: Fact) -> frozenset[Fact]:
-        """The predicates and functions that a derived predicate depends on, itself included if recursive."""
+        """Return the predicates and functions that a derived predicate depends on, itself included if recursive."""
         if predicate not in self._dependencies:
             reached = dict.fromkeys(self._reads.get(predicate, ()))
             queue = [*reached]
@@ -116,12 +116,12 @@ def _add_least_fixpoint(stratum: Stratum, state: State) -> list[Fact]:
 
 
 def _all_candidates(axiom: Axiom, state: State) -> Iterator[Candidate]:
-    """The bindings for which a body may be true."""
+    """Yield the bindings for which a body may be true."""
     return ((binding, False) for binding in candidate_bindings(axiom.supports, axiom.domains, {}, state))
 
 
 def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[Fact]:
-    """Add the consequences of new facts (semi-naive): all others were added before."""
+    """Add the consequences of new facts (semi-naive evaluation); all other consequences were added before."""
     derived = list[Fact]()
     while new:
         by_predicate = dict[Fact, list[Fact]]()
@@ -133,7 +133,7 @@ def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[
 
 
 def _new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state: State) -> Iterator[Candidate]:
-    """The bindings for which new facts may have made a body true."""
+    """Yield the bindings for which new facts may have made a body true."""
     for support in axiom.supports:
         if any(name in new for name in support.other_symbols):
             yield from ((binding, False) for binding in candidate_bindings((support,), axiom.domains, {}, state))
@@ -162,7 +162,7 @@ def _add_heads(state: State, axioms: list[tuple[Axiom, Iterable[Candidate]]]) ->
 
 
 def _components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
-    """The strongly connected components of derived predicates, each after those it depends on (Tarjan, 1972)."""
+    """Return the strongly connected components of derived predicates, each after those it depends on (Tarjan, 1972)."""
     index, low = dict[Fact, int](), dict[Fact, int]()
     stack, on_stack = list[Fact](), set[Fact]()
     components = list[list[Fact]]()

@@ -64,7 +64,7 @@ def _plain_problem_section(section: Section, factored: bool) -> Section:
 
 
 def _plural_constraints(section: Section) -> Section:
-    """``:constraint`` is ``:constraints``."""
+    """Rename ``:constraint`` to ``:constraints``; other sections stay as they are."""
     return (":constraints", *section[1:]) if section[0] == ":constraint" else section
 
 
@@ -171,7 +171,7 @@ def _rename_tokens(expr: Sexp, names: dict[Sexp, Sexp]) -> Sexp:
 
 
 def _split_typed_list(items: list[Sexp], selected: list[Sexp]) -> tuple[Sexp, Sexp]:
-    """Split a typed list in two: without the selected variables, and these alone."""
+    """Split a typed list in two: the list without the selected variables, and the list of only these variables."""
     pairs, untyped, tokens = list[tuple[Sexp, tuple[Sexp, ...]]](), list[Sexp](), iter(items)
     for token in tokens:
         if token == "-":
@@ -187,7 +187,7 @@ def _split_typed_list(items: list[Sexp], selected: list[Sexp]) -> tuple[Sexp, Se
 
 
 def _conjuncts(fact: Sexp) -> Iterator[Sexp]:
-    """The members of ``(and ..)`` in ``:init``."""
+    """Yield the members of ``(and ..)`` in ``:init``."""
     if isinstance(fact, tuple) and fact[:1] == ("and",):
         for part in fact[1:]:
             yield from _conjuncts(part)
@@ -206,7 +206,7 @@ def _join_objects(problem: Text) -> Text:
 
 
 def _assigned_function(fact: Sexp) -> str:
-    """Return the function that ``(= (function object ..) number)`` gives a value to; empty for other facts."""
+    """Return the function to which ``(= (function object ..) number)`` gives a value; empty for other facts."""
     match fact:
         case ("=", (str(name), *xs), str(value)) if all(isinstance(x, str) and OBJECT.fullmatch(x) for x in xs):
             return name if NAME.fullmatch(name) and NUMBER.fullmatch(value) else ""

@@ -52,7 +52,7 @@ class EffectContext(NamedTuple):
 def effect_changes(
     effect: Node, binding: Binding, context: EffectContext, condition: int = 2, objects: tuple[str, ...] = ()
 ) -> Iterator[Change]:
-    """The changes of an effect. ``condition``: the value of the conditions around it, which is not false.
+    """Yield the changes of an effect. ``condition``: the value of the conditions around it, which is not false.
 
     Raises ``Undefined``, also where it is undefined whether the effect happens.
     """
@@ -98,7 +98,7 @@ def _change(effect: Node, binding: Binding, state: State) -> Change:
 
 
 def combine_assignments(changes: Iterable[Change], before: Mapping[Fact, Fraction]) -> dict[Fact, Fraction]:
-    """The values of fluents that are changed at once. Raises ``Undefined`` if they clash or have no value."""
+    """Return the values of fluents that are changed at once. Raises ``Undefined`` if they clash or have no value."""
     values, operators_of = dict[Fact, Fraction](), dict[Fact, set[str]]()
     for op, fluent, operand in changes:
         if op not in ASSIGNED_VALUE:

@@ -70,7 +70,7 @@ def _equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:
 
 
 def _connective(formula: Connective, binding: Binding, view: View) -> Signal:
-    """``and`` is false as soon as a part is, ``or`` true as soon as a part is."""
+    """Return the values of ``and`` (false where a part is), of ``or`` (true where a part is), or of ``imply``."""
     signals = (evaluate(part, binding, view) for part in formula.members)
     if formula.operator == "imply":
         left, right = formula.members
@@ -79,7 +79,7 @@ def _connective(formula: Connective, binding: Binding, view: View) -> Signal:
 
 
 def _quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
-    """Without objects, ``forall`` is true and ``exists`` false."""
+    """Return the values of a quantified formula. Without objects, ``forall`` is true and ``exists`` is false."""
     domains = ((formula.variable, formula.objects),)
     inner_bindings = candidate_bindings(formula.supports, domains, binding, view)
     signals = (evaluate(formula.part, inner, view) for inner in inner_bindings)
@@ -87,7 +87,7 @@ def _quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
 
 
 def _compare(formula: Compare, binding: Binding, view: View) -> Signal:
-    """A comparison that reads an undefined number is undefined."""
+    """Return the values of a comparison, which is undefined where it reads an undefined number."""
     compare = COMPARE[formula.operator]
     both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
     return normalize((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
@@ -164,7 +164,7 @@ def _extreme(signals: Iterable[Signal], deciding: int, pick: Callable[..., int])
 
 
 def _sweep(signals: Sequence[Signal], constant: int, pick: Callable[..., int]) -> Signal:
-    """Count letter by letter how many signals are false, undefined and true."""
+    """Pick the extreme value letter by letter, from the numbers of signals that are false, undefined and true."""
     events = sorted([(letter, i, value) for i, signal in enumerate(signals) for letter, value in signal])
     counts = [0, 0, 0]
     counts[constant] += 1
@@ -198,7 +198,7 @@ def evaluate_number(expression: Node, binding: Binding, view: View) -> Signal:
 
 
 def _align(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
-    """Each letter at which a signal changes, with the values of all."""
+    """Return each letter at which a signal changes, with the values of all signals."""
     if all([len(signal) == 1 for signal in signals]):
         return [(0, [signal[0][1] for signal in signals])]
     return merge_signals(signals)

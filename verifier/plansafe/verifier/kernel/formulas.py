@@ -44,7 +44,7 @@ class Node:
     operator: str
 
     def parts(self) -> tuple[Node, ...]:
-        """The children of the node."""
+        """Return the children of the node."""
         return ()
 
 
@@ -289,13 +289,13 @@ def operators_in(formula: Node) -> set[str]:
 
 
 def _signed_parts(formula: Node, negative: bool) -> Iterator[tuple[Node, bool]]:
-    """The children of a node, and whether each is below an odd number of negations."""
+    """Yield the children of a node, and whether each is below an odd number of negations."""
     for i, part in enumerate(formula.parts()):
         yield part, negative != (formula.operator == "not" or (formula.operator == "imply" and i == 0))
 
 
 def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The ground atoms and fluents of a formula or effect, quantifiers expanded; and whether each is negated."""
+    """Yield the ground atoms and fluents of a formula or effect, quantifiers expanded; and whether each is negated."""
     match formula:
         case Atom(terms) | Fluent(terms):
             yield ground(terms, binding), negative
@@ -312,7 +312,7 @@ def ground_reads(formula: Node, binding: Binding, negative: bool = False) -> Ite
 
 
 def symbols_in(formula: Node, negative: bool = False) -> Iterator[tuple[Fact, bool]]:
-    """The predicates and functions of a formula, and whether each is negated. Functions count as both.
+    """Yield the predicates and functions of a formula, and whether each is negated. Functions count as both.
 
     The part of a quantifier without objects is not read.
     """

@@ -94,7 +94,7 @@ def _greatest_value(signal: Signal, first: int, last: int) -> int:
 
 
 def _triggers(signal: Signal, last: int) -> list[tuple[int, int]]:
-    """The letters at which a formula is not false, with its values."""
+    """Return the letters at which a formula is not false, with its values."""
     stretches = [stretch for stretch in constant_stretches(signal, 0, last) if stretch[2]]
     return [(i, value) for first, end, value in stretches for i in range(first, end + 1)]
 

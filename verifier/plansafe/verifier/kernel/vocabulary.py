@@ -171,7 +171,7 @@ class Vocabulary:
         require(all(x in scope or x in self.objects for x in terms), "an unknown variable or object")
 
     def read_open_atom(self, expr: Sexp, scope: Params, additional: list[tuple[str, Types]]) -> tuple[Domains, Fact]:
-        """Read an atom whose free variables range over the objects of the predicate's (and ``additional``) types."""
+        """Read an atom whose free variables range over the objects of the predicate's and the ``additional`` types."""
         require(isinstance(expr, tuple) and all(isinstance(x, str) for x in expr), "not an atom")
         free: Params = {x: () for x in expr[1:] if x[:1] == "?" and x not in scope}
         atom = self.read_atom(expr, self.predicates, scope | free)

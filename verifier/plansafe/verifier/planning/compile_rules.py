@@ -127,8 +127,8 @@ class _RuleCompiler:
                     self.observed_symbols.add(symbol_index(read))
         phases = self._add_phases() if draft.observed or draft.finishing else None
         taken_names = set(draft.source.actions)
-        observe = None if phases is None else _free_name(OBSERVE, taken_names)
-        task = remove_unused_functions(self._task(phases, observe, _free_name(FINISH, taken_names)))
+        observe = None if phases is None else _find_free_name(OBSERVE, taken_names)
+        task = remove_unused_functions(self._task(phases, observe, _find_free_name(FINISH, taken_names)))
         bookkeeping = frozenset(task.actions.keys() - draft.source.actions.keys())
         cost = next((f for f, declared in enumerate(task.functions) if declared.name == TOTAL_COST), None)
         return CompiledRules(task, bookkeeping, observe, phases and phases[1], draft.safe, cost)
@@ -141,7 +141,11 @@ class _RuleCompiler:
         is_ready, is_due = Atom(ready, ()), Atom(watch, ())
         for name, action in draft.source.actions.items():
             draft.conditions[name].append(is_ready)
-            if draft.counts_steps or name in draft.observed_actions or _writes(action) & self.observed_symbols:
+            if (
+                draft.counts_steps
+                or name in draft.observed_actions
+                or _find_written_symbols(action) & self.observed_symbols
+            ):
                 draft.effects[name].append(unconditional_effect((is_due,), (is_ready,)))
         draft.observed.append(unconditional_effect((is_ready,), (is_due,)))
         if draft.finishing:
@@ -183,7 +187,7 @@ class _RuleCompiler:
         for predicate in draft.true_at_start:
             facts[predicate].add(0)
         goal = (*source.goal, *draft.goal, *safe)
-        changed = {symbol for action in actions.values() for symbol in _writes(action)} | self.derived
+        changed = {symbol for action in actions.values() for symbol in _find_written_symbols(action)} | self.derived
         return source._replace(
             predicates=draft.predicates,
             functions=functions,
@@ -199,8 +203,8 @@ class _RuleCompiler:
         )
 
 
-def _writes(action: Action) -> set[int]:
-    """The predicates and functions that an action changes."""
+def _find_written_symbols(action: Action) -> set[int]:
+    """Return the predicates and functions that an action changes; function ``f`` as ``-1 - f``."""
     symbols: set[int] = set()
     for effect in action.start.effects:
         symbols |= {atom.predicate for atom in (*effect.adds, *effect.deletes)}
@@ -212,7 +216,7 @@ def _bookkeeping_action(name: str, condition: tuple[Formula, ...], effects: list
     return Action(name, (), Snap(condition, tuple(effects)), None, (), (), (), None)
 
 
-def _free_name(name: str, names: set[str]) -> str:
+def _find_free_name(name: str, names: set[str]) -> str:
     while name in names:
         name += "-"
     return name
@@ -239,12 +243,14 @@ def _distribute_to_actions(draft: TaskDraft) -> None:
 
 def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list[Effect]:
     """An effect for letters with one action: its action facts become equations, other action facts are false."""
-    domains = _domains((*effect.variables, *(action.parameters if action else ())))
+    domains = _map_slots_to_domains((*effect.variables, *(action.parameters if action else ())))
     condition = _replace_action_facts(draft, effect.condition, action, domains)
     specialized = []
-    for conjunctive in draft.when(effect.variables, condition, effect.adds, effect.deletes):
+    for conjunctive in draft.make_effects(effect.variables, condition, effect.adds, effect.deletes):
         slots = {v.slot for v in conjunctive.variables}
-        terms = _solve_equations(draft, conjunctive.condition, slots, {**domains, **_domains(conjunctive.variables)})
+        terms = _solve_equations(
+            draft, conjunctive.condition, slots, {**domains, **_map_slots_to_domains(conjunctive.variables)}
+        )
         condition = fold_constants(draft.source, substitute(conjunctive.condition, terms))
         if condition != FALSE:
             variables = tuple([v for v in conjunctive.variables if v.slot not in terms])
@@ -254,7 +260,7 @@ def _specialize(draft: TaskDraft, effect: Effect, action: Action | None) -> list
     return specialized
 
 
-def _domains(variables: Iterable[Variable]) -> dict[int, int]:
+def _map_slots_to_domains(variables: Iterable[Variable]) -> dict[int, int]:
     return {v.slot: v.domain for v in variables}
 
 
@@ -268,7 +274,7 @@ def _replace_action_facts(
             pairs = zip(formula.arguments, action.parameters, strict=True)
             return And(tuple([Equal(argument, variable(parameter.slot)) for argument, parameter in pairs]))
         case Quantified() if draft.reads_actions(formula.body):
-            inner = {**domains, **_domains(formula.variables)}
+            inner = {**domains, **_map_slots_to_domains(formula.variables)}
             body = fold_constants(draft.source, _replace_action_facts(draft, formula.body, action, inner))
             return _eliminate_equations(draft, Quantified(formula.universal, formula.variables, body), inner)
         case Quantified() | Temporal():
@@ -287,7 +293,7 @@ def _eliminate_equations(draft: TaskDraft, formula: Quantified, domains: dict[in
         conjunction = And(tuple([lit.formula if lit.positive else Not(lit.formula) for lit in disjunct.literals]))
         variables = (*formula.variables, *disjunct.variables)
         slots = {v.slot for v in variables}
-        terms = _solve_equations(draft, conjunction, slots, {**domains, **_domains(disjunct.variables)})
+        terms = _solve_equations(draft, conjunction, slots, {**domains, **_map_slots_to_domains(disjunct.variables)})
         free = tuple([v for v in variables if v.slot not in terms])
         body = substitute(conjunction, terms)
         parts.append(Quantified(False, free, body) if free else body)

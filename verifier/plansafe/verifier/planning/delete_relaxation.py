@@ -55,7 +55,7 @@ class DeleteRelaxation:
         self.steps: list[GroundAction] = []
         self.step_of_operator: dict[int, int] = {}
         self._ground(lifted, state, runtime, check_time)
-        self.goal = self.conditions.conjunction(And(self.task.goal), {}, True)
+        self.goal = self.conditions.compile_conjunction(And(self.task.goal), {}, True)
 
     def _ground(
         self, lifted: LiftedRelaxation, state: State, runtime: Runtime | None, check_time: Callable[[], None]
@@ -63,7 +63,7 @@ class DeleteRelaxation:
         labels: dict[tuple[str, tuple[int, ...]], int] = {}
         changes: list[dict[Fact, None]] = []
         operators: list[tuple[OperatorSchema, tuple[int, ...], int, list[Fact]]] = []
-        for schema, objects in lifted.reachable_bindings(state):
+        for schema, objects in lifted.find_reachable_bindings(state):
             if len(operators) > MAX_OPERATORS:
                 raise LimitReached(LimitKind.GROUND_TASK)
             if len(operators) % 256 == 0:
@@ -88,11 +88,13 @@ class DeleteRelaxation:
         for step, changed in zip(self.steps, changes, strict=True):
             if len(preconditions) % 64 == 0:
                 check_time()
-            preconditions.append(rules.of_step(step, changed))
+            preconditions.append(rules.compile_for_step(step, changed))
         for count, (schema, objects, label, facts) in enumerate(operators):
             if count % 256 == 0:
                 check_time()
-            condition = self.conditions.conjunction(And(schema.condition), bind(schema.parameters, objects), True)
+            condition = self.conditions.compile_conjunction(
+                And(schema.condition), bind(schema.parameters, objects), True
+            )
             if label >= 0:
                 condition = conjoin([condition, preconditions[label]])
             if condition is None:
@@ -107,11 +109,11 @@ class DeleteRelaxation:
                     self.network.add_effect(operator, (*action_fact, True))
 
     def true_propositions(self, state: State, runtime: Runtime | None) -> list[int]:
-        """The propositions that are true in a state and the memory of the rules."""
+        """List the propositions that are true in a state and the memory of the rules."""
         facts = state.facts
         true = [n for (predicate, code, value), n in self.network.facts.items() if (code in facts[predicate]) == value]
         if runtime is not None:
-            true += self.conditions.remembered(runtime)
+            true += self.conditions.list_remembered(runtime)
         return true
 
 
@@ -135,13 +137,13 @@ class RulePreconditions:
             for binding in m.episodes
         }
 
-    def of_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
-        """What the rules require before a step that may make these changes."""
+    def compile_for_step(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
+        """Compile what the rules require before a step that may make these changes."""
         rules = self.lifted.step_rules.get(step.action.name, ())
-        by_step_rules = conjoin([self._of_step_rule(rule, step) for rule in rules])
-        return None if by_step_rules is None else conjoin([by_step_rules, self._of_invariants(step, changes)])
+        by_step_rules = conjoin([self._compile_step_rule(rule, step) for rule in rules])
+        return None if by_step_rules is None else conjoin([by_step_rules, self._compile_invariants(step, changes)])
 
-    def _of_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
+    def _compile_step_rule(self, rule: StepRulePart, step: GroundAction) -> Conjunction | None:
         part = rule.part
         assert part.step is not None
         atom = part.step.body if isinstance(part.step, Quantified) else part.step
@@ -157,30 +159,33 @@ class RulePreconditions:
                 domain = self.task.domain_sets[parameters[slot].domain]
                 if object_ not in domain or binding.setdefault(slot, object_) != object_:
                     return ()
-        free = [v for v in part.parameters if v.slot not in binding]
-        if prod([len(self.task.domains[v.domain]) for v in free]) > MAX_INSTANCES:
+        free_variables = [v for v in part.parameters if v.slot not in binding]
+        if prod([len(self.task.domains[v.domain]) for v in free_variables]) > MAX_INSTANCES:
             return ()
         guard = TRUE if part.guard is None else part.guard
         action_fact = self.engine.action_fact("start", step)
         conjunctions: list[Conjunction | None] = []
-        for full in self.task.bindings(free, binding):
+        for full_binding in self.task.bindings(free_variables, binding):
             if rule.check is not None:
-                where: LatchLetter | StateAfterStep | None = StateAfterStep(step) if part.after else None
+                letter: LatchLetter | StateAfterStep | None = StateAfterStep(step) if part.after else None
                 if isinstance(rule.check, LatchedCheck):
-                    where = LatchLetter(rule.check, action_fact)
-                unguarded = self.conditions.conjunction(guard, full, False)
-                body = self.conditions.conjunction(part.body, full, True, where)
-                conjunctions.append(self.network.disjoin([unguarded, body]))
+                    letter = LatchLetter(rule.check, action_fact)
+                guard_fails = self.conditions.compile_conjunction(guard, full_binding, False)
+                body = self.conditions.compile_conjunction(part.body, full_binding, True, letter)
+                conjunctions.append(self.network.disjoin([guard_fails, body]))
             elif not part.after:
-                monitor = self.lifted.monitors[rule.number]
+                assert rule.automaton_number is not None
+                monitor = self.lifted.monitors[rule.automaton_number]
                 assert isinstance(monitor, Automaton)
-                objects = tuple([full[v.slot] for v in part.parameters])
-                letter = MonitorLetter(rule.number, monitor.program, objects, action_fact)
-                conjunctions.append(self.conditions.conjunction(monitor.program.formula, full, True, letter))
+                objects = tuple([full_binding[v.slot] for v in part.parameters])
+                monitor_letter = MonitorLetter(rule.automaton_number, monitor.program, objects, action_fact)
+                conjunctions.append(
+                    self.conditions.compile_conjunction(monitor.program.formula, full_binding, True, monitor_letter)
+                )
         return conjoin(conjunctions)
 
-    def _of_invariants(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
-        """What the invariants require before a step so that they hold in the state after it."""
+    def _compile_invariants(self, step: GroundAction, changes: Iterable[Fact]) -> Conjunction | None:
+        """Compile what the invariants require before a step so that they hold in the state after it."""
         conjunctions: list[Conjunction | None] = []
         required: set[tuple[int, tuple[int, ...]]] = set()
         for predicate, code, value in changes:
@@ -192,9 +197,11 @@ class RulePreconditions:
                     required.add(key)
                     formula, binding = monitor.holds.formula, dict(zip(monitor.holds.slots, objects, strict=True))
                     if key not in self._invariants:
-                        self._invariants[key] = self.conditions.conjunction(formula, binding, True)
+                        self._invariants[key] = self.conditions.compile_conjunction(formula, binding, True)
                     if self._invariants[key] != ():
-                        conjunctions.append(self.conditions.conjunction(formula, binding, True, StateAfterStep(step)))
+                        conjunctions.append(
+                            self.conditions.compile_conjunction(formula, binding, True, StateAfterStep(step))
+                        )
         return conjoin(conjunctions)
 
     def _reading_instances(self, monitor: InvariantMonitor, predicate: int, code: int) -> Iterator[tuple[int, ...]]:

@@ -47,9 +47,9 @@ class Guide:
         time_limit_s: float = 10.0,
         max_states: int = 100,
     ) -> None:
-        why = find_unsupported_task_reason(compiled, rules)
-        if why:
-            raise ValueError(why)
+        reason = find_unsupported_task_reason(compiled, rules)
+        if reason:
+            raise ValueError(reason)
         self.time_limit_s = time_limit_s
         self.max_states = max_states
         self.searches = 0
@@ -192,9 +192,9 @@ def check_recoverable(
     advice = monitor.allowed(action)
     if not advice.executable:
         return Recoverability(False, (), "; ".join(advice.reasons))
-    why = find_unsupported_task_reason(monitor.compiled, True)
-    if why:
-        return Recoverability(None, (), why)
+    reason = find_unsupported_task_reason(monitor.compiled, True)
+    if reason:
+        return Recoverability(None, (), reason)
     step = monitor.step(action)
     assert isinstance(step, GroundAction)
     after = monitor.now().after(step)

@@ -37,10 +37,14 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCri
 
 
 class StepRulePart(NamedTuple):
-    """A part of a rule about a step, with its monitor: an automaton (its number among the monitors) or a check."""
+    """A part of a rule about a step, with what checks it.
+
+    ``automaton_number``: the number of its automaton among the monitors; ``None`` if it has none. ``check``: its check;
+    ``None`` if an automaton monitors it.
+    """
 
     part: RulePart
-    number: int
+    automaton_number: int | None
     check: StepCheck | None
 
 
@@ -79,7 +83,7 @@ class LiftedRelaxation:
     def _index_rules(self, prototype: Runtime) -> None:
         """Index the rules by the actions that they are about, and the invariants by the changes that may break them."""
         rules = self.engine.rule_set
-        deciding = {n for n, part in enumerate(rules.parts) if self.criteria.can_decide(rules.rules[part.rule])}
+        deciding_parts = {n for n, part in enumerate(rules.parts) if self.criteria.can_decide(rules.rules[part.rule])}
         predicates = self.engine.action_predicates
         names = {predicate: name for (kind, name), predicate in predicates.items() if kind == "start"}
         self.monitors = prototype.monitors
@@ -87,19 +91,19 @@ class LiftedRelaxation:
         automata = {
             m.part: n for n, m in enumerate(prototype.monitors) if isinstance(m, Automaton) and m.mode == "each"
         }
-        for number in sorted(deciding):
+        for number in sorted(deciding_parts):
             part = rules.parts[number]
-            monitored = number in checks or number in automata
+            is_monitored = number in checks or number in automata
             if (
                 part.mode == "each"
                 and part.step is not None
                 and find_action_predicate(part.step) in names
-                and monitored
+                and is_monitored
             ):
-                step_rule = StepRulePart(part, automata.get(number, -1), checks.get(number))
+                step_rule = StepRulePart(part, automata.get(number), checks.get(number))
                 self.step_rules.setdefault(names[find_action_predicate(part.step)], []).append(step_rule)
         for monitor in prototype.monitors:
-            if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding:
+            if isinstance(monitor, InvariantMonitor) and not monitor.final and monitor.part in deciding_parts:
                 for predicate, added, _ in monitor.triggers():
                     for value in (True, False) if added is None else (added,):
                         invariants = self.invariants.setdefault((predicate, value), [])
@@ -127,36 +131,36 @@ class LiftedRelaxation:
         deletes: tuple[Atom, ...],
     ) -> None:
         self.engine.emitter.requested_indexes = self._requested_indexes
-        necessary = self._necessary_condition(And(condition), True)
+        necessary = self._make_necessary_condition(And(condition), True)
         search = compile_extension(self.engine.emitter, necessary, True, parameters)
         self.schemas.append(OperatorSchema(action, parameters, condition, adds, deletes, search))
 
-    def _necessary_condition(self, formula: Formula, positive: bool) -> Formula:
-        """The necessary condition for a formula (or its negation) if facts only ever become true."""
+    def _make_necessary_condition(self, formula: Formula, positive: bool) -> Formula:
+        """Return the necessary condition for a formula (or its negation) if facts only ever become true."""
         match formula:
             case Atom():
                 if positive:
                     return formula
                 return Not(formula) if is_static(self.engine, formula.predicate) else TRUE
             case And() | Or():
-                parts = [self._necessary_condition(part, positive) for part in formula.parts]
+                parts = [self._make_necessary_condition(part, positive) for part in formula.parts]
                 is_and = isinstance(formula, And) == positive
                 parts = [p for p in parts if not (isinstance(p, Truth) and p.value == is_and)]
                 if any([isinstance(p, Truth) for p in parts]):
                     return FALSE if is_and else TRUE
                 return And(tuple(parts)) if is_and else Or(tuple(parts))
             case Quantified():
-                body = self._necessary_condition(formula.body, positive)
+                body = self._make_necessary_condition(formula.body, positive)
                 if isinstance(body, Truth) and body.value:
                     return TRUE
                 return Quantified(formula.universal == positive, formula.variables, body)
             case Compare() | Temporal():
                 return TRUE
             case _:
-                return push_negation(formula, positive, self._necessary_condition)
+                return push_negation(formula, positive, self._make_necessary_condition)
 
-    def reachable_bindings(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
-        """The bindings of each schema that are reachable from a state if nothing is deleted, each once."""
+    def find_reachable_bindings(self, state: State) -> Iterator[tuple[OperatorSchema, tuple[int, ...]]]:
+        """Find the bindings of each schema that are reachable from a state if nothing is deleted, each once."""
         facts = [set(f) for f in state.facts]
         task = self.engine.task
         self.engine.emitter.requested_indexes = self._requested_indexes

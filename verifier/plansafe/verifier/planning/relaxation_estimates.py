@@ -34,7 +34,9 @@ class _Levels(NamedTuple):
     applicable: list[int]
 
 
-def _compute_levels(relaxation: DeleteRelaxation, true: Sequence[int], costs: Sequence[int], additive: bool) -> _Levels:
+def _compute_levels(
+    relaxation: DeleteRelaxation, true_propositions: Sequence[int], costs: Sequence[int], additive: bool
+) -> _Levels:
     """Costs by Dijkstra's algorithm: the sum of an operator's conditions, or the maximum."""
     network = relaxation.network
     levels = [-1] * network.size
@@ -45,7 +47,7 @@ def _compute_levels(relaxation: DeleteRelaxation, true: Sequence[int], costs: Se
     applicable: list[int] = []
     labels, effects, readers = network.labels, network.effects, network.readers
     step_of = relaxation.step_of_operator
-    buckets: list[list[tuple[int, int]]] = [[(proposition, _NONE) for proposition in true]]
+    buckets: list[list[tuple[int, int]]] = [[(proposition, _NONE) for proposition in true_propositions]]
     for operator in network.unconditional:
         if operator in step_of:
             applicable.append(step_of[operator])
@@ -63,10 +65,10 @@ def _compute_levels(relaxation: DeleteRelaxation, true: Sequence[int], costs: Se
             levels[proposition] = level
             supporters[proposition] = supporter
             for operator in readers[proposition]:
-                left = unmet_conditions[operator] = unmet_conditions[operator] - 1
+                unmet_count = unmet_conditions[operator] = unmet_conditions[operator] - 1
                 if additive:
                     totals[operator] += level
-                if left:
+                if unmet_count:
                     continue
                 costliest[operator] = proposition
                 label = labels[operator]
@@ -86,30 +88,35 @@ def _compute_levels(relaxation: DeleteRelaxation, true: Sequence[int], costs: Se
 
 
 def estimate_by_relaxed_plan(
-    relaxation: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None
+    relaxation: DeleteRelaxation, true_propositions: Sequence[int], goal: Sequence[int] | None
 ) -> RelaxationEstimate:
     """Estimate by a relaxed plan with additive costs (Keyder and Geffner 2008). Linear in the ground task."""
     network = relaxation.network
-    reached = _compute_levels(relaxation, true, [1] * len(relaxation.steps), True)
+    reached = _compute_levels(relaxation, true_propositions, [1] * len(relaxation.steps), True)
     if goal is None or any([reached.levels[p] < 0 for p in goal]):
         return RelaxationEstimate(None, [], reached.applicable)
-    used: set[int] = set()
-    stack, needed = list(goal), set(goal)
+    used_labels: set[int] = set()
+    stack, needed_propositions = list(goal), set(goal)
     while stack:
         operator = reached.supporters[stack.pop()]
         if operator < 0:
             continue
         if network.labels[operator] >= 0:
-            used.add(network.labels[operator])
+            used_labels.add(network.labels[operator])
         for proposition in network.conditions[operator]:
-            if proposition not in needed:
-                needed.add(proposition)
+            if proposition not in needed_propositions:
+                needed_propositions.add(proposition)
                 stack.append(proposition)
-    return RelaxationEstimate(len(used), [label for label in reached.applicable if label in used], reached.applicable)
+    return RelaxationEstimate(
+        len(used_labels), [label for label in reached.applicable if label in used_labels], reached.applicable
+    )
 
 
 def estimate_by_landmark_cut(
-    relaxation: DeleteRelaxation, true: Sequence[int], goal: Sequence[int] | None, max_bound: int | None = None
+    relaxation: DeleteRelaxation,
+    true_propositions: Sequence[int],
+    goal: Sequence[int] | None,
+    max_bound: int | None = None,
 ) -> RelaxationEstimate:
     """Estimate by a lower bound: the number of disjoint sets of steps that each plan needs (Helmert and Domshlak 2009).
 
@@ -118,28 +125,30 @@ def estimate_by_landmark_cut(
     """
     network = relaxation.network
     costs = [1] * len(relaxation.steps)
-    reached = _compute_levels(relaxation, true, costs, False)
+    reached = _compute_levels(relaxation, true_propositions, costs, False)
     levels, costliest = reached.levels, reached.costliest
     if goal is None or any([levels[p] < 0 for p in goal]):
         return RelaxationEstimate(None, [], reached.applicable)
     producers: list[list[int]] = [[] for _ in range(network.size)]
-    of_step: list[list[int]] = [[] for _ in costs]
+    operators_of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
         if costliest[operator] is not None:
             for effect in effects:
                 producers[effect].append(operator)
             if network.labels[operator] >= 0:
-                of_step[network.labels[operator]].append(operator)
+                operators_of_step[network.labels[operator]].append(operator)
     bound = 0
     while goal and bound != max_bound:
-        top = max(goal, key=levels.__getitem__)
-        if levels[top] == 0:
+        target = max(goal, key=levels.__getitem__)
+        if levels[target] == 0:
             break
-        cut = _find_cut(relaxation, true, top, costliest, costs, producers)
+        cut = _find_cut(relaxation, true_propositions, target, costliest, costs, producers)
         bound += 1
         for label in cut:
             costs[label] = 0
-        _lower_levels(relaxation, [operator for label in cut for operator in of_step[label]], levels, costliest, costs)
+        _lower_levels(
+            relaxation, [operator for label in cut for operator in operators_of_step[label]], levels, costliest, costs
+        )
     return RelaxationEstimate(bound, [], reached.applicable)
 
 
@@ -155,9 +164,9 @@ def _lower_levels(
     labels, effects, readers, conditions = network.labels, network.effects, network.readers, network.conditions
     buckets: dict[int, list[int]] = {}
     for operator in operators:
-        last = costliest[operator]
-        assert last is not None
-        level = 0 if last < 0 else levels[last]
+        costliest_condition = costliest[operator]
+        assert costliest_condition is not None
+        level = 0 if costliest_condition < 0 else levels[costliest_condition]
         for effect in effects[operator]:
             if levels[effect] > level:
                 buckets.setdefault(level, []).append(effect)
@@ -172,10 +181,10 @@ def _lower_levels(
             for operator in readers[proposition]:
                 if costliest[operator] != proposition:
                     continue
-                last = max(conditions[operator], key=levels.__getitem__)
-                costliest[operator] = last
+                costliest_condition = max(conditions[operator], key=levels.__getitem__)
+                costliest[operator] = costliest_condition
                 label = labels[operator]
-                effect_level = levels[last] + (costs[label] if label >= 0 else 0)
+                effect_level = levels[costliest_condition] + (costs[label] if label >= 0 else 0)
                 for effect in effects[operator]:
                     if levels[effect] > effect_level:
                         (stack if effect_level == level else buckets.setdefault(effect_level, [])).append(effect)
@@ -183,28 +192,28 @@ def _lower_levels(
 
 def _find_cut(
     relaxation: DeleteRelaxation,
-    true: Sequence[int],
-    top: int,
+    true_propositions: Sequence[int],
+    target: int,
     costliest: Sequence[int | None],
     costs: Sequence[int],
     producers: Sequence[Sequence[int]],
 ) -> set[int]:
-    """The landmark cut: the steps from propositions reachable without ``top`` to those that reach it at no cost."""
+    """The landmark cut: the steps from propositions reachable without ``target`` to those that reach it at no cost."""
     network = relaxation.network
     labels, effects, readers = network.labels, network.effects, network.readers
-    at_no_cost = {top}
-    stack = [top]
+    at_no_cost = {target}
+    stack = [target]
     while stack:
         for operator in producers[stack.pop()]:
-            last = costliest[operator]
-            if last is not None and last >= 0 and last not in at_no_cost:
+            costliest_condition = costliest[operator]
+            if costliest_condition is not None and costliest_condition >= 0 and costliest_condition not in at_no_cost:
                 label = labels[operator]
                 if label < 0 or costs[label] == 0:
-                    at_no_cost.add(last)
-                    stack.append(last)
+                    at_no_cost.add(costliest_condition)
+                    stack.append(costliest_condition)
     cut: set[int] = set()
-    reachable = set(true)
-    stack = list(true)
+    reachable = set(true_propositions)
+    stack = list(true_propositions)
     for operator in network.unconditional:
         for effect in effects[operator]:
             if effect in at_no_cost:

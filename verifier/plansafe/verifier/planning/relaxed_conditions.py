@@ -79,14 +79,17 @@ class RelaxedConditions:
         self._memories: dict[tuple[int, tuple[int, ...], int, bool], int] = {}
         self._action_predicates = frozenset(engine.action_predicates.values())
 
-    def conjunction(
+    def compile_conjunction(
         self,
         formula: Formula,
         binding: Binding,
         positive: bool,
-        where: MonitorLetter | LatchLetter | StateAfterStep | None = None,
+        letter: MonitorLetter | LatchLetter | StateAfterStep | None = None,
     ) -> Conjunction | None:
-        """The propositions that a condition needs; ``None`` if it is never true."""
+        """Compile the propositions that a condition (negated unless ``positive``) needs; ``None`` if it is never true.
+
+        ``letter``: the letter at which the condition is read; ``None``: the present state.
+        """
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise LimitReached(LimitKind.GROUND_TASK)
@@ -94,113 +97,121 @@ class RelaxedConditions:
             case Truth():
                 return () if formula.value == positive else None
             case Not():
-                return self.conjunction(formula.body, binding, not positive, where)
+                return self.compile_conjunction(formula.body, binding, not positive, letter)
             case Equal():
                 left, right = ground((formula.left, formula.right), binding)
                 return () if (left == right) == positive else None
             case Atom():
-                return self._literal(formula, binding, positive, where)
+                return self._compile_literal(formula, binding, positive, letter)
             case And() | Or():
-                parts = (self.conjunction(part, binding, positive, where) for part in formula.parts)
+                parts = (self.compile_conjunction(part, binding, positive, letter) for part in formula.parts)
                 return conjoin(parts) if isinstance(formula, And) == positive else self.network.disjoin(parts)
             case Quantified():
                 instances = self.task.bindings(formula.variables, binding)
-                parts = (self.conjunction(formula.body, inner, positive, where) for inner in instances)
+                parts = (self.compile_conjunction(formula.body, inner, positive, letter) for inner in instances)
                 return conjoin(parts) if formula.universal == positive else self.network.disjoin(parts)
-            case Temporal() if isinstance(where, MonitorLetter) and id(formula) in where.program.past_index:
-                return self._past(formula, binding, positive, where)
-            case Temporal() if isinstance(where, LatchLetter):
-                query = where.check.latch_references[id(formula)]
+            case Temporal() if isinstance(letter, MonitorLetter) and id(formula) in letter.program.past_index:
+                return self._compile_past(formula, binding, positive, letter)
+            case Temporal() if isinstance(letter, LatchLetter):
+                query = letter.check.latch_references[id(formula)]
                 latch = self.monitors[query.monitor]
                 assert isinstance(latch, Automaton)
                 objects = tuple([binding[slot] for slot in query.slots])
-                letter = MonitorLetter(query.monitor, latch.program, objects, where.action_fact)
-                value = self.conjunction(latch.program.formula, binding, positive, letter)
+                monitor_letter = MonitorLetter(query.monitor, latch.program, objects, letter.action_fact)
+                value = self.compile_conjunction(latch.program.formula, binding, positive, monitor_letter)
                 if latch.reads_actions:
                     return value
                 # The latch has already read the present letter, so its memory is about the next letters.
-                return self.network.disjoin([(self._output(query.monitor, objects, positive),), value])
+                return self.network.disjoin([(self._find_output_proposition(query.monitor, objects, positive),), value])
             case Compare() | Temporal():
                 return ()  # ignored by the relaxation
             case _:
                 assert_never(formula)
 
-    def _past(self, formula: Temporal, binding: Binding, positive: bool, where: MonitorLetter) -> Conjunction | None:
-        """The conjunction for a past formula, from the memory of it and the present letter."""
+    def _compile_past(
+        self, formula: Temporal, binding: Binding, positive: bool, letter: MonitorLetter
+    ) -> Conjunction | None:
+        """Compile a past formula, from the memory of it and the present letter."""
         first, last = formula.operands[0], formula.operands[-1]
-        stored = (self._memory(formula, binding, positive, where),)
+        memory = (self._find_memory_proposition(formula, binding, positive, letter),)
         operator = past_operator(formula)
         match operator:
             case "yesterday" | "weak-yesterday":
-                return stored
+                return memory
             case "once" | "historically":
-                now = self.conjunction(first, binding, positive, where)
-                either = (operator == "once") == positive
-                return self.network.disjoin([stored, now]) if either else conjoin([stored, now])
+                present_value = self.compile_conjunction(first, binding, positive, letter)
+                is_disjunction = (operator == "once") == positive
+                return (
+                    self.network.disjoin([memory, present_value])
+                    if is_disjunction
+                    else conjoin([memory, present_value])
+                )
             case "since":
-                now = self.conjunction(first, binding, positive, where)
-                starts = self.conjunction(last, binding, positive, where)
+                present_value = self.compile_conjunction(first, binding, positive, letter)
+                starts = self.compile_conjunction(last, binding, positive, letter)
                 if positive:
-                    return self.network.disjoin([starts, conjoin([now, stored])])
-                return conjoin([starts, self.network.disjoin([now, stored])])
+                    return self.network.disjoin([starts, conjoin([present_value, memory])])
+                return conjoin([starts, self.network.disjoin([present_value, memory])])
             case _:
                 assert_never(operator)
 
-    def _output(self, monitor: int, binding: tuple[int, ...], value: bool) -> int:
-        """The proposition that a monitor had a value at the last letter."""
+    def _find_output_proposition(self, monitor: int, binding: tuple[int, ...], value: bool) -> int:
+        """Return the proposition that a monitor had a value at the last letter."""
         key = (monitor, binding, _OUTPUT, value)
         if key not in self._memories:
             self._memories[key] = self.network.add_proposition()
         return self._memories[key]
 
-    def _memory(self, formula: Temporal, binding: Binding, value: bool, where: MonitorLetter) -> int:
-        """The proposition that a monitor remembers a value of a past formula."""
-        index = where.program.past_index[id(formula)]
-        key = (where.monitor, where.binding, index, value)
+    def _find_memory_proposition(self, formula: Temporal, binding: Binding, value: bool, letter: MonitorLetter) -> int:
+        """Return the proposition that a monitor remembers a value of a past formula."""
+        index = letter.program.past_index[id(formula)]
+        key = (letter.monitor, letter.binding, index, value)
         proposition = self._memories.get(key)
         if proposition is None:
             proposition = self._memories[key] = self.network.add_proposition()
             first, last = formula.operands[0], formula.operands[-1]
-            later = where._replace(action_fact=None)
+            later = letter._replace(action_fact=None)
             operator = past_operator(formula)
             match operator:
                 case "once" | "historically":
                     # Once true, or once false, it stays so.
-                    lasting = (operator == "once") == value
-                    becomes = self.conjunction(first, binding, value, later) if lasting else None
+                    is_permanent = (operator == "once") == value
+                    becoming_condition = (
+                        self.compile_conjunction(first, binding, value, later) if is_permanent else None
+                    )
                 case "since" if value:
-                    becomes = self.conjunction(last, binding, True, later)
+                    becoming_condition = self.compile_conjunction(last, binding, True, later)
                 case "since":
-                    ends = [self.conjunction(part, binding, False, later) for part in (first, last)]
-                    becomes = conjoin(ends)
+                    ends = [self.compile_conjunction(part, binding, False, later) for part in (first, last)]
+                    becoming_condition = conjoin(ends)
                 case "yesterday" | "weak-yesterday":
-                    becomes = self.conjunction(first, binding, value, later)
+                    becoming_condition = self.compile_conjunction(first, binding, value, later)
                 case _:
                     assert_never(operator)
-            if becomes is not None:
-                self.network.effects[self.network.add_operator(becomes)].append(proposition)
+            if becoming_condition is not None:
+                self.network.effects[self.network.add_operator(becoming_condition)].append(proposition)
         return proposition
 
-    def _literal(
-        self, atom: Atom, binding: Binding, positive: bool, where: MonitorLetter | LatchLetter | StateAfterStep | None
+    def _compile_literal(
+        self, atom: Atom, binding: Binding, positive: bool, letter: MonitorLetter | LatchLetter | StateAfterStep | None
     ) -> Conjunction | None:
         predicate = atom.predicate
         code = self.task.code_of(atom.arguments, binding)
         if is_static(self.engine, predicate):
             return () if (code in self.facts[predicate]) == positive else None
         if predicate in self._action_predicates:
-            if not isinstance(where, MonitorLetter | LatchLetter) or (where.action_fact is None and not positive):
+            if not isinstance(letter, MonitorLetter | LatchLetter) or (letter.action_fact is None and not positive):
                 return ()
-            if where.action_fact is not None:
-                return () if ((predicate, code) == where.action_fact) == positive else None
-        if isinstance(where, StateAfterStep):
-            return self._regressed(atom, binding, positive, where.step)
+            if letter.action_fact is not None:
+                return () if ((predicate, code) == letter.action_fact) == positive else None
+        if isinstance(letter, StateAfterStep):
+            return self._regress_literal(atom, binding, positive, letter.step)
         if not positive and self.engine.axioms is not None and predicate in self.engine.axioms.derived:
             return ()
-        return (self.network.fact((predicate, code, positive)),)
+        return (self.network.find_proposition((predicate, code, positive)),)
 
-    def _regressed(self, atom: Atom, binding: Binding, positive: bool, step: GroundAction) -> Conjunction | None:
-        """The condition before a step for a literal to be true after it."""
+    def _regress_literal(self, atom: Atom, binding: Binding, positive: bool, step: GroundAction) -> Conjunction | None:
+        """Compile the condition before a step for a literal to be true after it."""
         if self.engine.axioms is not None and atom.predicate in self.engine.axioms.derived:
             return ()
         arguments = ground(atom.arguments, binding)
@@ -218,14 +229,14 @@ class RelaxedConditions:
                         continue
                     free = [v for v in effect.variables if v.slot not in unifier]
                     for inner in self.task.bindings(free, unifier):
-                        conditions.append(self.conjunction(effect.condition, inner, value))
-        now = self._literal(atom, binding, positive, None)
+                        conditions.append(self.compile_conjunction(effect.condition, inner, value))
+        present_value = self._compile_literal(atom, binding, positive, None)
         if positive:
-            return self.network.disjoin([*adds, conjoin([now, *deletes])])
-        return conjoin([*adds, self.network.disjoin([now, *deletes])])
+            return self.network.disjoin([*adds, conjoin([present_value, *deletes])])
+        return conjoin([*adds, self.network.disjoin([present_value, *deletes])])
 
-    def remembered(self, runtime: Runtime) -> Iterator[int]:
-        """The propositions of the memory that hold now."""
+    def list_remembered(self, runtime: Runtime) -> Iterator[int]:
+        """List the propositions of the memory that hold now."""
         for (monitor, binding, index, value), number in self._memories.items():
             automaton = runtime.monitors[monitor]
             assert isinstance(automaton, Automaton)
@@ -283,8 +294,8 @@ class PropositionNetwork:
         self.size += 1
         return self.size - 1
 
-    def fact(self, fact: Fact) -> int:
-        """The proposition of a fact."""
+    def find_proposition(self, fact: Fact) -> int:
+        """Return the proposition of a fact, which is added if it is new."""
         proposition = self.facts.get(fact)
         if proposition is None:
             proposition = self.facts[fact] = self.add_proposition()
@@ -313,7 +324,7 @@ class PropositionNetwork:
             self.effects[operator].append(proposition)
 
     def disjoin(self, parts: Iterable[Conjunction | None]) -> Conjunction | None:
-        """A conjunction for a disjunction (``None``: never true), with a new proposition if needed."""
+        """Return a conjunction for a disjunction (``None``: never true), with a new proposition if needed."""
         choices: set[Conjunction] = set()
         for part in parts:
             if part == ():
@@ -332,7 +343,7 @@ class PropositionNetwork:
 
 
 def conjoin(parts: Iterable[Conjunction | None]) -> Conjunction | None:
-    """The conjunction of conjunctions (``None``: never true)."""
+    """Return the conjunction of conjunctions (``None``: never true)."""
     conjunction: Conjunction = ()
     for part in parts:
         if part is None:

@@ -38,7 +38,11 @@ from plansafe.verifier.planning.simplification import (
     is_total,
 )
 from plansafe.verifier.planning.task_draft import ActionEffect, FormulaReading, TaskDraft
-from plansafe.verifier.planning.temporal_facts import acceptance_condition, value_after_letter, value_at_letter
+from plansafe.verifier.planning.temporal_facts import (
+    compile_value_after_letter,
+    compile_value_at_letter,
+    make_acceptance_condition,
+)
 from plansafe.verifier.planning.trace_automata import CannotCompile
 from plansafe.verifier.rules.model import RulePart
 
@@ -72,17 +76,17 @@ def compile_rule_part(draft: TaskDraft, part: RulePart) -> None:
         if part.after:
             premise = Temporal("yesterday", (premise,))
         body = Or((Not(premise), body))
-    by_actions = draft.reads_actions(body)
-    observed = FormulaReading(by_slot, False, {}, {}) if by_actions else None
-    reading = FormulaReading(by_slot, by_actions, {}, {}, observed)
+    reads_actions = draft.reads_actions(body)
+    observed = FormulaReading(by_slot, False, {}, {}) if reads_actions else None
+    reading = FormulaReading(by_slot, reads_actions, {}, {}, observed)
     if part.mode == "whole":
-        add_final_condition(draft, parameters, acceptance_condition(draft, body, True, True, reading))
-    elif part.mode == "end" and not by_actions:
-        add_final_condition(draft, parameters, value_after_letter(draft, body, reading))
+        add_final_condition(draft, parameters, make_acceptance_condition(draft, body, True, True, reading))
+    elif part.mode == "end" and not reads_actions:
+        add_final_condition(draft, parameters, compile_value_after_letter(draft, body, reading))
     else:
-        effects = draft.violation_effects(parameters, Not(value_at_letter(draft, body, reading)))
+        effects = draft.make_violation_effects(parameters, Not(compile_value_at_letter(draft, body, reading)))
         if part.mode == "end":
-            draft.action_effects += [ActionEffect(effect, False, True) for effect in effects]
+            draft.action_effects += [ActionEffect(effect, at_actions=False, at_end=True) for effect in effects]
         else:
             draft.add_effects(reading, effects)
 
@@ -113,7 +117,7 @@ def _compile_step_rule(
     action = draft.action_of[atom.predicate]
     sets = draft.source.domain_sets
     terms: dict[int, int] = {}
-    conditions: list[Formula] = [value_after_letter(draft, guard, reading)]
+    conditions: list[Formula] = [compile_value_after_letter(draft, guard, reading)]
     for argument, parameter in zip(atom.arguments, action.parameters, strict=True):
         slot = -1 - argument
         if argument < 0 and slot not in terms and sets[parameter.domain] <= sets[reading.variables[slot].domain]:
@@ -121,24 +125,26 @@ def _compile_step_rule(
         else:
             conditions.append(Equal(variable(parameter.slot), terms.get(slot, argument)))
     quantified = step.variables if isinstance(step, Quantified) else ()
-    free = [v for v in (*parameters, *quantified) if v.slot not in terms]
+    free_variables = [v for v in (*parameters, *quantified) if v.slot not in terms]
     matches_step = substitute(And(tuple(conditions)), terms)
     if after:
         variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
         due = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
-        draft.effects[action.name] += draft.when(free, matches_step, (substitute_in_atom(due, terms),), ())
+        draft.effects[action.name] += draft.make_effects(
+            free_variables, matches_step, (substitute_in_atom(due, terms),), ()
+        )
         draft.observed_actions.add(action.name)
-        violated = And((due, Not(value_at_letter(draft, body, reading))))
-        draft.observed += draft.violation_effects(variables, violated)
+        violated = And((due, Not(compile_value_at_letter(draft, body, reading))))
+        draft.observed += draft.make_violation_effects(variables, violated)
         draft.observed.append(Effect(tuple(variables), due, (), (due,), ()))
         return
-    required = substitute(value_after_letter(draft, body, reading), terms)
+    required = substitute(compile_value_after_letter(draft, body, reading), terms)
     precondition = fold_constants(draft.source, Or((Not(matches_step), required)))
     open_slots = free_slots(precondition)
-    if not any([v.slot in open_slots for v in free]) and is_simple_precondition(precondition):
+    if not any([v.slot in open_slots for v in free_variables]) and is_simple_precondition(precondition):
         draft.conditions[action.name].append(precondition)
     else:
-        draft.effects[action.name] += draft.violation_effects(free, Not(precondition))
+        draft.effects[action.name] += draft.make_violation_effects(free_variables, Not(precondition))
 
 
 class _TooLarge(Exception):

@@ -137,7 +137,7 @@ class EstimateCache:
             key = (make_structural_key(formula), binding)
             if key not in self._obligations:
                 try:
-                    self._obligations[key] = relaxation.conditions.conjunction(formula, dict(binding), True)
+                    self._obligations[key] = relaxation.conditions.compile_conjunction(formula, dict(binding), True)
                 except LimitReached:
                     self._obligations[key] = ()
             conjunction = self._obligations[key]

@@ -62,7 +62,7 @@ class TaskDraft:
         self.observed_actions: set[str] = set()
         self.counts_steps = False
         self.safe: int | None = None
-        self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _variables(a)], default=0))
+        self.slots = count(1 + max([v.slot for a in task.actions.values() for v in _list_variables(a)], default=0))
         self._clocks: dict[bool, list[int]] = {False: [], True: []}
 
     def add_predicate(self, name: str, variables: Sequence[Variable] = ()) -> int:
@@ -79,19 +79,19 @@ class TaskDraft:
         """Whether a formula mentions an action."""
         return any([atom.predicate in self.action_predicates for atom in atoms_in(formula)])
 
-    def violation_effects(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
+    def make_violation_effects(self, variables: Iterable[Variable], condition: Formula) -> list[Effect]:
         """Effects that make the trace unsafe if ``condition`` holds."""
         if self.safe is None:
             self.safe = self.add_predicate("safe")
-        return self.when(variables, condition, (), (Atom(self.safe, ()),))
+        return self.make_effects(variables, condition, (), (Atom(self.safe, ()),))
 
-    def when(
+    def make_effects(
         self, variables: Iterable[Variable], condition: Formula, adds: tuple[Atom, ...], deletes: tuple[Atom, ...]
     ) -> list[Effect]:
         """Effects for every binding under which ``condition`` holds; their conditions are conjunctions if possible."""
         condition = fold_constants(self.source, self.with_fresh_variables(condition))
-        used = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
-        bound = tuple([v for v in variables if v.slot in used])
+        used_slots = free_slots(condition) | {-1 - a for atom in (*adds, *deletes) for a in atom.arguments if a < 0}
+        bound = tuple([v for v in variables if v.slot in used_slots])
         disjuncts = convert_to_dnf(condition)
         if disjuncts is None:
             return [Effect(bound, condition, adds, deletes, ())]
@@ -110,7 +110,7 @@ class TaskDraft:
     def add_effects(self, reading: FormulaReading, effects: list[Effect], at_end: bool = True) -> None:
         """Add effects that happen whenever a letter is read; the last letter matters only with ``at_end``."""
         if reading.by_actions:
-            self.action_effects += [ActionEffect(effect, True, at_end) for effect in effects]
+            self.action_effects += [ActionEffect(effect, at_actions=True, at_end=at_end) for effect in effects]
         else:
             self.observed += effects
 
@@ -134,8 +134,8 @@ class TaskDraft:
         for by_actions, clock in self._clocks.items():
             for letter, predicate in enumerate(clock):
                 fact = Atom(predicate, ())
-                passed: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
-                condition = fold_constants(self.source, And((fact, passed)))
+                is_earlier_deleted: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
+                condition = fold_constants(self.source, And((fact, is_earlier_deleted)))
                 self.add_effects(FormulaReading({}, by_actions, {}, {}), [Effect((), condition, (), (fact,), ())])
 
 
@@ -144,8 +144,8 @@ def unconditional_effect(adds: tuple[Atom, ...], deletes: tuple[Atom, ...]) -> E
     return Effect((), TRUE, adds, deletes, ())
 
 
-def _variables(action: Action) -> list[Variable]:
-    """All variables of an action."""
+def _list_variables(action: Action) -> list[Variable]:
+    """List all variables of an action."""
     variables = list(action.parameters)
     for formula in action.start.condition:
         variables += bound_variables(formula)

@@ -37,102 +37,104 @@ from plansafe.verifier.planning.trace_automata import LtlAutomaton, OperatorAuto
 from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 
-def acceptance_condition(
-    draft: TaskDraft, formula: Formula, positive: bool, required: bool, reading: FormulaReading
+def make_acceptance_condition(
+    draft: TaskDraft, formula: Formula, positive: bool, is_required: bool, reading: FormulaReading
 ) -> Formula:
     """The condition at the end under which a formula (or its negation) holds of the trace.
 
-    With ``required``, the trace must satisfy it: whatever makes that impossible is a violation at once.
+    With ``is_required``, the trace must satisfy it: whatever makes that impossible is a violation at once.
     """
     if is_past_only(formula):
-        return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), required, reading)
+        return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), is_required, reading)
     match formula:
         case Not():
-            return acceptance_condition(draft, formula.body, not positive, required, reading)
+            return make_acceptance_condition(draft, formula.body, not positive, is_required, reading)
         case And() | Or():
             is_and = isinstance(formula, And) == positive
-            parts = [acceptance_condition(draft, p, positive, required and is_and, reading) for p in formula.parts]
+            parts = [
+                make_acceptance_condition(draft, p, positive, is_required and is_and, reading) for p in formula.parts
+            ]
             return And(tuple(parts)) if is_and else Or(tuple(parts))
         case Quantified():
             universal = formula.universal == positive
             if any([not draft.source.domains[v.domain] for v in formula.variables]):
                 return Truth(universal)
-            body = acceptance_condition(draft, formula.body, positive, required and universal, reading)
+            body = make_acceptance_condition(draft, formula.body, positive, is_required and universal, reading)
             return Quantified(universal, formula.variables, body)
         case Temporal():
             if formula.operator in TRACE_OPERATORS:
                 up_to_letter = partial(draft.up_to_letter, by_actions=reading.by_actions)
-                return _add_automaton(draft, OperatorAutomaton(formula, positive, up_to_letter), required, reading)
-            if formula.operator == "always" and positive and required and is_past_only(formula.operands[0]):
-                violated = Not(value_at_letter(draft, formula.operands[0], reading))
-                draft.add_effects(reading, draft.violation_effects(reading.variables.values(), violated))
+                return _add_automaton(draft, OperatorAutomaton(formula, positive, up_to_letter), is_required, reading)
+            if formula.operator == "always" and positive and is_required and is_past_only(formula.operands[0]):
+                violated = Not(compile_value_at_letter(draft, formula.operands[0], reading))
+                draft.add_effects(reading, draft.make_violation_effects(reading.variables.values(), violated))
                 return TRUE
-            return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), required, reading)
+            return _add_automaton(draft, LtlAutomaton(draft.source, formula, positive), is_required, reading)
         case Truth() | Atom() | Equal() | Compare():
             raise AssertionError("state formulas are past formulas")
         case _:
             assert_never(formula)
 
 
-def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, required: bool, reading: FormulaReading) -> Formula:
+def _add_automaton(draft: TaskDraft, automaton: TraceAutomaton, is_required: bool, reading: FormulaReading) -> Formula:
     """Add facts for the states of an automaton and effects for its transitions; returns its acceptance condition."""
     draft.counts_steps |= automaton.counts_steps and not reading.by_actions
-    leaves = [value_at_letter(draft, leaf, reading) for leaf in automaton.leaves]
+    leaves = [compile_value_at_letter(draft, leaf, reading) for leaf in automaton.leaves]
     slots = sorted(frozenset().union(*[free_slots(leaf) for leaf in automaton.leaves]))
     variables = [reading.variables[slot] for slot in slots]
     arguments = tuple([variable(slot) for slot in slots])
     start = automaton.start
     transitions: list[tuple[ComponentState, ComponentState, Formula]] = []
-    for state, phase, cube, target in automaton.transitions():
+    for state, phase, cube, target in automaton.compute_transitions():
         literals = [leaves[leaf] if value else Not(leaves[leaf]) for leaf, value in cube]
         transitions.append((state, target, And((phase, *literals))))
-    dead = {s for s in automaton.states if required and automaton.verdict(s) == PERMANENTLY_VIOLATED}
-    states = [s for s in automaton.states if s != start and s not in dead]
+    dead_states = {s for s in automaton.states if is_required and automaton.verdict(s) == PERMANENTLY_VIOLATED}
+    states = [s for s in automaton.states if s != start and s not in dead_states]
     facts = {s: Atom(draft.add_predicate(automaton.name, variables), arguments) for s in states}
     accepting = {s for s in automaton.states if automaton.verdict(s) >= PRESENTLY_SATISFIED}
     left_start: Atom | None = None
     if len(states) > 3:
         left_start = Atom(draft.add_predicate("left-" + automaton.name, variables), arguments)
     has_accept_fact = start not in accepting and len(accepting) > 1
-    accepts = Atom(draft.add_predicate("accepts", variables), arguments) if has_accept_fact else None
+    accept_fact = Atom(draft.add_predicate("accepts", variables), arguments) if has_accept_fact else None
     in_start: Formula = And(tuple([Not(fact) for fact in facts.values()])) if left_start is None else Not(left_start)
     for state, target, condition in transitions:
-        if target == state or state in dead:
+        if target == state or state in dead_states:
             continue
         guard = And((in_start if state == start else facts[state], condition))
-        if target in dead:
-            draft.add_effects(reading, draft.violation_effects(variables, guard))
+        if target in dead_states:
+            draft.add_effects(reading, draft.make_violation_effects(variables, guard))
             continue
         adds = [facts[target]] if target != start else []
         deletes = [facts[state]] if state != start else []
         if left_start is not None and start in (state, target):
             (adds if state == start else deletes).append(left_start)
-        if accepts is not None and (state in accepting) != (target in accepting):
-            (adds if target in accepting else deletes).append(accepts)
-        draft.add_effects(reading, draft.when(variables, guard, tuple(adds), tuple(deletes)))
-    if accepts is not None:
-        return accepts
+        if accept_fact is not None and (state in accepting) != (target in accepting):
+            (adds if target in accepting else deletes).append(accept_fact)
+        draft.add_effects(reading, draft.make_effects(variables, guard, tuple(adds), tuple(deletes)))
+    if accept_fact is not None:
+        return accept_fact
     if start in accepting:
         return And(tuple([Not(facts[s]) for s in states if s not in accepting]))
     return Or(tuple([facts[s] for s in states if s in accepting]))
 
 
-def value_at_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
+def compile_value_at_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
     """The value of a past formula at the letter being read, as a condition of the reading effects."""
     if reading.by_actions and not draft.reads_actions(formula):
         assert reading.observed is not None
-        return value_after_letter(draft, formula, reading.observed)
+        return compile_value_after_letter(draft, formula, reading.observed)
     if isinstance(formula, Temporal):
         return _compile_past_operator(draft, formula, reading)
-    return map_children(formula, lambda part: value_at_letter(draft, part, reading))
+    return map_children(formula, lambda part: compile_value_at_letter(draft, part, reading))
 
 
-def value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
+def compile_value_after_letter(draft: TaskDraft, formula: Formula, reading: FormulaReading) -> Formula:
     """The value of a past formula without actions at the present letter, after ``observe`` has read it."""
     if isinstance(formula, Temporal):
         _compile_past_operator(draft, formula, reading)
         return reading.later_values[make_structural_key(formula)]
-    return map_children(formula, lambda part: value_after_letter(draft, part, reading))
+    return map_children(formula, lambda part: compile_value_after_letter(draft, part, reading))
 
 
 def _compile_past_operator(draft: TaskDraft, formula: Temporal, reading: FormulaReading) -> Formula:
@@ -142,30 +144,30 @@ def _compile_past_operator(draft: TaskDraft, formula: Temporal, reading: Formula
         return reading.values[key]
     operator = past_operator(formula)
     draft.counts_steps |= is_stutter_sensitive(operator) and not reading.by_actions
-    operands = [value_at_letter(draft, operand, reading) for operand in formula.operands]
+    operands = [compile_value_at_letter(draft, operand, reading) for operand in formula.operands]
     variables, fact = draft.add_memory(operator, formula, reading)
     first = operands[0]
     value: Formula
     later: Formula
     match operator:
         case "once":
-            effects = draft.when(variables, first, (fact,), ())
+            effects = draft.make_effects(variables, first, (fact,), ())
             value, later = Or((fact, first)), fact
         case "historically":  # the fact: the operand has been false
-            effects = draft.when(variables, Not(first), (fact,), ())
+            effects = draft.make_effects(variables, Not(first), (fact,), ())
             value, later = And((Not(fact), first)), Not(fact)
         case "since":
-            effects = draft.when(variables, operands[1], (fact,), ())
-            effects += draft.when(variables, And((Not(first), Not(operands[1]))), (), (fact,))
+            effects = draft.make_effects(variables, operands[1], (fact,), ())
+            effects += draft.make_effects(variables, And((Not(first), Not(operands[1]))), (), (fact,))
             value, later = Or((operands[1], And((first, fact)))), fact
         case "yesterday" | "weak-yesterday":  # the fact: the operand at the last letter, negated for the weak operator
-            weak = operator == "weak-yesterday"
-            effects = draft.when(variables, first, () if weak else (fact,), (fact,) if weak else ())
-            effects += draft.when(variables, Not(first), (fact,) if weak else (), () if weak else (fact,))
-            value = Not(fact) if weak else fact
+            is_weak = operator == "weak-yesterday"
+            effects = draft.make_effects(variables, first, () if is_weak else (fact,), (fact,) if is_weak else ())
+            effects += draft.make_effects(variables, Not(first), (fact,) if is_weak else (), () if is_weak else (fact,))
+            value = Not(fact) if is_weak else fact
             later_fact = Atom(draft.add_predicate("had-" + operator, variables), fact.arguments)
-            effects += draft.when(variables, value, (later_fact,), ())
-            effects += draft.when(variables, Not(value), (), (later_fact,))
+            effects += draft.make_effects(variables, value, (later_fact,), ())
+            effects += draft.make_effects(variables, Not(value), (), (later_fact,))
             later = later_fact
         case _:
             assert_never(operator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
@@ -28,9 +29,13 @@ from plansafe.verifier.model.operations import is_stutter_sensitive, subformulas
 from plansafe.verifier.rules.rule_conjuncts import is_past_only
 
 MAX_LEAVES = 10
+"""Subformulas of a formula over the trace that its automaton reads."""
 MAX_STATES = 400
+"""States of an automaton."""
 MAX_TICKS = 1000
+"""The largest bound of an operator, in steps."""
 MAX_EXPANSION = 20_000
+"""Formula nodes that are visited while quantifiers are expanded."""
 
 
 class CannotCompile(Exception):
@@ -38,10 +43,20 @@ class CannotCompile(Exception):
 
 
 Cube = tuple[tuple[int, bool], ...]
+"""Values of some of the leaves, by their numbers."""
+
+
+class Transition(NamedTuple):
+    """A transition that is made in one phase of the clock, if the leaves have the values of ``cube``."""
+
+    state: ComponentState
+    phase: Formula
+    cube: Cube
+    target: ComponentState
 
 
 class TraceAutomaton:
-    """An automaton over letters of leaf values; :meth:`transitions` sets its reachable ``states``."""
+    """An automaton over letters of leaf values; :meth:`compute_transitions` sets its reachable ``states``."""
 
     name: str
     start: ComponentState
@@ -59,22 +74,22 @@ class TraceAutomaton:
         """The state after a letter in one phase of the clock."""
         raise NotImplementedError
 
-    def phases(self) -> list[Formula]:
+    def list_phases(self) -> list[Formula]:
         """The phases of the clock as conditions, in order; the last one lasts until the end."""
         return [TRUE]
 
-    def transitions(self) -> list[tuple[ComponentState, Formula, Cube, ComponentState]]:
-        """The transitions: state, phase, values of the leaves, and target."""
+    def compute_transitions(self) -> list[Transition]:
+        """Compute the transitions and the reachable ``states``. Raises :class:`CannotCompile` if there are too many."""
         if len(self.leaves) > MAX_LEAVES:
             raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
-        phases = self.phases()
-        out: list[tuple[ComponentState, Formula, Cube, ComponentState]] = []
+        phases = self.list_phases()
+        transitions: list[Transition] = []
         queue: list[tuple[ComponentState, int]] = [(self.start, 0)]
         reached = {(self.start, 0)}
         self.states = [self.start]
         for state, phase in queue:
-            for cube, target in self._cubes(partial(self.successor, state, phase)):
-                out.append((state, phases[phase], cube, target))
+            for cube, target in self._list_cubes(partial(self.successor, state, phase)):
+                transitions.append(Transition(state, phases[phase], cube, target))
                 if target not in self.states:
                     self.states.append(target)
                 if len(self.states) > MAX_STATES:
@@ -83,9 +98,9 @@ class TraceAutomaton:
                     if (target, later) not in reached:
                         reached.add((target, later))
                         queue.append((target, later))
-        return out
+        return transitions
 
-    def _cubes(self, successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
+    def _list_cubes(self, successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
         """The paths of the decision tree of a function of letters, each with the function's value."""
         values = [successor(letter) for letter in range(1 << len(self.leaves))]
 
@@ -122,9 +137,9 @@ class LtlAutomaton(TraceAutomaton):
         self.table = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
         self.counts_steps = any(map(is_stutter_sensitive, operators))
-        self.start = self.table.normal(formula, positive, self._bit, self._instances)
+        self.start = self.table.normal(formula, positive, self._find_leaf_number, self._ground_instances)
 
-    def _bit(self, formula: Formula) -> int | None:
+    def _find_leaf_number(self, formula: Formula) -> int | None:
         """The number of a past formula among the leaves; ``None`` for any other formula."""
         self._budget -= 1
         if self._budget < 0:
@@ -139,7 +154,7 @@ class LtlAutomaton(TraceAutomaton):
                 raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
         return self._index[key]
 
-    def _instances(self, formula: Quantified) -> Iterator[Formula]:
+    def _ground_instances(self, formula: Quantified) -> Iterator[Formula]:
         return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
@@ -172,7 +187,7 @@ class OperatorAutomaton(TraceAutomaton):
         self._comparisons: list[BoundComparisons] = [NO_COMPARISONS]
         """By phase, the comparisons of its letters with the operator's bounds."""
 
-    def phases(self) -> list[Formula]:
+    def list_phases(self) -> list[Formula]:
         """The intervals of letters in which all numbers have the same relation to the operator's bounds."""
         if self.name not in ("within", "hold-during", "hold-after"):
             return [TRUE]

@@ -15,7 +15,7 @@ from plansafe.verifier.repair.search_graph import Node
 class Candidate(NamedTuple):
     """An action that may meet a demand.
 
-    ``literals``: of its precondition; ``only_literals``: the precondition has no other parts. ``conditional``:
+    ``literals``: those of its precondition. ``only_literals``: the precondition has no other parts. ``conditional``:
     the conditional effects that may meet the demand, each with its compiled condition and that function's objects.
     ``contested``: another effect may add what one deletes, and a fact that is both deleted and added is true.
     """
@@ -36,7 +36,7 @@ class Candidates:
         self._candidates: dict[Demand, list[Candidate]] = {}
         self._applicable: dict[tuple[object, ...], list[GroundAction]] = {}
 
-    def candidates_for(self, demand: Demand) -> list[Candidate]:
+    def find_candidates(self, demand: Demand) -> list[Candidate]:
         """The actions that may meet a demand."""
         candidates = self._candidates.get(demand)
         if candidates is None:
@@ -46,7 +46,11 @@ class Candidates:
                 literals, other_parts = index.precondition_literals(step)
                 effects = index.effects_of(step)
                 conditional = effects.conditional_effects(demand.subject, self.task.pattern_of(demand))
-                helpful = [e for e in conditional if e.value is None or (_meets(e, demand) and index.can_happen(e))]
+                helpful = [
+                    e
+                    for e in conditional
+                    if e.value is None or (_has_demanded_value(e, demand) and index.can_happen(e))
+                ]
                 compiled = [(e, *index.compile_condition(e)) for e in helpful]
                 contested = demand.value is not True and any([e.value for e in conditional])
                 candidates.append(Candidate(step, effects, literals, not other_parts, compiled, contested))
@@ -62,11 +66,11 @@ class Candidates:
                 if self.is_applicable(node, step):
                     yield step
             return
-        for step in self._applicable_named(node, index.action_names(demand.subject, value)):
+        for step in self._find_applicable_by_name(node, index.action_names(demand.subject, value)):
             if self.task.may_meet(index.effects_of(step), demand):
                 yield step
 
-    def _applicable_named(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
+    def _find_applicable_by_name(self, node: Node, names: tuple[str, ...]) -> list[GroundAction]:
         """The ground actions of these names that are applicable at a node."""
         if not names:
             return []
@@ -77,7 +81,7 @@ class Candidates:
         return actions
 
     def meets_demand(self, node: Node, candidate: Candidate, demand: Demand) -> bool | None:
-        """Whether an action changes a fact of a demand at a node; ``None`` if unknown before taking the step."""
+        """Whether an action changes a demanded fact at a node; ``None`` if that is known only after taking the step."""
         effects, subject, code = candidate.effects, demand.subject, demand.code
         if effects.matches_action_fact(subject, self.task.pattern_of(demand)):
             return True
@@ -126,7 +130,7 @@ class Candidates:
         except (KeyError, ZeroDivisionError):
             return True
 
-    def applicable_actions(self, node: Node) -> list[GroundAction]:
+    def find_applicable_actions(self, node: Node) -> list[GroundAction]:
         """The actions that are applicable at a node."""
         key = node.execution.state_key()
         actions = self._applicable.get(key)
@@ -135,5 +139,5 @@ class Candidates:
         return actions
 
 
-def _meets(effect: ConditionalEffect, demand: Demand) -> bool:
+def _has_demanded_value(effect: ConditionalEffect, demand: Demand) -> bool:
     return demand.value is None or effect.value is demand.value

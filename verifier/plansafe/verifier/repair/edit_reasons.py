@@ -38,43 +38,45 @@ class EditDescriber:
         self.objects = engine.task.objects
         self.original = original
         self.texts = texts
-        self._described = 0
-        self._places: dict[tuple[object, ...], set[int]] = {}
+        self._described_count = 0
+        self._places_by_key: dict[tuple[object, ...], set[int]] = {}
 
     def compare_ties(self, ties: Sequence[Alignment]) -> None:
         """Find the places of each inserted or moved step among repairs that are otherwise the same."""
-        self._places = {}
+        self._places_by_key = {}
         for alignment in ties[:_MAX_TIES]:
             for place, origin in enumerate(alignment.origin):
                 if not origin or place in alignment.moved:
-                    self._places.setdefault(_without_place(alignment, place), set()).add(place)
+                    self._places_by_key.setdefault(_make_key_without_place(alignment, place), set()).add(place)
 
     def describe(self, alignment: Alignment) -> tuple[Edit, ...]:
         """The edits of an alignment in order of places, deletions last; with reasons for the first repairs."""
         edits = []
-        explain = self._described < _ALWAYS_EXPLAINED or (len(alignment.steps) * self._described < _MAX_EXPLAINED_STEPS)
-        self._described += 1
+        with_reasons = self._described_count < _ALWAYS_EXPLAINED or (
+            len(alignment.steps) * self._described_count < _MAX_EXPLAINED_STEPS
+        )
+        self._described_count += 1
         for place, (origin, step) in enumerate(zip(alignment.origin, alignment.steps, strict=True)):
             text = step_text(step, self.objects)
             if not origin:
-                reason = self._purpose(alignment, place) if explain else ""
-                first, last = self._range(alignment, place)
+                reason = self._describe_purpose(alignment, place) if with_reasons else ""
+                first, last = self._find_place_range(alignment, place)
                 edits.append(Edit(EditKind.INSERT, 0, place + 1, "", text, reason, first, last))
             elif place in alignment.substituted:
-                reason = self._reason_of_substitution(alignment, place) if explain else ""
+                reason = self._explain_substitution(alignment, place) if with_reasons else ""
                 edits.append(Edit(EditKind.SUBSTITUTE, origin, place + 1, self.texts[origin - 1], text, reason))
             elif place in alignment.moved:
-                reason = self._reason_of_move(alignment, place) if explain else ""
-                first, last = self._range(alignment, place)
+                reason = self._explain_move(alignment, place) if with_reasons else ""
+                first, last = self._find_place_range(alignment, place)
                 edits.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
         for number in alignment.deleted:
-            reason = self._reason_of_deletion(alignment, number) if explain else ""
+            reason = self._explain_deletion(alignment, number) if with_reasons else ""
             edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
         return tuple(edits)
 
-    def _range(self, alignment: Alignment, place: int) -> tuple[int, int]:
+    def _find_place_range(self, alignment: Alignment, place: int) -> tuple[int, int]:
         """The adjacent places (from 1) of a step in tied repairs; (0, 0) if there is only one."""
-        places = self._places.get(_without_place(alignment, place), set())
+        places = self._places_by_key.get(_make_key_without_place(alignment, place), set())
         first = last = place
         while first - 1 in places:
             first -= 1
@@ -82,7 +84,7 @@ class EditDescriber:
             last += 1
         return (first + 1, last + 1) if first < last else (0, 0)
 
-    def _purpose(self, alignment: Alignment, place: int) -> str:
+    def _describe_purpose(self, alignment: Alignment, place: int) -> str:
         """What the step at a place (from 0) of a repaired plan supports."""
         try:
             supports = find_supports(self.engine, alignment.steps, place + 1, self.criteria)
@@ -102,29 +104,29 @@ class EditDescriber:
             phrases[text] = None
         return " and ".join(list(phrases)[:_MAX_SUPPORTS])
 
-    def _reason_of_deletion(self, alignment: Alignment, number: int) -> str:
+    def _explain_deletion(self, alignment: Alignment, number: int) -> str:
         """The problem that an original step (from 1) causes in its place."""
         step = self.original[number - 1]
         if isinstance(step, IllFormed):
             return step.message
-        place = _original_place(alignment.origin, alignment.moved, number)
+        place = _find_original_place(alignment.origin, alignment.moved, number)
         steps = [*alignment.steps[:place], step, *alignment.steps[place:]]
         return self._find_problem(steps, place) or "it is not needed"
 
-    def _reason_of_move(self, alignment: Alignment, place: int) -> str:
+    def _explain_move(self, alignment: Alignment, place: int) -> str:
         """The problem that a moved step causes at its original place; else its purpose at the new one."""
         steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
         origin = (*alignment.origin[:place], *alignment.origin[place + 1 :])
         moved = frozenset([p - (p > place) for p in alignment.moved if p != place])
-        original_place = _original_place(origin, moved, alignment.origin[place])
+        original_place = _find_original_place(origin, moved, alignment.origin[place])
         steps.insert(original_place, alignment.steps[place])
         problem = self._find_problem(steps, original_place)
-        return f"at its old position {problem}" if problem else self._purpose(alignment, place)
+        return f"at its old position {problem}" if problem else self._describe_purpose(alignment, place)
 
-    def _reason_of_substitution(self, alignment: Alignment, place: int) -> str:
+    def _explain_substitution(self, alignment: Alignment, place: int) -> str:
         """The problem of an ill-formed original step, and what the new step supports."""
         original = self.original[alignment.origin[place] - 1]
-        purpose = self._purpose(alignment, place)
+        purpose = self._describe_purpose(alignment, place)
         if isinstance(original, IllFormed):
             return f"{original.message}; the new step {purpose}" if purpose else original.message
         return purpose
@@ -160,7 +162,7 @@ class EditDescriber:
         return ""
 
 
-def _original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
+def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:
     """The place of an original step among the steps that kept their order."""
     for place, number in enumerate(origin):
         if number > step and place not in moved:
@@ -168,7 +170,7 @@ def _original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -
     return len(origin)
 
 
-def _without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
+def _make_key_without_place(alignment: Alignment, place: int) -> tuple[object, ...]:
     """A key of a repair that does not depend on the place of one of its steps."""
     other_steps = [*alignment.steps[:place], *alignment.steps[place + 1 :]]
     return (*map(step_key, other_steps), step_key(alignment.steps[place]), alignment.origin[place], *alignment.kinds)

@@ -129,7 +129,7 @@ class EditOffers:
         if demand.subject >= 0:
             self._offer_actions(node, demand, cost_to_flaw)
         elif demand.subject == ANY_CHANGE:
-            for step in self.candidates.applicable_actions(node):
+            for step in self.candidates.find_applicable_actions(node):
                 self._offer_action(node, step, cost_to_flaw, None)
 
     def _offer_actions(self, node: Node, demand: Demand, cost_to_flaw: Number) -> None:
@@ -166,7 +166,7 @@ class EditOffers:
         false_literals: set[tuple[int, int, bool]] = set()
         inapplicable: list[GroundAction] = []
         ineffective: list[Candidate] = []
-        for candidate in self.candidates.candidates_for(demand):
+        for candidate in self.candidates.find_candidates(demand):
             for literal in candidate.literals:
                 if (literal[1] in facts[literal[0]]) is not literal[2]:
                     # One false literal of each action is enough, and many actions share it.

@@ -23,12 +23,15 @@ from plansafe.verifier.repair.search_graph import Node, Transition
 
 MAX_FAULTS = 10
 """Faults that are counted."""
-_MAX_COMPARED = 400
+_MAX_COMPARED_ACTIONS = 400
 """Lists of more actions are assumed to have a common action."""
 
 
 class _Literal(NamedTuple):
-    """A demand for a fact, and the last step before the fault that gives the fact the opposite value (or 0)."""
+    """A demand for a fact.
+
+    ``falsifier``: the last step before the fault that gives the fact the opposite value; 0 if no step does.
+    """
 
     demand: Demand
     falsifier: int
@@ -52,25 +55,27 @@ class FaultHeuristic:
     def __init__(self, task: RepairTask) -> None:
         self.task = task
         self._faults = self._find_faults()[:MAX_FAULTS]
-        self._joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
-        self._repairable_at = [self._steps_to_substitute(fault) for fault in self._faults]
-        self._bounds = {faults: self._bound(faults) for faults in range(1 << len(self._faults))}
+        self._are_pairs_joint = [[self._are_joint(a, b) for b in self._faults] for a in self._faults]
+        self._repairable_at = [self._find_steps_to_substitute(fault) for fault in self._faults]
+        self._bounds = {faults: self._compute_bound(faults) for faults in range(1 << len(self._faults))}
 
     def estimate(self, node: Node) -> Number:
-        """The lower bound at a node. A substitution instead of an earlier deletion may repair one more fault."""
+        """Return the lower bound at a node. A substitution instead of an earlier deletion may repair one more fault."""
         if node.remaining_faults is None:
-            node.remaining_faults = self._remaining(node.state.facts, node.position, node.deferred, node.borrowed, None)
-        return self._bound_with_substitutions(node.remaining_faults, node.deleted)
+            node.remaining_faults = self._find_remaining(
+                node.state.facts, node.position, node.deferred, node.borrowed, None
+            )
+        return self._compute_bound_with_substitutions(node.remaining_faults, node.deleted)
 
     def preview(self, node: Node, transition: Transition) -> Number:
-        """The lower bound at the target of a transition, without executing it."""
+        """Return the lower bound at the target of a transition, without executing it."""
         step = transition.step
         effects = None if step is None else self.task.effect_index.effects_of(step)
         _, _, _, _, position, deferred, borrowed = transition
-        faults = self._remaining(node.state.facts, position, deferred, borrowed, effects)
-        return self._bound_with_substitutions(faults, node.deleted | transition.deleted)
+        faults = self._find_remaining(node.state.facts, position, deferred, borrowed, effects)
+        return self._compute_bound_with_substitutions(faults, node.deleted | transition.deleted)
 
-    def _remaining(
+    def _find_remaining(
         self,
         facts: list[set[int]],
         position: int,
@@ -78,14 +83,14 @@ class FaultHeuristic:
         borrowed: frozenset[int],
         effects: GroundEffects | None,
     ) -> int:
-        """The remaining faults, as bits. ``effects``: those that the state does not have yet."""
+        """Find the remaining faults, as bits. ``effects``: those of a step that ``facts`` do not have yet, if any."""
         faults = 0
         for number, fault in enumerate(self._faults):
-            if self._remains(facts, position, deferred, borrowed, fault, effects):
+            if self._does_remain(facts, position, deferred, borrowed, fault, effects):
                 faults |= 1 << number
         return faults
 
-    def _bound_with_substitutions(self, faults: int, deleted: int) -> Number:
+    def _compute_bound_with_substitutions(self, faults: int, deleted: int) -> Number:
         bound = self._bounds[faults]
         if not deleted or not bound:
             return bound
@@ -93,9 +98,9 @@ class FaultHeuristic:
         for number, steps in enumerate(self._repairable_at):
             if faults >> number & 1 and steps & deleted:
                 repairable |= 1 << number
-        most = min(repairable.bit_count(), deleted.bit_count())
-        saved = most * (self.task.min_weight - self.task.substitution_surcharge)
-        return max(self._bounds[faults & ~repairable], bound - saved)
+        max_count = min(repairable.bit_count(), deleted.bit_count())
+        saved_cost = max_count * (self.task.min_weight - self.task.substitution_surcharge)
+        return max(self._bounds[faults & ~repairable], bound - saved_cost)
 
     # -- faults of the original plan ----------------------------------------------------------------------------------
 
@@ -128,7 +133,7 @@ class FaultHeuristic:
         return faults
 
     def _violated_state_rules(self) -> dict[int, list[tuple[int, dict[int, int]]]]:
-        """The violated instances (part, binding) of rules about states, by the number of steps before."""
+        """Find the violated instances (part, binding) of rules about states, by the number of steps before."""
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
         violated: dict[int, list[tuple[int, dict[int, int]]]] = {}
@@ -174,7 +179,7 @@ class FaultHeuristic:
 
     # -- faults that remain at a node ---------------------------------------------------------------------------------
 
-    def _remains(
+    def _does_remain(
         self,
         facts: list[set[int]],
         position: int,
@@ -206,7 +211,7 @@ class FaultHeuristic:
                     return False
         return True
 
-    def _steps_to_substitute(self, fault: _Fault) -> int:
+    def _find_steps_to_substitute(self, fault: _Fault) -> int:
         """The steps, as bits, in whose place an action could repair a fault."""
         steps = 0
         for literal in fault.literals:
@@ -217,12 +222,12 @@ class FaultHeuristic:
 
     # -- joint faults -------------------------------------------------------------------------------------------------
 
-    def _bound(self, faults: int) -> Number:
+    def _compute_bound(self, faults: int) -> Number:
         """The least cost for faults (as bits), by the largest subset without a joint pair."""
         members = [number for number in range(len(self._faults)) if faults >> number & 1]
         for size in range(len(members), 0, -1):
             for subset in combinations(members, size):
-                if not any([self._joint[a][b] for a, b in combinations(subset, 2)]):
+                if not any([self._are_pairs_joint[a][b] for a, b in combinations(subset, 2)]):
                     return size * self.task.min_weight
         return 0
 
@@ -249,6 +254,6 @@ class FaultHeuristic:
         if first.demand == second.demand:
             return True
         achievers = self.task.achievers(first.demand), self.task.achievers(second.demand)
-        if max(map(len, achievers)) > _MAX_COMPARED:
+        if max(map(len, achievers)) > _MAX_COMPARED_ACTIONS:
             return True
         return not {step_key(step) for step in achievers[0]}.isdisjoint([step_key(step) for step in achievers[1]])

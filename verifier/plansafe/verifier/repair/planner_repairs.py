@@ -39,8 +39,8 @@ def find_planner_repair(
     time_limit_s: float,
 ) -> PlannerRepair:
     """Ask planners for a plan, from the start and after the steps that break nothing, each within the time limit."""
-    planners, best = _planners(options), PlannerRepair(None)
-    least: Number | None = options.max_cost
+    planners, best = _make_planners(options), PlannerRepair(None)
+    least_cost: Number | None = options.max_cost
     for length in dict.fromkeys([0, _count_good_steps(checker, original)]):
         prefix = [step for step in original[:length] if isinstance(step, GroundAction)]
         plan = planners.solve(PlanningQuery(checker, prefix, True, False, time_limit_s))
@@ -53,18 +53,18 @@ def find_planner_repair(
         if alignment is None or not is_safe(alignment.steps):
             continue
         cost = options.weights.total(alignment.kinds)
-        if least is None or cost < least or (cost == least and best.alignment is None):
-            best, least = PlannerRepair(alignment), cost
+        if least_cost is None or cost < least_cost or (cost == least_cost and best.alignment is None):
+            best, least_cost = PlannerRepair(alignment), cost
     return best
 
 
 def reaches_goal_without_rules(checker: Checker, options: RepairOptions, time_limit_s: float) -> bool:
     """Whether planners find a plan that reaches the goal, safe or not."""
     query = PlanningQuery(checker, (), False, False, time_limit_s)
-    return _planners(options).solve(query).status is PlanningStatus.SOLVED
+    return _make_planners(options).solve(query).status is PlanningStatus.SOLVED
 
 
-def _planners(options: RepairOptions) -> PlannerChain:
+def _make_planners(options: RepairOptions) -> PlannerChain:
     return default_planners() if options.max_work is None else default_planners(_MAX_PLANNER_STATES)
 
 
@@ -73,10 +73,10 @@ def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed
     run = Replay(checker.engine, HALT)
     run.run_steps(steps)
     outcome = run.outcome(len(steps))
-    bad = [failure.step for failure in outcome.failures]
-    broken = [v for v in outcome.violations if checker.engine.decides(v, checker.options.criteria)]
-    bad += [violation.step for violation in broken if not violation.at_end]
-    return max(0, min(bad, default=len(steps) + 1) - 1)
+    bad_steps = [failure.step for failure in outcome.failures]
+    deciding_violations = [v for v in outcome.violations if checker.engine.decides(v, checker.options.criteria)]
+    bad_steps += [violation.step for violation in deciding_violations if not violation.at_end]
+    return max(0, min(bad_steps, default=len(steps) + 1) - 1)
 
 
 def remove_needless_steps(
@@ -96,13 +96,13 @@ def align_plan(
 ) -> Alignment | None:
     """Align a plan with the original so that many steps are kept; ``None`` if a protected step is lost."""
     width, height = len(original), len(steps)
-    longest = [[0] * (height + 1) for _ in range(width + 1)]
+    longest_common = [[0] * (height + 1) for _ in range(width + 1)]
     for i in range(width - 1, -1, -1):
         for j in range(height - 1, -1, -1):
             if _is_same(original[i], steps[j]):
-                longest[i][j] = longest[i + 1][j + 1] + 1 + (i + 1 in protected) * width
+                longest_common[i][j] = longest_common[i + 1][j + 1] + 1 + (i + 1 in protected) * width
             else:
-                longest[i][j] = max(longest[i + 1][j], longest[i][j + 1])
+                longest_common[i][j] = max(longest_common[i + 1][j], longest_common[i][j + 1])
     origin = [0] * height
     substituted: set[int] = set()
     deleted: list[int] = []
@@ -111,7 +111,7 @@ def align_plan(
     new_places: list[int] = []
 
     def pair_changes() -> None:
-        """A removed and a new step between the same kept steps are a substitution."""
+        """Pair removed and new steps between the same kept steps: each pair is a substitution."""
         for number, place in zip(removed_numbers, new_places, strict=False):
             origin[place] = number
             substituted.add(place)
@@ -124,7 +124,7 @@ def align_plan(
             pair_changes()
             origin[j] = i + 1
             i, j = i + 1, j + 1
-        elif j == height or (i < width and longest[i + 1][j] >= longest[i][j + 1]):
+        elif j == height or (i < width and longest_common[i + 1][j] >= longest_common[i][j + 1]):
             removed_numbers.append(i + 1)
             i += 1
         else:

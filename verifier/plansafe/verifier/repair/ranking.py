@@ -30,7 +30,7 @@ class _RankKey(NamedTuple):
     changed_facts: int
     kinds: tuple[int, ...]
     distance: int
-    places: tuple[int, ...]
+    negated_insertion_places: tuple[int, ...]
     text: str
 
 
@@ -60,12 +60,12 @@ class RepairRanking:
 
     def sorted(self, alignments: list[Alignment]) -> list[Alignment]:
         """The repairs in the documented order."""
-        return sorted(alignments, key=self._rank)
+        return sorted(alignments, key=self._make_rank_key)
 
-    def _rank(self, alignment: Alignment) -> _RankKey:
+    def _make_rank_key(self, alignment: Alignment) -> _RankKey:
         log: list[list[StateChange]] = []
         triggered, state = self._execute(alignment.steps, HALT, log)
-        is_new = [not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered]
+        triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
         changed_facts = 0
         for facts, original in zip(state.facts, self._original_end.facts, strict=True):
             if facts != original:
@@ -74,24 +74,27 @@ class RepairRanking:
             codes = numbers.keys() | before.keys()
             changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
         kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))
-        places = tuple([-p for p, origin in enumerate(alignment.origin) if not origin])
+        # Negated, so that the repair whose insertions are later comes first.
+        insertion_places = tuple([-p for p, origin in enumerate(alignment.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
         undoing, distance = frozenset[int](), 0
         if self.purposes_protected:
             common = set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
-            undoing = _places_that_undo(alignment, log, common)
-            distance = _distance_to_related(alignment, undoing, common)
-        typing_distance = self._typing_distance(alignment)
-        return _RankKey(any(is_new), typing_distance, len(undoing), changed_facts, kinds, distance, places, text)
+            undoing = _find_places_that_undo(alignment, log, common)
+            distance = _compute_distance_to_related(alignment, undoing, common)
+        typing_distance = self._compute_typing_distance(alignment)
+        return _RankKey(
+            triggers_new, typing_distance, len(undoing), changed_facts, kinds, distance, insertion_places, text
+        )
 
-    def _typing_distance(self, alignment: Alignment) -> int:
+    def _compute_typing_distance(self, alignment: Alignment) -> int:
         """The distance in tokens of the replacements of ill-formed steps from their texts; the action counts twice."""
         total = 0
         for place in alignment.substituted:
             number = alignment.origin[place]
             if isinstance(self.steps[number - 1], IllFormed):
                 replacement = step_text(alignment.steps[place], self.engine.task.objects)
-                total += _token_distance(self.texts[number - 1], replacement)
+                total += _count_token_edits(self.texts[number - 1], replacement)
         for number in alignment.deleted:
             if isinstance(self.steps[number - 1], IllFormed):
                 total += len(self.texts[number - 1].split()) + 1
@@ -136,10 +139,11 @@ class RepairRanking:
         return readers
 
 
-def _distance_to_related(alignment: Alignment, undoing: frozenset[int], common: set[int]) -> int:
-    """The distance of inserted steps to the nearest kept steps with the same objects, in steps.
+def _compute_distance_to_related(alignment: Alignment, undoing: frozenset[int], common: set[int]) -> int:
+    """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
-    Without the steps at the places ``undoing``, which should be late. ``common``: the objects of all steps.
+    Steps at the places ``undoing`` are left out, because they should be late. ``common``: the objects that all steps
+    have, which relate no two of them.
     """
     objects = [set(step.objects) - common for step in alignment.steps]
     original_places = [place for place, origin in enumerate(alignment.origin) if origin]
@@ -151,10 +155,11 @@ def _distance_to_related(alignment: Alignment, undoing: frozenset[int], common: 
     return total
 
 
-def _places_that_undo(alignment: Alignment, log: list[list[StateChange]], common: set[int]) -> frozenset[int]:
-    """The places of new steps that undo everything that the last kept step with the same objects achieved.
+def _find_places_that_undo(alignment: Alignment, log: list[list[StateChange]], common: set[int]) -> frozenset[int]:
+    """Find the places of new steps that undo everything that the last kept step with the same objects achieved.
 
-    Then the kept step is useless: a tap that is closed at once gave no water. ``common``: the objects of all steps.
+    Then the kept step is useless: a tap that is closed at once gave no water. ``log``: the changes by each step.
+    ``common``: the objects that all steps have.
     """
     added = [{(index, code) for index, code, value in changes if value is True} for changes in log]
     deleted = [{(index, code) for index, code, value in changes if value is False} for changes in log]
@@ -171,7 +176,7 @@ def _places_that_undo(alignment: Alignment, log: list[list[StateChange]], common
     return frozenset(undoing)
 
 
-def _token_distance(written: str, replacement: str) -> int:
+def _count_token_edits(written: str, replacement: str) -> int:
     old, new = written.strip("()").split(), replacement.strip("()").split()
     differing = sum([before != after for before, after in zip(old[1:], new[1:], strict=False)])
     return 2 * (old[:1] != new[:1]) + differing + abs(len(old) - len(new))

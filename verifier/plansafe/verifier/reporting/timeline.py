@@ -313,10 +313,10 @@ class _RecordedTimedReplay(TimedReplay):
         self.times: dict[int, Number] = {}
         """Index of a failure -> its time."""
 
-    def happening(self, time: Number, events: list[Event]) -> bool:
+    def run_happening(self, time: Number, events: list[Event]) -> bool:
         """Execute one happening and record the time of its failures."""
         failures = len(self.failures)
-        done = super().happening(time, events)
+        done = super().run_happening(time, events)
         self.times.update(dict.fromkeys(range(failures, len(self.failures)), time))
         return done
 

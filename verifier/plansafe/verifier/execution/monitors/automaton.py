@@ -17,7 +17,7 @@ from plansafe.verifier.compile.triggers import binds_all_parameters, compile_ext
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
-from plansafe.verifier.execution.monitors.program import Program
+from plansafe.verifier.execution.monitors.program import MonitorMode, Program
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
     PERMANENTLY_VIOLATED,
@@ -73,7 +73,7 @@ class Automaton:
         part: int,
         emitter: Emitter,
         parameters: tuple[Variable, ...],
-        mode: str,
+        mode: MonitorMode,
         formula: Formula,
         *,
         reads_actions: bool,

@@ -21,14 +21,14 @@ class FactIndexes:
         self.tables: list[dict[int, set[int]]] = []
         self.specs = {spec: emitter.indexes[spec] for spec in requested}
         self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
-        self._owned: dict[int, set[int]] | None = None
+        self._unshared_keys: dict[int, set[int]] | None = None
         """By table that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
     def build(self, facts: list[set[int]]) -> None:
         """Build the indexes that the constructor was given."""
         self.tables = [{} for _ in range(max(self.specs.values(), default=-1) + 1)]
         self._by_predicate = {}
-        self._owned = None
+        self._unshared_keys = None
         for (predicate, positions), number in self.specs.items():
             self._fill(predicate, positions, number, facts)
 
@@ -43,8 +43,8 @@ class FactIndexes:
         for (predicate, positions), number in missing.items():
             self.tables[number] = {}
             self._fill(predicate, positions, number, facts)
-            if self._owned is not None:
-                self._owned[number] = set(self.tables[number])
+            if self._unshared_keys is not None:
+                self._unshared_keys[number] = set(self.tables[number])
 
     def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
         powers = self._powers(predicate, positions)
@@ -58,7 +58,7 @@ class FactIndexes:
         copy = FactIndexes.__new__(FactIndexes)
         copy.task, copy.size, copy.specs = self.task, self.size, self.specs
         copy.tables, copy._by_predicate = list(self.tables), self._by_predicate  # noqa: SLF001 - of its own class
-        copy._owned, self._owned = {}, {}  # noqa: SLF001 - of its own class
+        copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
     def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
@@ -83,7 +83,7 @@ class FactIndexes:
         for predicate, code, value in log:
             for number, powers in by_predicate.get(predicate, ()):
                 key = self._key(code, powers)
-                if self._owned is not None:
+                if self._unshared_keys is not None:
                     self._unshare(number, key)
                 if value:
                     self.tables[number].setdefault(key, set()).add(code)
@@ -92,10 +92,10 @@ class FactIndexes:
 
     def _unshare(self, number: int, key: int) -> None:
         """Copy a table and a set that a fork shares, before they are changed."""
-        assert self._owned is not None
-        keys = self._owned.get(number)
+        assert self._unshared_keys is not None
+        keys = self._unshared_keys.get(number)
         if keys is None:
-            keys = self._owned[number] = set()
+            keys = self._unshared_keys[number] = set()
             self.tables[number] = dict(self.tables[number])
         if key not in keys:
             keys.add(key)
@@ -125,13 +125,13 @@ class InstanceIndex:
     def add(self, binding: Binding) -> None:
         """Register an instance."""
         for number, shape in enumerate(self._shapes):
-            self._set(number, tuple([binding[p] for p in shape])).add(binding)
+            self._bindings_to_change(number, tuple([binding[p] for p in shape])).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
         for number, shape in enumerate(self._shapes):
             key = tuple([binding[p] for p in shape])
-            bindings = self._set(number, key)
+            bindings = self._bindings_to_change(number, key)
             bindings.discard(binding)
             if bindings:
                 continue
@@ -140,8 +140,8 @@ class InstanceIndex:
             elif key not in self._tables[number]:
                 del self._changed[number][key]
 
-    def _set(self, number: int, key: Binding) -> set[Binding]:
-        """The set of a key, which may be changed."""
+    def _bindings_to_change(self, number: int, key: Binding) -> set[Binding]:
+        """Return the bindings of a key in a table, as a set that no fork shares."""
         if self._changed is None:
             return self._tables[number].setdefault(key, set())
         bindings = self._changed[number].get(key)

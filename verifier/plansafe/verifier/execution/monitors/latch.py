@@ -55,21 +55,22 @@ class Latch(Automaton):
         super().__init__(part, emitter, parameters, "latch", formula, reads_actions=mentions(formula, momentary))
         self.of_past = formula.operator in ("yesterday", "weak-yesterday") and not emitter.task.functions
         """Whether the truth does not depend on the present letter."""
-        self.unknown: set[Binding] = set()
-        self._idle: list[Binding] = []
+        self.unknown_bindings: set[Binding] = set()
+        """The bindings whose truth cannot be decided; ``()`` if none can be."""
+        self._idle_bindings: list[Binding] = []
 
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read a letter; undecided instances become unknown, and are reported only by the checks that read them."""
         super().step(state, letter_time)
         default = self.default.state
-        for binding in self._idle:
+        for binding in self._idle_bindings:
             if self.instances[binding].state == default:  # it behaves like the default instance
                 del self.instances[binding]
                 self.readers.remove(binding)
                 self._awake.discard(binding)
-        self._idle.clear()
+        self._idle_bindings.clear()
         if self.undecided:
-            self.unknown |= self.undecided
+            self.unknown_bindings |= self.undecided
             self.undecided = set()
 
     def _advance(self, binding: Binding, instance: Instance, time_bits: int, letter_time: LetterTime) -> None:
@@ -79,20 +80,20 @@ class Latch(Automaton):
         )
         (self._awake.discard if sleeps else self._awake.add)(binding)
         if instance.bits == self.default_bits:
-            self._idle.append(binding)
+            self._idle_bindings.append(binding)
 
     def finish(self, _state: State, letter: int) -> None:
         """A latch reports nothing at the end of the trace."""
 
     def truth(self, binding: Binding) -> bool | None:
         """The formula at the letter read last; ``None`` if it cannot be decided."""
-        if self.unknown and (binding in self.unknown or () in self.unknown):
+        if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
         return self.program.output(self.instances.get(binding, self.default).state)
 
     def predict_truth(self, binding: Binding, state: State, letter_time: LetterTime) -> bool | None:
         """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
-        if self.unknown and (binding in self.unknown or () in self.unknown):
+        if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
         global_bits, local_bits = self._bits(state, None), self._bits(state, binding)
         if global_bits is None or local_bits is None:
@@ -105,8 +106,8 @@ class Latch(Automaton):
         """An independent copy."""
         copy = super().fork()
         assert isinstance(copy, Latch)
-        copy.unknown = set(self.unknown)
-        copy._idle = []  # noqa: SLF001 - of its own class
+        copy.unknown_bindings = set(self.unknown_bindings)
+        copy._idle_bindings = []  # noqa: SLF001 - of its own class
         return copy
 
 
@@ -153,7 +154,7 @@ class LatchedCheck(StepCheck):
         self.after = False
         self.slots = [v.slot for v in parameters]
         self.latch_references: dict[int, _LatchReference] = {}
-        self._truths: dict[int, tuple[ConditionEvaluator, tuple[int, ...]]] = {}
+        self._evaluators: dict[int, tuple[ConditionEvaluator, tuple[int, ...]]] = {}
         self._body = body
         temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
         self._prepare(emitter, body, parameters, temporal)
@@ -185,7 +186,7 @@ class LatchedCheck(StepCheck):
             temporal.append((formula, free_variables))
         else:
             slots = tuple([v.slot for v in free_variables])
-            self._truths[id(formula)] = ConditionEvaluator(emitter, formula, free_variables), slots
+            self._evaluators[id(formula)] = ConditionEvaluator(emitter, formula, free_variables), slots
 
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
@@ -194,26 +195,28 @@ class LatchedCheck(StepCheck):
         self._due.clear()
 
     def _evaluate(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:
-        return self._value(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
+        return self._evaluate_formula(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
 
-    def _value(self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]) -> bool | None:
+    def _evaluate_formula(
+        self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]
+    ) -> bool | None:
         reference = self.latch_references.get(id(formula))
         if reference is not None:
             return truth(reference.monitor, tuple([binding[s] for s in reference.slots]))
-        compiled = self._truths.get(id(formula))
+        compiled = self._evaluators.get(id(formula))
         if compiled is not None:
             return compiled[0](state, tuple([binding[s] for s in compiled[1]]))
         match formula:
             case Not():
-                value = self._value(state, truth, formula.body, binding)
+                value = self._evaluate_formula(state, truth, formula.body, binding)
                 return None if value is None else not value
             case And() | Or():
-                values = [self._value(state, truth, part, binding) for part in formula.parts]
+                values = [self._evaluate_formula(state, truth, part, binding) for part in formula.parts]
                 deciding = isinstance(formula, Or)
             case Quantified():
                 domains = [self.task.domains[v.domain] for v in formula.variables]
                 values = [
-                    self._value(state, truth, formula.body, binding | bind(formula.variables, objects))
+                    self._evaluate_formula(state, truth, formula.body, binding | bind(formula.variables, objects))
                     for objects in product(*domains)
                 ]
                 deciding = not formula.universal

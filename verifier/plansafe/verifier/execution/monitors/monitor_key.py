@@ -64,7 +64,7 @@ def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, only_int
         return MonitorMemory((), violated, bool(monitor.undecided and lasting), initial, caused)
     key = _make_automaton_key(monitor, letter)
     if isinstance(monitor, Latch):
-        key = (*key, frozenset(monitor.unknown))
+        key = (*key, frozenset(monitor.unknown_bindings))
     return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), initial, caused)
 
 

@@ -9,7 +9,7 @@ et al. 2009; :mod:`.trace_operators`). Only ``always-within`` needs a clock in i
 from __future__ import annotations
 
 from functools import cached_property
-from typing import assert_never
+from typing import Literal, assert_never
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
@@ -54,9 +54,12 @@ from plansafe.verifier.model.operations import (
     subformulas,
     trace_operator,
 )
+from plansafe.verifier.rules.model import PartMode
 
 ProgramState = tuple[int, tuple[ComponentState, ...], bool]
 """The bits that past operators store, the states of the components, and in a past formula its value."""
+MonitorMode = PartMode | Literal["latch"]
+"""The mode of a rule part, or ``latch`` for a past formula whose truth checks of steps read (:mod:`.latch`)."""
 _BOUNDED = ("within", "hold-during", "hold-after")
 
 
@@ -69,7 +72,7 @@ class Program:
     state contains the time of a letter, so that the states are not finitely many.
     """
 
-    def __init__(self, task: Task, mode: str, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
+    def __init__(self, task: Task, mode: MonitorMode, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
         self.task = task
         self.past_mode = mode != "whole"
         self.leaves: list[Formula] = []

@@ -80,13 +80,13 @@ class Progression:
 
     def conjunction(self, parts: list[int]) -> int:
         """``and``, flattened, with absorption and constants folded."""
-        return self._junction(parts, "and", TRUE, FALSE)
+        return self._combine(parts, "and", TRUE, FALSE)
 
     def disjunction(self, parts: list[int]) -> int:
         """``or``, flattened, with absorption and constants folded."""
-        return self._junction(parts, "or", FALSE, TRUE)
+        return self._combine(parts, "or", FALSE, TRUE)
 
-    def _junction(self, parts: list[int], word: Literal["and", "or"], unit: int, zero: int) -> int:
+    def _combine(self, parts: list[int], word: Literal["and", "or"], unit: int, zero: int) -> int:
         flat: set[int] = set()
         for part in parts:
             node = self.nodes[part]

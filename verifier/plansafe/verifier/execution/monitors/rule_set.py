@@ -105,11 +105,16 @@ class MatchCounter:
         total = sum([bindings for bindings, _, _ in matches])
         if total > MAX_ENUMERATED_BINDINGS:
             return total
-        distinct: set[tuple[int, ...]] = set()
+        distinct_bindings: set[tuple[int, ...]] = set()
         for _, parameters, objects in matches:
-            fixed = dict(zip(parameters, objects, strict=True))
+            fixed_objects = dict(zip(parameters, objects, strict=True))
             all_objects = self._rule_set.task.domains
-            distinct.update(
-                product(*[(fixed[i],) if i in fixed else all_objects[v.domain] for i, v in enumerate(declared)])
+            distinct_bindings.update(
+                product(
+                    *[
+                        (fixed_objects[i],) if i in fixed_objects else all_objects[v.domain]
+                        for i, v in enumerate(declared)
+                    ]
+                )
             )
-        return len(distinct)
+        return len(distinct_bindings)

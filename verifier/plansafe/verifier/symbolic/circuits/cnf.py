@@ -51,7 +51,7 @@ class Clauses:
         return -variable if literal & 1 else variable
 
     def variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
-        """Nodes that were encoded, with their variables."""
+        """Pair each node with its variable. All nodes must have been encoded."""
         variables = self._variables
         return [(node, variables[node]) for node in nodes]
 
@@ -148,9 +148,9 @@ class Clauses:
 
 
 class PseudoBoolean(NamedTuple):
-    """The weights of the true literals add up to at most ``bound``, or, if ``exact``, to ``bound``.
+    """The weights of the true literals add up to at most ``bound``; with ``exact``, to exactly ``bound``.
 
-    Weights are positive integers. A bound below zero is unsatisfiable.
+    Weights are positive integers. A constraint with a bound below zero is unsatisfiable.
     """
 
     exact: bool
@@ -208,7 +208,10 @@ def _has_few_states(weights: list[tuple[int, Literal]], constraint: PseudoBoolea
 
 
 def _is_undecided(slack: int, remaining: int, constraint: PseudoBoolean) -> bool:
-    """Whether weights that add up to ``remaining`` may keep or exceed the ``slack`` that is left of the bound."""
+    """Whether the remaining literals decide the constraint.
+
+    ``slack``: the bound minus the weights of the true literals so far. ``remaining``: the sum of the other weights.
+    """
     return slack >= 0 and (slack <= remaining if constraint.exact else slack < remaining)
 
 

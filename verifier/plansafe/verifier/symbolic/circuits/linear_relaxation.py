@@ -21,14 +21,16 @@ from plansafe.verifier.symbolic.circuits.cnf import to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000
-"""Literals of clauses that are examined, each clause counted as eight more; one gate may take a tenth. Beyond it, gates
-are not expanded, and clauses are left out."""
+"""Maximum number of literals in the examined clauses; each clause counts as eight more. One gate may use a tenth of it.
+If it is exceeded, gates are not expanded, and clauses are left out."""
 MAX_PRODUCT = 10_000
-"""Clauses that one disjunction of conjunctions may become; a larger one is not expanded."""
+"""Maximum number of clauses that one disjunction of conjunctions may become; a larger one is not expanded."""
 MAX_ROWS = 20_000
+"""Maximum number of linear constraints."""
 MAX_RESOURCES = 100_000_000
 """The limit of Z3's work (``rlimit``): about 10 s."""
 _MIN_CONSTRAINTS = 3
+"""With fewer clauses and comparisons, counting proves nothing that the solver does not find."""
 
 Clause = tuple[Literal, ...]
 Origins = frozenset[Literal]

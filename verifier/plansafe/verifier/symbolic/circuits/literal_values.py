@@ -21,13 +21,13 @@ from plansafe.verifier.symbolic.worlds.encoding import FactInput, OutcomeInput
 BITS = 512
 _ALL_BITS = (1 << BITS) - 1
 _RARITIES = (1, 1, 2, 5, 5, 6, -2, -4)
-"""In each eighth of the assignments, an input is true with probability 2 to the power of minus this number; if the
-number is negative, it is false that seldom."""
+"""A number ``r`` for each eighth of the assignments. There an input is true with probability ``2**-r``; if ``r`` is
+negative, it is false with probability ``2**r``."""
 SEED = 4711
 
 
 class Simulation(NamedTuple):
-    """The values of nodes on :data:`BITS` assignments."""
+    """The values of nodes on :data:`BITS` assignments: bit ``i`` of a node's integer is its value on the ``i``-th."""
 
     values: dict[int, int]
 
@@ -42,7 +42,10 @@ class Simulation(NamedTuple):
         return assignments
 
     def find_example(self, circuit: Circuit, literals: Sequence[Literal]) -> dict[int, bool]:
-        """The inputs of literals that are all true on some assignment: on one with few true inputs."""
+        """The inputs of an assignment, if possible with few true inputs, on which all literals are true.
+
+        There must be such an assignment.
+        """
         assignments = self.all_true(literals)
         inputs = circuit.inputs(literals)
         bits = [bit for bit in range(BITS) if assignments >> bit & 1]
@@ -89,7 +92,7 @@ def _draw_input(generator: random.Random) -> int:
 def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Completion) -> list[bool]:
     """The values of literals in a world. Linear in the nodes that they depend on.
 
-    Inputs that stand for nothing in the world are false.
+    Inputs that no part of the world corresponds to are false.
     """
     values: dict[int, bool] = {0: False}
     sums: dict[int, Fraction] = {}
@@ -111,9 +114,9 @@ def evaluate_in_world(circuit: Circuit, roots: Sequence[Literal], world: Complet
 
 
 def find_reason(circuit: Circuit, literal: Literal, world: Completion) -> Literal:
-    """A literal that is true in the world and implies the given true literal: one part of each disjunction on the way.
+    """A literal that is true in the world and implies ``literal``, which must be true there.
 
-    The inputs that it depends on are those that matter to the given literal in this world, or most of them.
+    It has only one true part of each outer disjunction. So it depends on fewer inputs: those that matter in this world.
     """
     while literal & 1 and (children := circuit.gates[literal >> 1]) is not None:
         parts = [child ^ 1 for child in children]

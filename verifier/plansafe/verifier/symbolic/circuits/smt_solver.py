@@ -46,7 +46,8 @@ class SmtSolver(Solver):
         self._solver: Any = z3.SimpleSolver(ctx=self._context)  # tactics of z3.Solver took up to fifty times as long
         self._terms: Any = SmtTerms(circuit, z3, self._context, self._solver, self._expression)
         self._bools: list[Any] = [None]
-        """Z3's constant of each variable; then the same as bare pointers, which are quick to pass on, and negated."""
+        """Z3's constant of each variable. ``_pointers`` has the same constants as C pointers, which are faster to pass
+        to Z3, and ``_negated_pointers`` their negations."""
         self._pointers: list[Any] = [None]
         self._negated_pointers: list[Any] = [None]
         self._defined_inputs = 0

@@ -22,8 +22,9 @@ continues."""
 CONFLICT_WORK = 50
 """Units of a :class:`WorkBudget` for a conflict of CaDiCaL; a unit is about 1 µs."""
 _SLICE_LITERALS, _FEW_CONFLICTS, _MANY_CONFLICTS = 20_000_000, 100, 2_000
-"""Bounds of CaDiCaL's work between two checks of time and memory (it cannot be interrupted): conflicts times variables,
-fewest and most conflicts. Slices that depended on the clock would lead to other models on a slower machine."""
+"""Bounds of CaDiCaL's work between two checks of time and memory, because it cannot be interrupted: the product of
+conflicts and variables, and the fewest and most conflicts. They do not depend on the clock: otherwise a slower machine
+would find other models."""
 _MAX_MEMORY_SHARE = 0.6
 """The part of the memory limit that may be in use. A solver that gets no more memory ends the process, and its tables
 may double at once."""
@@ -106,7 +107,7 @@ class Solver(ABC):
                 self._add_clauses(batch)
                 check_memory()
                 if self.deadline is not None and time.monotonic() >= self.deadline:
-                    self._late = True  # yielded clauses are never repeated, so this solver must not answer any more
+                    self._late = True  # some clauses were not added and are not yielded again: it must not answer now
                     return
             pending = self._define_numeric_inputs()
             if not pending:

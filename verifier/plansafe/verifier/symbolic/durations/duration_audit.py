@@ -26,7 +26,7 @@ from plansafe.verifier.symbolic.durations.duration_monitors import OpenEndedLett
 from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
-from plansafe.verifier.symbolic.durations.plan_checks import EVENT, EVERYTHING, GOAL, OVER_ALL, RULE
+from plansafe.verifier.symbolic.durations.plan_checks import CheckKind
 from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, make_cell, simplest_world
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
@@ -162,14 +162,16 @@ class DurationAudit:
 
     def _stages(self) -> Iterator[tuple[str, list[int]]]:
         """The checks of each aspect, easy ones first, so that a result at the deadline is of some use."""
-        by_kind: dict[str, list[int]] = {}
+        by_kind: dict[CheckKind, list[int]] = {}
         for number, check in enumerate(self.explored.checks):
             by_kind.setdefault(check.kind, []).append(number)
-        yield EXECUTABLE, [*by_kind.get(EVENT, []), *by_kind.get(OVER_ALL, [])]
-        yield REACHED, by_kind.get(GOAL, [])
-        for number in sorted(by_kind.get(RULE, []), key=lambda number: len(self.explored.checks[number].pairs)):
+        yield EXECUTABLE, [*by_kind.get(CheckKind.EVENT, []), *by_kind.get(CheckKind.OVER_ALL, [])]
+        yield REACHED, by_kind.get(CheckKind.GOAL, [])
+        for number in sorted(
+            by_kind.get(CheckKind.RULE, []), key=lambda number: len(self.explored.checks[number].pairs)
+        ):
             yield "", [number]
-        yield SAFE, by_kind.get(EVERYTHING, [])
+        yield SAFE, by_kind.get(CheckKind.EVERYTHING, [])
 
     @property
     def solver(self) -> WorldSolver:
@@ -206,7 +208,7 @@ class DurationAudit:
         holding_cells: list[list[Cell]] = []
         undecided_cells: list[list[Cell]] = []
         for check, findings in zip(self.explored.checks, self.explored.findings, strict=True):
-            if check.kind != GOAL:
+            if check.kind is not CheckKind.GOAL:
                 soft = self.explored.is_preference(check)
                 holding_cells.append([f.cell for f in findings if f.holds or (soft and f.holds is False)])
                 undecided_cells.append([f.cell for f in findings if f.holds is None])

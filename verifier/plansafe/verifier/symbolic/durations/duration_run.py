@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail,
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
 from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
 from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
-from plansafe.verifier.symbolic.durations.plan_checks import EVENT, PlanCheck
+from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 
 
 class DurationRun(TimedReplay):
@@ -95,7 +95,7 @@ class DurationRun(TimedReplay):
 
     # -- happenings ---------------------------------------------------------------------------------------------------
 
-    def agenda(self) -> Iterator[tuple[Number, list[Event]]]:
+    def make_agenda(self) -> Iterator[tuple[Number, list[Event]]]:
         """The happenings in order. Partners of one time are one happening; other events follow each other."""
         self._find_present_events()
         groups: dict[EventTime, list[int]] = {}
@@ -160,14 +160,14 @@ class DurationRun(TimedReplay):
 
     # -- topics -------------------------------------------------------------------------------------------------------
 
-    def _failure(self, event: Event) -> Failure | None:
+    def _find_failure(self, event: Event) -> Failure | None:
         self.trail.set_topic(("check", self._numbers[id(event)]))
-        return super()._failure(event)
+        return super()._find_failure(event)
 
-    def _effects(self, event: Event) -> SnapEffects | Failure:
+    def _compute_effects(self, event: Event) -> SnapEffects | Failure:
         number = self._numbers[id(event)]
         self.trail.set_topic(("effect", number))
-        effects = super()._effects(event)
+        effects = super()._compute_effects(event)
         if isinstance(effects, SnapEffects):
             self._effects_of[number] = effects
         return effects
@@ -176,22 +176,22 @@ class DurationRun(TimedReplay):
         self.trail.set_topic(("take", len(self.batches) - 1))
         return super()._take_together(time, happenings)
 
-    def _breaks_over_all(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
+    def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         self.trail.set_topic(())
-        failures = super()._breaks_over_all(time, running, delta)
+        failures = super()._predict_over_all_failures(time, running, delta)
         self.trail.set_topic(("take", len(self.batches) - 1))
         return failures
 
-    def _over_all(self, running: list[TimedStep]) -> list[Failure]:
+    def _find_over_all_failures(self, running: list[TimedStep]) -> list[Failure]:
         failures = []
         for step in running:
             self.trail.set_topic(("over", step.number))
-            failures += super()._over_all([step])
+            failures += super()._find_over_all_failures([step])
         return failures
 
-    def _announce_actions(self, taking: list[Event]) -> None:
+    def _announce_actions(self, taken: list[Event]) -> None:
         self.trail.set_topic(("depart", len(self.batches) - 1))
-        super()._announce_actions(taking)
+        super()._announce_actions(taken)
 
     def _enter_state(self, number: int) -> None:
         self.trail.set_topic(())
@@ -199,10 +199,10 @@ class DurationRun(TimedReplay):
 
     # -- failures -----------------------------------------------------------------------------------------------------
 
-    def happening(self, time: Number, events: list[Event]) -> bool:
+    def run_happening(self, time: Number, events: list[Event]) -> bool:
         """Run one happening; False if the trace halts before it."""
         earlier_failures = len(self.failures)
-        if super().happening(time, events):
+        if super().run_happening(time, events):
             self.happened.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[earlier_failures]
@@ -220,25 +220,27 @@ class DurationRun(TimedReplay):
         steps = [(event, self.present[event].step) for event in self.batches[-1]]
         return [event for event, step in steps if step is not None and step.number == failure.step]
 
-    def _interference(self, time: Number, taking: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
+    def _find_interference(self, time: Number, taken: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
         """As in any run, but the distance of two events is compared last, and with the own time of each event."""
-        times, numbers = self.schedule.times, [self._numbers[id(event)] for event, _ in taking]
+        times, numbers = self.schedule.times, [self._numbers[id(event)] for event, _ in taken]
         failures: list[Failure] = []
-        for place, (number, (event, effects)) in enumerate(zip(numbers, taking, strict=True)):
+        for place, (number, (event, effects)) in enumerate(zip(numbers, taken, strict=True)):
             if not self.schedule.clashing[number]:
                 continue
-            self._prints[number] = self._footprint(event, effects)
+            self._prints[number] = self._compute_footprint(event, effects)
             self.trail.set_topic(("check", number))
             for neighbour in self.schedule.clashing[number]:
                 has_happened = neighbour in self.happened
                 if not has_happened and neighbour not in numbers[:place]:
                     continue
                 both_literals = event.step is None and self.present[neighbour].step is None
-                clash = None if both_literals else self._clash(self._prints[number], self._prints[neighbour])
+                clash = None if both_literals else self._find_clash(self._prints[number], self._prints[neighbour])
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation
                 ):
-                    failures.append(make_interference_failure(event, self.present[neighbour], clash, has_happened))
+                    failures.append(
+                        make_interference_failure(event, self.present[neighbour], clash, is_earlier=has_happened)
+                    )
                     self._clashing = [number] if has_happened else [number, neighbour]
                     break
         return failures
@@ -277,7 +279,7 @@ class DurationRun(TimedReplay):
     def has_succeeded(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
         ill_formed = any([event.kind == ILL_FORMED for event in self.present.values()])  # literals may then be missing
-        return check.kind == EVENT and check.number in self.happened and not ill_formed
+        return check.kind is CheckKind.EVENT and check.number in self.happened and not ill_formed
 
     def all_constraints(self) -> dict[LinearConstraint, None]:
         """All constraints that decided the run; orders only for events that happened or failed."""

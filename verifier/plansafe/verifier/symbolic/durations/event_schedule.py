@@ -10,7 +10,7 @@ from plansafe.verifier.execution.steps import GroundAction, TimedStep
 from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine
-from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, Pair, PlanCheck, PlanCheckBuilder
+from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, Pair, PlanCheck, PlanCheckBuilder
 from plansafe.verifier.symbolic.durations.world_cells import Box, value_bounds
 
 
@@ -55,7 +55,7 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
         rule_checks = list(builder.rule_checks())
         checks = [*event_checks, *over_all_checks, builder.goal_check(), *rule_checks]
-        sees_all = frozenset([check.number for check in rule_checks if check.kind == EVERYTHING])
+        sees_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
     for i, j in {pair for check in checks for pair in check.pairs}:
         partners[i].add(j)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.symbolic.durations.plan_checks import EVERYTHING, GOAL, RULE, PlanCheck
+from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 from plansafe.verifier.symbolic.durations.world_cells import Cell, contains_world
 
 
@@ -28,9 +28,11 @@ class CellFinding(NamedTuple):
 
 
 class ExploredCells:
-    """``findings``: by check. ``whole_worlds``: cells with one verdict; all worlds in which a step fails are in one.
+    """The cells of worlds whose results are known.
 
-    The verdict in any other world follows if the world is in a cell of each check.
+    ``findings``: for each check, its results in cells. ``whole_worlds``: cells in which the verdict as a whole is
+    known; every run in which a step fails adds one. In any other world, the verdict follows from the findings if the
+    world is in a cell of each check.
     """
 
     def __init__(self, engine: Engine, checks: list[PlanCheck]) -> None:
@@ -43,7 +45,7 @@ class ExploredCells:
         self._cells: list[set[frozenset[object]]] = [set() for _ in checks]
         self._checks_of_part: dict[int, list[int]] = {}
         for number, check in enumerate(checks):
-            if check.kind in (RULE, EVERYTHING):
+            if check.kind in (CheckKind.RULE, CheckKind.EVERYTHING):
                 self._checks_of_part.setdefault(check.number, []).append(number)
 
     def add_finding(self, check: int, finding: CellFinding) -> bool:
@@ -58,7 +60,9 @@ class ExploredCells:
     def check_results(self, outcome: Outcome) -> list[bool | None]:
         """The result of each check in a run in which no step failed."""
         plan = self.engine.rule_set
-        results: list[bool | None] = [outcome.goal is True if check.kind == GOAL else True for check in self.checks]
+        results: list[bool | None] = [
+            outcome.goal is True if check.kind is CheckKind.GOAL else True for check in self.checks
+        ]
         always_violated, self.always_undecided = set(), False
         for part, binding in outcome.undecided:
             owners = self._owners(part, binding)
@@ -88,7 +92,10 @@ class ExploredCells:
     def is_preference(self, check: PlanCheck) -> bool:
         """Whether a check is about a preference, which is never a violation."""
         plan = self.engine.rule_set
-        return check.kind in (RULE, EVERYTHING) and plan.rules[plan.parts[check.number].rule].preference
+        return (
+            check.kind in (CheckKind.RULE, CheckKind.EVERYTHING)
+            and plan.rules[plan.parts[check.number].rule].preference
+        )
 
     def verdict_in(self, values: tuple[Number, ...]) -> WorldVerdict | None:
         """The verdict in a world; ``None`` if it does not follow from these runs."""
@@ -104,7 +111,7 @@ class ExploredCells:
             finding = next((f for f in findings if contains_world(f.cell, values)), None)
             if finding is None:
                 return None
-            if check.kind == GOAL:
+            if check.kind is CheckKind.GOAL:
                 goal = finding.holds
             elif finding.holds is False and not self.is_preference(check):
                 violated.add(self.engine.rule_set.parts[check.number].rule)

@@ -8,6 +8,7 @@ run as a whole, and the number of runs is a sum over independent open durations,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from itertools import product
 from typing import NamedTuple
 
@@ -35,7 +36,16 @@ from plansafe.verifier.symbolic.durations.touched_instances import Instances, Pa
 
 MAX_CLASSES = 300
 Pair = tuple[int, int]
-EVENT, OVER_ALL, RULE, GOAL, EVERYTHING = "event", "over all", "rule", "goal", "everything"
+
+
+class CheckKind(Enum):
+    """What a check is about. ``EVERYTHING``: a rule, or the whole plan, that depends on the order of all events."""
+
+    EVENT = "event"
+    OVER_ALL = "over all"
+    RULE = "rule"
+    GOAL = "goal"
+    EVERYTHING = "everything"
 
 
 class PlanCheck(NamedTuple):
@@ -51,7 +61,7 @@ class PlanCheck(NamedTuple):
     opposite ways, says when each fact is true, and few of the other ``pairs`` matter (:mod:`.fact_spans`).
     """
 
-    kind: str
+    kind: CheckKind
     number: int
     events: frozenset[int]
     pairs: frozenset[Pair]
@@ -67,19 +77,19 @@ class PlanCheck(NamedTuple):
         for event in self.events:
             yield "present", event
             yield "effect", event
-        if self.kind == EVENT:
+        if self.kind is CheckKind.EVENT:
             yield "check", self.number
-        elif self.kind == OVER_ALL:
+        elif self.kind is CheckKind.OVER_ALL:
             yield "over", self.number
-        elif self.kind == GOAL:
+        elif self.kind is CheckKind.GOAL:
             yield ("goal",)
         for batch in {batch_of[event] for event in self.events if event in batch_of}:
             yield "take", batch
-        touching = self.events if self.kind == EVERYTHING else self.touching
+        touching = self.events if self.kind is CheckKind.EVERYTHING else self.touching
         for batch in {batch_of[event] for event in touching if event in batch_of}:
             yield "part", self.number, batch
             yield "depart", batch
-        if self.kind in (RULE, EVERYTHING):
+        if self.kind in (CheckKind.RULE, CheckKind.EVERYTHING):
             yield "end", self.number
 
 
@@ -138,7 +148,7 @@ class PlanCheckBuilder:
 
     def _check(
         self,
-        kind: str,
+        kind: CheckKind,
         number: int,
         events: Iterable[int],
         pairs: Iterable[Pair] = (),
@@ -154,18 +164,18 @@ class PlanCheckBuilder:
 
     def event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
         """The check that an event succeeds, which also depends on the events ``close`` to it."""
-        return self._check(EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
+        return self._check(CheckKind.EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
 
     def goal_check(self) -> PlanCheck:
         """The check of the goal."""
         footprint = empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
-        return self._check(GOAL, 0, self._writers_of(footprint))
+        return self._check(CheckKind.GOAL, 0, self._writers_of(footprint))
 
     def whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
         events = range(len(self.events))
-        return PlanCheck(EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
+        return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
 
     def over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
@@ -180,7 +190,7 @@ class PlanCheckBuilder:
                 writers = self._writers_of(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
-                check = self._check(OVER_ALL, event.step.number, events, self._near_pairs(events))
+                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._near_pairs(events))
                 check = check._replace(within=(number - 1, number))
                 yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
 
@@ -205,7 +215,7 @@ class PlanCheckBuilder:
                     for i, j in self._near_pairs(touching)
                     if part_reads.depends_on_order(class_touches[i], class_touches[j])
                 ]
-                check = self._check(RULE, number, touching, pairs, touching, instances)
+                check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
                     bindings = self._bindings(part, instances, finer)

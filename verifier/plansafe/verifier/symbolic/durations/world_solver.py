@@ -70,12 +70,12 @@ class WorldSolver:
         return conditions
 
     def exclude(self, cell: Cell) -> None:
-        """Find no worlds of this cell any more."""
+        """Exclude all worlds of this cell from later searches."""
         self._excluded.append(self._z3.Or(self._outside(cell)))
         self._solver.add(self._excluded[-1])
 
     def exclude_for_check(self, check: int, cell: Cell) -> None:
-        """Find no worlds of this cell for the sake of this check."""
+        """Exclude the worlds of this cell from later searches for worlds that are new for this check."""
         self._solver.add(self._z3.Or(self._z3.Not(self._is_new(check)), *self._outside(cell)))
 
     def _is_new(self, check: int) -> Any:

@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.invariants.refutation import (
 COUNTED = -1
 """The argument of a group's atom that may be any object."""
 MAX_CHECKS = 50_000
-"""Checks of a candidate against an effect: about two seconds."""
+"""Maximum number of checks of a candidate against an effect: about two seconds."""
 _FIRST_COUNTED = -3 * COPY_OFFSET
 """The variable in place of an atom's counted first argument; later places have smaller numbers."""
 

@@ -17,11 +17,11 @@ from plansafe.verifier.model.nodes import Task
 EQUALITY = -1
 """The predicate of equality. Smaller numbers are pseudo-predicates."""
 MAX_SPLIT_DEPTH = 4
-"""Nesting of alternatives that are tried."""
+"""Maximum nesting of alternatives that are tried."""
 MAX_STEPS = 4000
-"""Matches and alternatives, beyond which nothing is refuted."""
+"""Maximum number of matches and alternatives; if it is exceeded, nothing is refuted."""
 SMALL_DOMAIN = 12
-"""Largest domain whose objects are tried one by one."""
+"""Maximum size of a domain whose objects are tried one by one."""
 
 Atoms = dict[int, list[tuple[int, ...]]]
 """Predicate -> argument tuples."""
