@@ -304,16 +304,14 @@ def find_contradictions(case: WorldsCase, claimed: Mapping[str, str]) -> list[st
     """The claimed values of ``executable``, ``goal`` and ``safe`` that worlds contradict, with a line for each.
 
     If the worlds are complete, the values must be equal; otherwise no world may be a counterexample.
-    UNKNOWN is never contradicted by a sample.
+    UNKNOWN is never contradicted by a sample. A report without an applicable rule claims nothing about ``safe``.
     """
     verdict = enumerate_verdict(case)
     out = []
-    for name in ("executable", "goal", "safe"):
+    for name in claimed:
         value: str = getattr(verdict, name)
         if name == "safe" and claimed[name] == "UNKNOWN" and case.criteria.only_introduced:
             continue  # the circuit does not always know pre-existing violations of a whole trace
-        if name == "safe" and not verdict.rules:
-            continue  # the report makes no statement about safety (docs/language.md, section 6)
         against = {"ALL": {False, None}, "NONE": {True, None}}.get(claimed[name], set()) & verdict.values_by_property[
             name
         ]
