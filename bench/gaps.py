@@ -91,7 +91,7 @@ def apply_variant(variant: str) -> None:
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together":
-            ProposalPatterns.suspicious_together = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.suspicious_items_together = no_proposals  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
             ProposalPatterns.step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":

@@ -128,10 +128,10 @@ def measure_drawn(options: argparse.Namespace, models: Sequence[Model]) -> int:
                     guide_time = process_time() - start
                     guided_plan = build_plan(checker, guide, model, messages, mode, math.ceil(slack * length))
                     guided_plans.append(guided_plan._replace(safecheck_time=guided_plan.safecheck_time + guide_time))
-                    problem = find_contradiction(guided_plan, slack >= 1)
-                    if problem:
+                    contradiction = find_contradiction(guided_plan, slack >= 1)
+                    if contradiction:
                         contradictions += 1
-                        print(f"  {task.name}: {problem}", flush=True)
+                        print(f"  {task.name}: {contradiction}", flush=True)
                 print_row(
                     f"{model.label if isinstance(model, PlainModel) else 'model'} {mode.value} {slack:g}", guided_plans
                 )

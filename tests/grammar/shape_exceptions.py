@@ -47,7 +47,7 @@ class EnclosingLists:
         return [head for head, _ in self.around(offset)]
 
 
-class ReaderDifference(NamedTuple):
+class ReaderOnlyError(NamedTuple):
     """A mistake that only the elaborator sees. ``applies`` gets the kind, the text, its lists and the diagnostic."""
 
     name: str
@@ -55,7 +55,7 @@ class ReaderDifference(NamedTuple):
     applies: Callable[[str, str, EnclosingLists, Diagnostic], bool]
 
 
-class GrammarDifference(NamedTuple):
+class GrammarOnlyError(NamedTuple):
     """A reader that accepts what the grammar refuses."""
 
     name: str
@@ -84,24 +84,24 @@ def _is_unused_mapping(text: str, around: list[tuple[str, Span]]) -> bool:
 
 
 READER_ONLY = (
-    ReaderDifference(
+    ReaderOnlyError(
         "twice",
         "a grammar of sections in any order, each once, needs a state for every subset",
         lambda kind, text, lists, d: d.code == "SC105",
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "fluent",
         "a bare name is the shape of a fluent without arguments, and `?duration` has the shape of a bound variable",
         lambda kind, text, lists, d: d.message.startswith("expected a number, found") and _is_name(_label(text, d)),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "equality",
         "`(= ?x 5)` compares objects if there is an object `5`, else numbers",
         lambda kind, text, lists, d: (
             d.message.startswith("expected a number, found `?") and lists.heads(d.labels[0].span.start)[:1] == ["="]
         ),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "soft operator",
         "`(next a)` has the shape of an atom, `(next (p))` has the shape of an operator; declarations decide",
         lambda kind, text, lists, d: (
@@ -109,7 +109,7 @@ READER_ONLY = (
             or any(f"the future operator `{name}`" in d.message for name in SOFT_OPERATORS)
         ),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "expansion",
         "the expansion of a template or a macro is known only after it is applied",
         lambda kind, text, lists, d: any(
@@ -117,22 +117,22 @@ READER_ONLY = (
             for head in lists.heads(d.labels[0].span.start)
         ),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "parameter",
         "`$name` outside a template is an unbound name",
         lambda kind, text, lists, d: "`$" in d.message or "$" in _label(text, d),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "value",
         "values: a time before 0, a number beyond all bounds, a dependence on the future",
         lambda kind, text, lists, d: d.labels[0].text == "negative" or "cannot depend on the end" in d.message,
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "alternatives",
         "alternatives that give values to different fluents",
         lambda kind, text, lists, d: d.message.startswith("the alternatives give values"),
     ),
-    ReaderDifference(
+    ReaderOnlyError(
         "kind of name",
         "whether a predicate is derived or an action durative is decided by declarations",
         lambda kind, text, lists, d: "derived predicate" in d.message or "is not durative" in d.message,
@@ -162,34 +162,34 @@ def _in(*heads: str) -> Callable[[str, str, EnclosingLists, Rejection], bool]:
 
 
 GRAMMAR_ONLY = (
-    GrammarDifference("macro", "the head and body of an unused macro are not checked", _in(":define")),
-    GrammarDifference(
+    GrammarOnlyError("macro", "the head and body of an unused macro are not checked", _in(":define")),
+    GrammarOnlyError(
         "template", "parameters and body of a template are checked only when it is applied", _in(":template")
     ),
-    GrammarDifference(
+    GrammarOnlyError(
         "macro call",
         "an argument of a macro may be anything if the expansion is correct",
         lambda kind, text, lists, r: any(_is_macro_call(text, head) for head in lists.heads(r.offset)[:2]),
     ),
-    GrammarDifference(
+    GrammarOnlyError(
         "mapping",
         "a mapping of a missing specification is not used, and not checked",
         lambda kind, text, lists, r: kind == "specification" and _is_unused_mapping(text, lists.around(r.offset)),
     ),
-    GrammarDifference("vocabulary", "typed lists of a vocabulary are checked loosely", _in(":vocabulary")),
-    GrammarDifference(
+    GrammarOnlyError("vocabulary", "typed lists of a vocabulary are checked loosely", _in(":vocabulary")),
+    GrammarOnlyError(
         "tokens of plans",
         "strings and brackets inside steps are read as names, for the resolver to report",
         lambda kind, text, lists, r: kind == "plan" and r.token[:1] in ('"', "[", "]"),
     ),
-    GrammarDifference(
+    GrammarOnlyError(
         "types of functions",
         "`- number` is skipped at every position",
         lambda kind, text, lists, r: (
             kind == "domain" and lists.heads(r.offset)[:1] == [":functions"] and r.token == "-"
         ),
     ),
-    GrammarDifference(
+    GrammarOnlyError(
         "strings",
         "docs/language.md allows strings only in `.safe` files; elsewhere they are read as tokens",
         lambda kind, text, lists, r: r.token.startswith('"'),

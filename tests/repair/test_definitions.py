@@ -32,22 +32,22 @@ def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(
     return written(KITCHEN, problem, rules, plan)
 
 
-def describe(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
+def describe_optimum(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
     best = optimum(tested_task)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
     return best.cost, repairs, sorted(error_classes(tested_task, best))
 
 
 def test_safe_already() -> None:
-    assert describe(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
+    assert describe_optimum(kitchen("(take c1) (WASH  c1)")) == (0, [("(take c1) (wash c1)", "")], [])
 
 
 def test_a_forgotten_step() -> None:
-    assert describe(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
+    assert describe_optimum(kitchen("(wash c1)")) == (1, [("(take c1) (wash c1)", "insert")], ["missing"])
 
 
 def test_wrong_order() -> None:
-    assert describe(kitchen("(wash c1) (take c1)")) == (
+    assert describe_optimum(kitchen("(wash c1) (take c1)")) == (
         1,
         [("(take c1) (wash c1)", "move")],
         ["order"],
@@ -61,7 +61,7 @@ def test_a_step_too_many_or_one_missing() -> None:
         ("(switch-on s1) (take c1) (wash c1) (switch-off s1)", "insert"),
         ("(take c1) (wash c1)", "delete"),
     ]
-    description = describe(kitchen("(switch-on s1) (take c1) (wash c1)"))
+    description = describe_optimum(kitchen("(switch-on s1) (take c1) (wash c1)"))
     assert description == (1, expected, ["additional", "missing", "termination hazard"])
 
 
@@ -86,7 +86,7 @@ def test_a_repair_has_no_needless_new_step() -> None:
         ("(take c1) (wash c1)", "delete"),
         ("(take c1) (wash c1) (switch-on s1)", "move"),
     ]
-    assert describe(tested_task) == (1, expected, ["additional", "order", "process hazard"])
+    assert describe_optimum(tested_task) == (1, expected, ["additional", "order", "process hazard"])
 
 
 def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
@@ -100,15 +100,19 @@ def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
 
 
 def test_impossible_steps_explain_their_own_removal() -> None:
-    assert describe(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
-    assert describe(kitchen("(take c1) (wash s1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["affordance"])
-    assert describe(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert describe_optimum(kitchen("(take c1) (wsh c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
+    assert describe_optimum(kitchen("(take c1) (wash s1)")) == (
+        1,
+        [("(take c1) (wash c1)", "substitute")],
+        ["affordance"],
+    )
+    assert describe_optimum(kitchen("(wash c9) (wash c1)")) == (1, [("(take c1) (wash c1)", "substitute")], ["grammar"])
     expected = [
         ("(take c1) (wash c1)", "delete move"),
         ("(take c1) (wash c1)", "delete substitute"),
         ("(take c1) (wash c1) (put c1) (take c1)", "insert substitute"),
     ]
-    description = describe(kitchen("(wash c1 c1) (wash c1) (take c1)"))
+    description = describe_optimum(kitchen("(wash c1 c1) (wash c1) (take c1)"))
     assert description == (2, expected, ["additional", "grammar", "missing", "order"])
 
 
@@ -119,9 +123,9 @@ def test_a_precondition_that_can_never_hold_is_an_affordance_error(tap: str, exp
 
 def test_an_unreachable_goal_within_the_bound_is_irreparable() -> None:
     tested_task = kitchen("", goal="(and (clean c1) (free))")
-    assert describe(tested_task) == (None, [], ["irreparable", "unmet goal"])
-    assert describe(tested_task._replace(bound=3))[0] == 3
-    assert describe(kitchen("(take c1)")) == (
+    assert describe_optimum(tested_task) == (None, [], ["irreparable", "unmet goal"])
+    assert describe_optimum(tested_task._replace(bound=3))[0] == 3
+    assert describe_optimum(kitchen("(take c1)")) == (
         1,
         [("(take c1) (wash c1)", "insert")],
         ["missing", "unmet goal"],

@@ -31,7 +31,7 @@ class TaskComparison(NamedTuple):
     kind: str = ""
 
 
-def compare_task(case: WorldsCase, engine: str = "auto") -> TaskComparison:
+def compare_cause_and_question(case: WorldsCase, engine: str = "auto") -> TaskComparison:
     """Compare one untimed, totally ordered case with finitely many worlds. Raises what the kernel raises."""
     verdict = enumerate_verdict(case)
     checker = create_checker(case, engine)

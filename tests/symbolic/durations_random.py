@@ -49,7 +49,7 @@ def generate_open_case(seed: int, number: int, plans: int = 4) -> OpenCase:
     """
     random = Random(f"durations {seed} {number}")
     while True:
-        candidate = (_random_task, _random_independent_task)[number % 2](random, f"{seed}-{number}")
+        candidate = (_random_open_case, _random_independent_task)[number % 2](random, f"{seed}-{number}")
         explicit = ExplicitEngine(candidate.case)
         if not explicit.checker.ok or not candidate.plans:
             continue
@@ -92,7 +92,7 @@ def _random_worlds(plan: OpenPlan, random: Random, count: int) -> list[dict[int,
     ]
 
 
-def _random_task(random: Random, name: str) -> OpenCase:
+def _random_open_case(random: Random, name: str) -> OpenCase:
     generator = generate._Generator("timed", random)
     generator.in_domain.objects = {
         o: kind for o, kind in generator.objects.items() if o in generator.constants

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from decision_compare import ask_question, compare_decision, find_cause
 from decision_random import Decision, evaluate_in_worlds
-from decision_tasks import compare_task
+from decision_tasks import compare_cause_and_question
 from worlds_generate import generate_worlds_case
 
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
@@ -54,7 +54,7 @@ def test_causes_and_questions_of_random_tasks_agree_with_the_kernel() -> None:
     for number in range(30):
         case = generate_worlds_case("facts", 300, number)
         try:
-            comparison = compare_task(case)
+            comparison = compare_cause_and_question(case)
         except (KernelRejects, KernelLimit):
             continue
         assert comparison.problems == [], case.show()

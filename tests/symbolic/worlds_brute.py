@@ -266,7 +266,7 @@ def is_cause(case: WorldsCase, assignment: Mapping[Fact, bool | Fraction | int])
     verdict = enumerate_verdict(case)
     if not {*assignment} <= {*verdict.open_facts, *verdict.open_numbers}:
         return False
-    subsets = [{fact: number for fact, number in assignment.items() if fact != variable} for variable in assignment]
+    subsets = [{other: value for other, value in assignment.items() if other != variable} for variable in assignment]
     return _implies_bad(verdict, assignment) and not any(_implies_bad(verdict, subset) for subset in subsets)
 
 

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import flatten_goals, satisfying_bindings
+from plansafe.verifier.model.binding_search import bindings_with_value, flatten_goals
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Atom, Binding, Formula, Quantified, Variable
 from plansafe.verifier.model.operations import free_slots, subformulas, variable_slots
@@ -91,7 +91,7 @@ class Reach:
             return None
         if own:
             evaluator = Evaluator(self.task, now.state.facts, now.state.fluents)
-            found = list(islice(satisfying_bindings(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
+            found = list(islice(bindings_with_value(evaluator, tuple(own), wanted, True, dict(binding)), FEW))
             if not found:
                 return None
             binding.update(found[min(int(random.expovariate(0.5)), len(found) - 1)])

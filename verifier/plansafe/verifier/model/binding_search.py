@@ -78,7 +78,7 @@ def flatten_goals(
     return [v for v in open_variables if v.slot not in single], conjuncts, {**binding, **single}
 
 
-def satisfying_bindings(
+def bindings_with_value(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
     """The bindings of variables under which a formula has a value or is undefined."""
@@ -105,7 +105,7 @@ def select_bindings(
             evaluator, own_variables, disjunct, required_value
         ):
             return None
-        for inner in islice(satisfying_bindings(evaluator, own_variables, disjunct, required_value, binding), most + 1):
+        for inner in islice(bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), most + 1):
             bindings[tuple([inner[v.slot] for v in own_variables])] = inner
         if len(bindings) > most:
             return None

@@ -16,7 +16,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, is_searchable, satisfying_bindings
+from plansafe.verifier.model.binding_search import SignedFormula, bindings_with_value, flatten_goals, is_searchable
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
     Action,
@@ -199,7 +199,7 @@ class _StateEstimator:
                     best = min(best, estimate, key=_cost_of)
                 return best
             case Quantified() if formula.universal is truth:
-                failing_bindings = satisfying_bindings(
+                failing_bindings = bindings_with_value(
                     self.evaluator, formula.variables, formula.body, not truth, binding
                 )
                 first_failing = list(islice(failing_bindings, bound + 1))
@@ -329,7 +329,7 @@ class _StateEstimator:
         if key not in self._satisfying_objects_cache:
             choices = None
             if is_searchable(self.evaluator, variables, formula, truth):
-                first = islice(satisfying_bindings(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
+                first = islice(bindings_with_value(self.evaluator, variables, formula, truth, binding), MAX_CHOICES)
                 choices = [tuple([inner[v.slot] for v in variables]) for inner in first]
             self._satisfying_objects_cache[key] = choices
         return self._satisfying_objects_cache[key]

@@ -102,7 +102,7 @@ class _RuleCompiler:
             if engine.limit is not None:
                 raise CannotCompile(engine.limit.message)
             for rule in engine.rules:
-                if criteria.can_decide(rule):
+                if criteria.can_be_decisive(rule):
                     self.parts += [(rule.name, part) for part in rule.parts]
         self.draft = TaskDraft(engine)
         self.observed_symbols: set[int] = set()

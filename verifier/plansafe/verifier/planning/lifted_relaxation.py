@@ -83,7 +83,9 @@ class LiftedRelaxation:
     def _index_rules(self, prototype: Runtime) -> None:
         """Index the rules by the actions that they are about, and the invariants by the changes that may break them."""
         rules = self.engine.rule_set
-        deciding_parts = {n for n, part in enumerate(rules.parts) if self.criteria.can_decide(rules.rules[part.rule])}
+        deciding_parts = {
+            n for n, part in enumerate(rules.parts) if self.criteria.can_be_decisive(rules.rules[part.rule])
+        }
         predicates = self.engine.action_predicates
         names = {predicate: name for (kind, name), predicate in predicates.items() if kind == "start"}
         self.monitors = prototype.monitors

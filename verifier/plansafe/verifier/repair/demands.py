@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.model.binding_search import SignedFormula, flatten_goals, satisfying_bindings, select_bindings
+from plansafe.verifier.model.binding_search import SignedFormula, bindings_with_value, flatten_goals, select_bindings
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import empty_footprint
 from plansafe.verifier.model.nodes import (
@@ -181,7 +181,7 @@ class DemandFinder:
         if evaluator.holds(formula, binding) is truth:
             return None
         if all_needed:
-            failing = satisfying_bindings(evaluator, formula.variables, formula.body, not truth, binding)
+            failing = bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
             return self._junction(evaluator, ((formula.body, inner) for inner in failing), truth, True) or frozenset()
         return self._existential(evaluator, list(formula.variables), [(formula.body, truth)], binding)
 

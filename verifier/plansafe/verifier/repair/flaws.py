@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import BrokenInstance
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.binding_search import satisfying_bindings
+from plansafe.verifier.model.binding_search import bindings_with_value
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Number
 from plansafe.verifier.model.operations import mentions
@@ -153,7 +153,7 @@ class FlawDemands:
         if value is demand.value:
             return self.finder.find_for_instance(evaluator, free, [condition], binding)
         demands: set[Demand] = set()
-        for inner in satisfying_bindings(evaluator, tuple(free), condition, True, binding):
+        for inner in bindings_with_value(evaluator, tuple(free), condition, True, binding):
             demands |= self.finder.find(evaluator, condition, inner, False)
         return demands
 

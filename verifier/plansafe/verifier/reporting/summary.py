@@ -50,7 +50,9 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     listed = _select_listed(compiled, not_exempt)
     deciding = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
-    checked = any(c.instances and criteria.can_decide(rule) for c, rule in zip(counts, compiled.rules, strict=True))
+    checked = any(
+        c.instances and criteria.can_be_decisive(rule) for c, rule in zip(counts, compiled.rules, strict=True)
+    )
     executable = Worlds.NONE if halt.failures else Worlds.ALL if halt.limit is None else Worlds.UNKNOWN
     goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding)
     if executable is Worlds.UNKNOWN:

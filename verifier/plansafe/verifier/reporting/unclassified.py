@@ -170,7 +170,7 @@ class UnclassifiedCheck:
         return [
             (number, report.steps)
             for number, rule in enumerate(report.rules)
-            if rule.status in ("violated", "undecided") and criteria.can_decide(compiled.rules[number])
+            if rule.status in ("violated", "undecided") and criteria.can_be_decisive(compiled.rules[number])
         ]
 
     # -- copies of rules ----------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class UnclassifiedCheck:
             parts = tuple(
                 [part for part in rule.parts if part.step is None or find_action_predicate(part.step) not in unused]
             )
-            if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_decide(rule):
+            if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_be_decisive(rule):
                 continue
             kind_sets = _find_kind_sets(rule, task_with_kinds, possible, attempt.is_combined)
             if kind_sets is None:

@@ -55,7 +55,7 @@ class VerdictCriteria(NamedTuple):
         """Whether violations of a rule would decide without exemptions."""
         return not rule.preference and self.is_severe_enough(rule.severity)
 
-    def can_decide(self, rule: Rule) -> bool:
+    def can_be_decisive(self, rule: Rule) -> bool:
         """Whether some violation of a rule can decide."""
         return not rule.preference and self.may_decide(rule.name, rule.severity)
 

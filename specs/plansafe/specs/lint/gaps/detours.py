@@ -107,7 +107,7 @@ class DetourSearch:
         if not after.changed and step in state.path:
             proposals += self.patterns.repeated_step(step)
         if is_expanded:
-            proposals += [*self.patterns.suspicious_together(graph), *self.patterns.exceeded_limits(after.state)]
+            proposals += [*self.patterns.suspicious_items_together(graph), *self.patterns.exceeded_limits(after.state)]
         if violated_if_ended is not None:
             proposals += self.patterns.left_at_goal(graph)
             if len(self.plans) < MAX_PLANS:

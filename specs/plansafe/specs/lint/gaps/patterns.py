@@ -52,7 +52,7 @@ class ProposalPatterns:
 
     # -- together -----------------------------------------------------------------------------------------------------
 
-    def suspicious_together(self, graph: StateGraph) -> Iterator[Proposal]:
+    def suspicious_items_together(self, graph: StateGraph) -> Iterator[Proposal]:
         """Two suspicious items that a chain of facts connects, if the plan made some of it true."""
         for first, second in combinations(graph.items, 2):
             chain = graph.chain(first.objects, second.objects)

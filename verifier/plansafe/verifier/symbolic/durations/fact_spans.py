@@ -33,10 +33,10 @@ class FactLiteral(NamedTuple):
 
 Conjunction = frozenset[FactLiteral]
 ConstantFact = Callable[[int, int], bool | None]
-"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NoFactForm`."""
+"""The value of a constant fact (predicate, code); ``None`` if events change it. Raises :class:`NoDisjunctiveForm`."""
 
 
-class NoFactForm(Exception):
+class NoDisjunctiveForm(Exception):
     """The condition is about more than facts, or has too many conjunctions."""
 
 
@@ -45,7 +45,7 @@ def disjunctive_form(
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
 
-    Raises :class:`NoFactForm`.
+    Raises :class:`NoDisjunctiveForm`.
     """
 
     def leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
@@ -62,7 +62,7 @@ def disjunctive_form(
                 if value is None:
                     return {frozenset((FactLiteral(leaf.predicate, code, positive),))}
             case Compare() | Temporal():
-                raise NoFactForm
+                raise NoDisjunctiveForm
             case _:
                 assert_never(leaf)
         return {frozenset()} if value is positive else set()
@@ -79,7 +79,7 @@ def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conju
     for part in parts:
         joined = {a | b for a in joined for b in part if is_consistent(a | b)} if all_parts else joined | part
         if len(joined) > MAX_CONJUNCTIONS:
-            raise NoFactForm
+            raise NoDisjunctiveForm
     if len(joined) >= 100:
         return joined
     return {conjunction for conjunction in joined if not any([weaker < conjunction for weaker in joined])}

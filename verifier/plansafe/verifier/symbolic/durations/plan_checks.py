@@ -29,7 +29,7 @@ from plansafe.verifier.symbolic.durations.affine import Topic
 from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
     Conjunction,
-    NoFactForm,
+    NoDisjunctiveForm,
     disjunctive_form,
 )
 from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
@@ -261,7 +261,7 @@ class PlanCheckBuilder:
 
         def constant(predicate: int, code: int) -> bool | None:
             if predicate in action_predicates or (axioms is not None and predicate in axioms.derived):
-                raise NoFactForm
+                raise NoDisjunctiveForm
             return None if (predicate, code) in changed else code in self._initial.facts[predicate]
 
         forbidden: set[Conjunction] = set()
@@ -270,7 +270,7 @@ class PlanCheckBuilder:
                 forbidden |= disjunctive_form(self.engine.task, formula, binding, False, constant)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
-        except NoFactForm:
+        except NoDisjunctiveForm:
             return None
         return forbidden
 

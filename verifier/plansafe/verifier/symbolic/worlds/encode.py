@@ -261,7 +261,7 @@ def _has_checked_instance(compiled: CompiledTask, steps: Sequence[GroundAction |
     task = compiled.task
     names = {predicate: action for (_, action), predicate in compiled.engine.rule_set.action_predicates.items()}
     for rule in compiled.rules:
-        if not compiled.options.criteria.can_decide(rule) or not rule.applicable:
+        if not compiled.options.criteria.can_be_decisive(rule) or not rule.applicable:
             continue
         if not rule.step_patterns and all([task.domains[v.domain] for v in rule.declared_parameters]):
             return True

@@ -209,7 +209,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
             findings.append(finding._replace(worlds=share))
         reports = [sample, *[failing.report for failing in self.failing_worlds]]
         rules = self.count_rules(merge_rule_counts([verdict.rules, *[report.rules for report in reports]]))
-        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.criteria.can_decide(rule)]
+        deciding = [rule.name for rule in self.compiled.rules if self.compiled.options.criteria.can_be_decisive(rule)]
         return sample._replace(
             headline=choose_headline(verdict, any([count.instances for count in rules if count.name in deciding])),
             executable=verdict.executable,

@@ -40,7 +40,7 @@ from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Li
 TruthVector = list[Literal]
 LeafHistory = list[tuple[int, Literal, Literal]]
 """(letter, true, false) at each letter where the value of a formula without temporal operators changes, ascending."""
-TraceOperator: TypeAlias = Fixed["at-end", "within", "always-within", "hold-during", "hold-after"]
+TimedTraceOperator: TypeAlias = Fixed["at-end", "within", "always-within", "hold-during", "hold-after"]
 EXPANDED_OPERATORS = frozenset(("sometime-after", "sometime-before", "at-most-once", "always-within"))
 """Operators that :func:`expand_operators` replaces, or whose premise it negates."""
 
@@ -208,7 +208,7 @@ class TruthVectors:
     # -- operators about the whole trace -------------------------------------------------------------------------------
 
     def _apply_trace_operator(
-        self, operator: TraceOperator, bounds: Sequence[Number], first: TruthVector, second: TruthVector
+        self, operator: TimedTraceOperator, bounds: Sequence[Number], first: TruthVector, second: TruthVector
     ) -> Literal:
         circuit = self.circuit
         match operator:
