@@ -56,8 +56,8 @@ def diagnose(
         witness = _make_not_found_witness(reason)
         if report.headline is None:
             witness = Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read")
-        flags = _make_flag_witnesses(report, checker.options.criteria)
-        return Diagnosis(plan.name, report, (witness, *flags), result)
+        flag_witnesses = _make_flag_witnesses(report, checker.options.criteria)
+        return Diagnosis(plan.name, report, (witness, *flag_witnesses), result)
     repairer = Repairer(checker, plan, resolved.steps, options, progress)
     result = repairer.run()
     witnesses = _WitnessFinder(checker, report, repairer, result).find_witnesses()
@@ -78,11 +78,11 @@ class _WitnessFinder:
     def find_witnesses(self) -> list[Witness]:
         """Return all witnesses, in the order of the classes."""
         self._find_impossible_steps()
-        flags = _make_flag_witnesses(self.report, self.checker.options.criteria)
+        flag_witnesses = _make_flag_witnesses(self.report, self.checker.options.criteria)
         witnesses = [
             *self.impossible_step_witnesses.values(),
             *self._make_edit_witnesses(),
-            *flags,
+            *flag_witnesses,
             *self._make_repair_failure_witnesses(),
         ]
         order = list(ErrorClass)
