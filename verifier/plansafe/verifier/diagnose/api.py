@@ -90,7 +90,7 @@ class _WitnessFinder:
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
-        possible = {step_key(step) for repair in self.repairer.ties for step in repair.steps}
+        possible = {step_key(step) for repair in self.repairer.ranked_alignments for step in repair.steps}
         doubtful_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
@@ -118,7 +118,7 @@ class _WitnessFinder:
     def _make_edit_witnesses(self) -> Iterator[Witness]:
         """Make the witnesses of the four classes of edits, and of compound: each with its best repair."""
         yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
-        for alignment in self.repairer.ties:
+        for alignment in self.repairer.ranked_alignments:
             kinds = self._list_edit_kinds(alignment)
             if not kinds:
                 continue

@@ -42,12 +42,13 @@ from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Atom, Formula, Number, TimedLiteral, bind
 
 _COMPARE = {
-    "=": lambda d, v, e: abs(d - v) <= e,
-    "<=": lambda d, v, e: d <= v + e,
-    ">=": lambda d, v, e: d >= v - e,
-    "<": lambda d, v, e: d < v + e,
-    ">": lambda d, v, e: d > v - e,
+    "=": lambda duration, bound, tolerance: abs(duration - bound) <= tolerance,
+    "<=": lambda duration, bound, tolerance: duration <= bound + tolerance,
+    ">=": lambda duration, bound, tolerance: duration >= bound - tolerance,
+    "<": lambda duration, bound, tolerance: duration < bound + tolerance,
+    ">": lambda duration, bound, tolerance: duration > bound - tolerance,
 }
+"""By operator: whether a duration satisfies a bound within the tolerance."""
 
 
 class TimedReplay(Replay):
@@ -292,16 +293,17 @@ class TimedReplay(Replay):
                 continue
             assert step.duration is not None
             try:
-                value = evaluator.evaluate(constraint.value, binding)
+                bound = evaluator.evaluate(constraint.value, binding)
             except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
-                return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.exact):
+            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.duration):
+                return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {bound}, is {step.duration}")
+            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.exact):
                 self.rounded.add(step.number)
         return None
 
     def _compute_effects(self, event: Event) -> SnapEffects | Failure:
+        """The effects of an event in the present state, or why they are undefined or conflict."""
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
@@ -333,6 +335,7 @@ class TimedReplay(Replay):
     def _find_false_over_all(
         self, running: list[TimedStep]
     ) -> Iterator[tuple[TimedStep, tuple[Formula, ...], dict[int, int]]]:
+        """Yield the actions under way whose condition over all does not hold: step, condition and binding."""
         for step in running:
             evaluator, binding = self._make_evaluator(step)
             assert isinstance(step.resolved, GroundAction)
