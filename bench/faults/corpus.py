@@ -213,7 +213,7 @@ class Seeder:
                     del tokens[argument]
                 case "more":
                     tokens.insert(argument + 1, rng.choice(self.engine.task.objects))
-            step = self.engine.resolver.tokens(tokens)
+            step = self.engine.resolver.resolve_tokens(tokens)
             if isinstance(step, IllFormed) and step.code in ("SC401", "SC402", "SC403"):
                 new_text = f"({' '.join(tokens)})"
                 yield Fault("grammar", position, f"{text} written {new_text}", PlanEdit(step=position, text=new_text))
@@ -269,7 +269,7 @@ class Seeder:
 
     def _ground_step(self, tokens: list[str]) -> GroundAction | None:
         """The ground step if it is well-formed and well typed (with any options), else ``None``."""
-        step = self.engine.resolver.tokens(tokens)
+        step = self.engine.resolver.resolve_tokens(tokens)
         return step if isinstance(step, GroundAction) else None
 
     def _is_reachable(self, tokens: list[str]) -> bool:
