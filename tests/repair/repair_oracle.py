@@ -37,7 +37,7 @@ class Script(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """The repairs of least cost; ``cost`` is None if none is within the bound. ``audit_count``: audits by the kernel."""
+    """The repairs of least cost; ``cost``: None if none is within the bound. ``audit_count``: audits by the kernel."""
 
     cost: Cost | None
     scripts: frozenset[Script]
