@@ -92,12 +92,12 @@ def apply_edits(gold: Sequence[str], edits: Sequence[PlanEdit]) -> tuple[str, ..
     for edit in edits:
         if not edit.before:
             continue
-        moved_slot = (0, edit.text)
+        slot_to_insert = (0, edit.text)
         if edit.step:
-            moved_slot = next(slot for slot in slots if slot[0] == edit.step)
-            slots.remove(moved_slot)
+            slot_to_insert = next(slot for slot in slots if slot[0] == edit.step)
+            slots.remove(slot_to_insert)
         index = next((index for index, slot in enumerate(slots) if slot[0] == edit.before))
-        slots.insert(index, moved_slot)
+        slots.insert(index, slot_to_insert)
     deleted = {edit.step for edit in edits if not edit.text and not edit.before}
     return tuple([text for number, text in slots if number not in deleted and text])
 
