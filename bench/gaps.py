@@ -95,7 +95,7 @@ def apply_variant(variant: str) -> None:
         case "without-meanwhile":
             ProposalPatterns.step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":
-            ProposalPatterns.left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.facts_left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
         case "without-siblings":
             gap_search.sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":

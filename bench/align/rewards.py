@@ -30,7 +30,7 @@ MIXTURE = {"plain": 10, "numbered": 3, "calls": 2, "fenced": 2, "words": 1, "sai
 def padded(scorer: Scorer, reference: list[str], random: Random) -> list[str]:
     """A plan of so many steps: the reference with others that can be taken, behind which the rest still can."""
     engine = scorer.checker.engine
-    resolved = [engine.resolver.step(tuple(text[1:-1].split())) for text in reference]
+    resolved = [engine.resolver.resolve_step(tuple(text[1:-1].split())) for text in reference]
     steps = [step for step in resolved if isinstance(step, GroundAction)]
     while len(steps) < STEPS:
         place = random.randrange(len(steps) + 1)

@@ -92,12 +92,12 @@ def apply_edits(gold: Sequence[str], edits: Sequence[PlanEdit]) -> tuple[str, ..
     for edit in edits:
         if not edit.before:
             continue
-        moved_slot = (0, edit.text)
+        slot_to_insert = (0, edit.text)
         if edit.step:
-            moved_slot = next(slot for slot in slots if slot[0] == edit.step)
-            slots.remove(moved_slot)
+            slot_to_insert = next(slot for slot in slots if slot[0] == edit.step)
+            slots.remove(slot_to_insert)
         index = next((index for index, slot in enumerate(slots) if slot[0] == edit.before))
-        slots.insert(index, moved_slot)
+        slots.insert(index, slot_to_insert)
     deleted = {edit.step for edit in edits if not edit.text and not edit.before}
     return tuple([text for number, text in slots if number not in deleted and text])
 
@@ -213,7 +213,7 @@ class Seeder:
                     del tokens[argument]
                 case "more":
                     tokens.insert(argument + 1, rng.choice(self.engine.task.objects))
-            step = self.engine.resolver.tokens(tokens)
+            step = self.engine.resolver.resolve_tokens(tokens)
             if isinstance(step, IllFormed) and step.code in ("SC401", "SC402", "SC403"):
                 new_text = f"({' '.join(tokens)})"
                 yield Fault("grammar", position, f"{text} written {new_text}", PlanEdit(step=position, text=new_text))
@@ -269,7 +269,7 @@ class Seeder:
 
     def _ground_step(self, tokens: list[str]) -> GroundAction | None:
         """The ground step if it is well-formed and well typed (with any options), else ``None``."""
-        step = self.engine.resolver.tokens(tokens)
+        step = self.engine.resolver.resolve_tokens(tokens)
         return step if isinstance(step, GroundAction) else None
 
     def _is_reachable(self, tokens: list[str]) -> bool:

@@ -130,9 +130,9 @@ def name_section(name: ImportedName) -> str:
             bases = f"({', '.join([ast.unparse(base) for base in node.bases])})" if node.bases else ""
             methods = [method for method in node.body if isinstance(method, ast.FunctionDef)]
             constructor = [_signature(method, node.name) for method in methods if method.name == "__init__"]
-            import_line = f"from {name.module} import {name.name}\n\nclass {node.name}{bases}"
+            class_header = f"from {name.module} import {name.name}\n\nclass {node.name}{bases}"
             lines += [
-                code_block("python", "\n".join([import_line, *constructor])),
+                code_block("python", "\n".join([class_header, *constructor])),
                 *_docstring_lines(node),
                 *_field_table(node, text),
             ]

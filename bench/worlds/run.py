@@ -256,10 +256,10 @@ class Bench:
 
         rows = measure_all(20 if self.quick else 100, 0)
         self.cause = {"milliseconds": summarize(rows), "target_ms": CAUSE_MS, "rows": [row._asdict() for row in rows]}
-        for phase, spreads in summarize(rows).items():
+        for phase, phase_statistics in summarize(rows).items():
             target_text = f"{CAUSE_MS:g}" if phase == "cause" else ""
-            outcome = "" if phase != "cause" else "pass" if spreads["median"] <= CAUSE_MS else "missed"
-            print(f"cause     {phase:26} CPU ms {spreads}  target {target_text or '-'}  {outcome}", flush=True)
+            outcome = "" if phase != "cause" else "pass" if phase_statistics["median"] <= CAUSE_MS else "missed"
+            print(f"cause     {phase:26} CPU ms {phase_statistics}  target {target_text or '-'}  {outcome}", flush=True)
 
     def has_problems(self) -> bool:
         """True if a verdict is wrong or a target is missed."""

@@ -97,7 +97,7 @@ def test_no_session_where_rules_would_be_left_out(client: httpx.Client) -> None:
     timed = TASK["problem"].replace("(:init ", "(:init (at 5 (on hob)) ")
     for problem in (unknown, timed):
         answer = client.post("/v1/sessions", json={**TASK, "problem": problem})
-        assert (answer.status_code, code(answer)) == (422, SC.SESSION_NOT_MONITORED), answer.text
+        assert (answer.status_code, code(answer)) == (422, SC.TASK_NOT_MONITORABLE), answer.text
     answer = client.post("/v1/sessions", json={**TASK, "rules": [], "default_rules": False})
     assert code(answer) == SC.GATE_WITHOUT_RULES
 

@@ -84,7 +84,7 @@ def check(replay: Replay, question: Question) -> None:
             plan = "\n".join(question.steps + question.about)
             assert replay.kernel.audit(plan).executable == (question.answer == NOTHING)
             monitor = replay.task.checker.compiled
-            step = monitor.engine.resolver.step(tuple(question.about[0][1:-1].split()))
+            step = monitor.engine.resolver.resolve_step(tuple(question.about[0][1:-1].split()))
             parts = conjuncts(And(step.action.start.condition))
             texts = [formula_text(monitor.engine.task, part, step.binding) for part in parts]
             unmet = [bare(text) for text in texts if not replay.holds(question.steps, text)]

@@ -337,7 +337,7 @@ def faults(checker: Checker, steps: list[str], chance: random.Random) -> Iterato
             for name in task.objects
             if name != tokens[place]
             for replacement in [[*tokens[:place], name, *tokens[place + 1 :]]]
-            if isinstance(resolver.tokens(replacement), GroundAction)
+            if isinstance(resolver.resolve_tokens(replacement), GroundAction)
         ]
         if replacements:
             yield "replaced", [*steps[:at], f"({' '.join(chance.choice(replacements))})", *steps[at + 1 :]]

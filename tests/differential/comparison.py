@@ -69,7 +69,10 @@ def compare_on_mutants(
     goalless = without_goal(task.problem)
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         pair = (Kairos(command, task.domain, task.problem, Path(first)), make_validator(task.domain, task.problem))
-        goalless_pair = (Kairos(command, task.domain, goalless, Path(second)), make_validator(task.domain, goalless))
+        goalless_validators = (
+            Kairos(command, task.domain, goalless, Path(second)),
+            make_validator(task.domain, goalless),
+        )
         outcome = compare_on_plan(task, task.plan, pair, task.name, divergences)
         if task.solved and outcome.ours.verdict == "reject":
             outcome = replace(outcome, problem="the unchanged plan is rejected")
@@ -78,4 +81,4 @@ def compare_on_mutants(
         for number, plan in enumerate(mutants(original, objects, count - count // 2, task.name), 1):
             yield compare_on_plan(task, plan, pair, f"{task.name}#{number}", divergences)
         for number, plan in enumerate(mutants(original, objects, count // 2, f"{task.name}, prefixes", True), 1):
-            yield compare_on_plan(task, plan, goalless_pair, f"{task.name}, prefix #{number}", divergences)
+            yield compare_on_plan(task, plan, goalless_validators, f"{task.name}, prefix #{number}", divergences)

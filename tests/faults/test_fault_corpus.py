@@ -85,7 +85,7 @@ def test_faults_are_what_they_say() -> None:
         (fault,) = case.faults
         gold, steps = Counter(case.task.gold), Counter(case.steps)
         engine = case.task.checker().engine
-        new = [engine.resolver.tokens(text[1:-1].split()) for text in steps - gold]
+        new = [engine.resolver.resolve_tokens(text[1:-1].split()) for text in steps - gold]
         match fault.kind:
             case "missing":
                 assert (sum((gold - steps).values()), new) == (1, [])
@@ -142,9 +142,9 @@ def test_an_unreachable_step() -> None:
     task = survey_task("reach", 24)
     engine = task.checker().engine
     reachable = RelaxedReachability(engine.task)
-    assert not reachable.is_reachable(engine.resolver.tokens(("move", "ada", "p0", "p5")))
-    assert not reachable.is_reachable(engine.resolver.tokens(("picture", "ada", "bea-camera", "board2", "p2")))
-    assert reachable.is_reachable(engine.resolver.tokens(("picture", "ada", "ada-camera", "board2", "p2")))
+    assert not reachable.is_reachable(engine.resolver.resolve_tokens(("move", "ada", "p0", "p5")))
+    assert not reachable.is_reachable(engine.resolver.resolve_tokens(("picture", "ada", "bea-camera", "board2", "p2")))
+    assert reachable.is_reachable(engine.resolver.resolve_tokens(("picture", "ada", "ada-camera", "board2", "p2")))
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ class DialectTask(NamedTuple):
     problem: str
 
 
-def write_task(seed: int, features: frozenset[str]) -> DialectTask:
+def generate_task(seed: int, features: frozenset[str]) -> DialectTask:
     """The task of a seed, written in these dialects."""
     random = Random(seed)
     places = [f"p{i}" for i in range(random.randint(2, 4))]
@@ -93,7 +93,7 @@ def write_task(seed: int, features: frozenset[str]) -> DialectTask:
 def random_plan(seed: int, length: int) -> list[tuple[str, ...]]:
     """Random executable steps for the task of a seed; each names all parameters."""
     random = Random(-1 - seed)
-    plain = write_task(seed, frozenset())
+    plain = generate_task(seed, frozenset())
     engine = Checker(Source("domain", plain.domain), Source("problem", plain.problem)).engine
     simulation = Execution(engine)
     steps = []

@@ -11,7 +11,7 @@ from collections import Counter
 from random import Random
 
 from shape_compare import unexplained_difference
-from shape_generate import generate_texts
+from shape_generate import generate_task
 from shape_judge import Task
 from shape_mutate import mutate
 
@@ -22,7 +22,7 @@ def main(first: int = 0, last: int = 1000) -> int:
     used_exceptions: Counter[str] = Counter()
     tested = failed = 0
     for seed in range(first, last):
-        task = generate_texts(seed)
+        task = generate_task(seed)
         random = Random(seed)
         for kind in KINDS:
             for _ in range(5):

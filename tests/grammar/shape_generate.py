@@ -517,7 +517,7 @@ class Generator:
         return self.vary_layout(f"(define (safety mine)\n  {header} {macro} {template} {sections})\n")
 
 
-def generate_texts(seed: int) -> GeneratedTask:
+def generate_task(seed: int) -> GeneratedTask:
     """The task of a seed."""
     generator = Generator(Random(seed))
     return GeneratedTask(generator.domain(), generator.problem(), generator.plan(), generator.specification())

@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 import pytest
-from dialects_generate import FEATURE_SETS, DialectTask, random_plan, write_plan, write_task
+from dialects_generate import FEATURE_SETS, DialectTask, generate_task, random_plan, write_plan
 
 from plansafe.grammar.expected_syntax import find_rejection
 from plansafe.grammar.source import Source
@@ -33,7 +33,7 @@ def make_checker(task: DialectTask) -> Checker:
 @cache
 def plain_results(seed: int) -> list[tuple[Headline | None, str | None]]:
     """The headline and the cost of each plan of a seed, for the plain form of its task."""
-    plain = make_checker(write_task(seed, frozenset()))
+    plain = make_checker(generate_task(seed, frozenset()))
     assert plain.diagnostics == ()
     reports = [plain.check(Source("plan", write_plan(steps, frozenset()))) for steps in plans(seed)]
     return [(report.headline, report.metric) for report in reports]
@@ -42,7 +42,7 @@ def plain_results(seed: int) -> list[tuple[Headline | None, str | None]]:
 @pytest.mark.parametrize("features", quick_every(8, FEATURE_SETS), ids=lambda features: "+".join(sorted(features)))
 def test_a_dialect_means_what_its_plain_form_means(features: frozenset[str]) -> None:
     for seed in SEEDS:
-        task = write_task(seed, features)
+        task = generate_task(seed, features)
         assert find_rejection("domain", task.domain) is None, task.domain
         assert find_rejection("problem", task.problem) is None, task.problem
         dialect_checker = make_checker(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shape_corpus import shipped
-from shape_generate import generate_texts
+from shape_generate import generate_task
 
 from plansafe.grammar.node_places import SpanNode, parse_spans
 from plansafe.grammar.sexpr import Node, Span, format_node, parse_nodes
@@ -49,7 +49,7 @@ def test_every_tree_reads_back(tree: list[Node]) -> None:
 @settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_generated_texts_read_back(seed: int) -> None:
-    for text in generate_texts(seed):
+    for text in generate_task(seed):
         tree = read_nodes(text)
         assert tree is not None
         assert is_same_tree(read_nodes("\n".join([format_node(node) for node in tree])), tree)
@@ -65,7 +65,7 @@ def test_shipped_texts_read_back() -> None:
 @settings(derandomize=True, max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_places_have_the_shape_of_the_tree(seed: int) -> None:
-    for text in generate_texts(seed):
+    for text in generate_task(seed):
         tree = read_nodes(text)
         assert tree is not None
         stack: list[tuple[Node, Span | SpanNode]] = list(zip(tree, parse_spans(Source("x", text)), strict=True))

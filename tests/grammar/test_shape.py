@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shape_compare import unexplained_difference
 from shape_corpus import Entry, public, shipped
-from shape_generate import generate_texts
+from shape_generate import generate_task
 from shape_judge import Task, find_errors
 from shape_mutate import mutate
 
@@ -26,7 +26,7 @@ FIXED_EXAMPLES = settings(derandomize=True, database=None)
 @settings(FIXED_EXAMPLES, max_examples=100)
 @given(seed=SEEDS)
 def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
-    task = generate_texts(seed)
+    task = generate_task(seed)
     for kind in KINDS:
         text = getattr(task, kind)
         assert find_rejection(kind, text) is None, text
@@ -39,7 +39,7 @@ def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
 @settings(FIXED_EXAMPLES, max_examples=400)
 @given(seed=SEEDS, kind=st.sampled_from(sorted(KINDS)))
 def test_mutants_are_refused_by_grammar_and_readers_or_neither(seed: int, kind: str) -> None:
-    task = generate_texts(seed % 1000)
+    task = generate_task(seed % 1000)
     text = mutate(getattr(task, kind), Random(seed))
     assert unexplained_difference(kind, text, Task(task.domain, task.problem)) is None, text
 

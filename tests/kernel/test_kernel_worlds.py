@@ -538,7 +538,7 @@ def test_steps_with_durations_count_in_order_of_time() -> None:
     assert [lasting(plan, s1=value).failed_steps["halt"] for value in (3, "4.5", 5)] == [(), (), (2,)]
 
 
-def test_tolerances_of_zero_or_without_number() -> None:
+def test_zero_missing_and_malformed_tolerances() -> None:
     assert lasting("0: (bake) [3 +- 0]").executable
     assert lasting("0: (bake) [3]").executable
     assert lasting("0: (bake) [3+-1]", s1=2).executable

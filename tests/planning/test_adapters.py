@@ -128,7 +128,7 @@ def test_rules_can_be_left_out(planner: Planner) -> None:
 @BOTH
 def test_an_empty_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:trajectory t :formula (sometime (in b))))")
-    steps = [checker.engine.resolver.step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
+    steps = [checker.engine.resolver.resolve_step(tokens) for tokens in (("go", "a", "b"), ("go", "b", "c"))]
     prefix = tuple([step for step in steps if isinstance(step, GroundAction)])
     solution = planner.solve(PlanningQuery(checker, prefix, shortest=True))
     assert (solution.status, solution.steps, solution.optimal) == (PlanningStatus.SOLVED, (), True)
@@ -137,7 +137,7 @@ def test_an_empty_continuation(planner: Planner) -> None:
 @BOTH
 def test_a_prefix_that_breaks_a_rule_has_no_safe_continuation(planner: Planner) -> None:
     checker = checker_of(DOMAIN, PROBLEM, "(define (safety s) (:process no :on (go a b) :forbid (in a)))")
-    step = checker.engine.resolver.step(("go", "a", "b"))
+    step = checker.engine.resolver.resolve_step(("go", "a", "b"))
     assert isinstance(step, GroundAction)
     solution = planner.solve(PlanningQuery(checker, (step,)))
     assert solution.status is PlanningStatus.UNSOLVABLE

@@ -55,7 +55,7 @@ def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:
         text = plan_text(plan)
         for length in sorted({0, len(plan) // 3, len(plan)}):
             lines = text.splitlines()[:length]
-            steps = [checker.engine.resolver.step(tuple(line.strip("()").split())) for line in lines]
+            steps = [checker.engine.resolver.resolve_step(tuple(line.strip("()").split())) for line in lines]
             report = checker.check(Source("plan", "\n".join(lines)))
             if report.headline is Headline.UNKNOWN or any([isinstance(step, IllFormed) for step in steps]):
                 continue

@@ -114,7 +114,7 @@ def test_a_task_with_many_objects_is_searched_without_grounding(monkeypatch: pyt
 def test_continuations_of_prefixes_agree_with_the_list_of_all_plans() -> None:
     planner = ForwardSearch()
     for seed, case in islice(cases("prefixes", 40), 40):
-        resolve = case.checker.engine.resolver.tokens
+        resolve = case.checker.engine.resolver.resolve_tokens
         for plan in case.executable[:4]:
             prefix = [resolve(step.strip("()").split()) for step in plan]
             steps = [step for step in prefix if isinstance(step, GroundAction)]

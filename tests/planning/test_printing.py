@@ -62,7 +62,7 @@ def test_printed_random_tasks_are_equivalent(stream: str) -> None:
         checker = checker_of(task_case.domain_text(), task_case.problem_text())
         simulation = Execution(checker.engine)
         for line in plan_text(task_case.plans[0]).splitlines()[: number % 5]:
-            step = checker.engine.resolver.step(tuple(line.strip("()").split()))
+            step = checker.engine.resolver.resolve_step(tuple(line.strip("()").split()))
             if isinstance(step, GroundAction):
                 simulation.take(step)
         compared += walk(checker, simulation, printed_at(simulation), Random(number))

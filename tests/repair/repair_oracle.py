@@ -37,12 +37,12 @@ class Script(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """The repairs of least cost; ``cost`` is None if none is within the bound. ``audited`` counts the kernel's work."""
+    """The repairs of least cost; ``cost``: None if none is within the bound. ``audit_count``: audits by the kernel."""
 
     cost: Cost | None
     scripts: frozenset[Script]
     judgement: KernelVerdict
-    audited: int
+    audit_count: int
 
     @property
     def repairs(self) -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -57,7 +57,7 @@ class KernelTask:
         self.task = task
         self.limit = limit
         self.plain = plain
-        self.audited = 0
+        self.audit_count = 0
         texts = task.domain_text(), task.problem_text()
         exempt = [(task.exempt, None)] if task.exempt else []
         self.kernel = Kernel(
@@ -77,8 +77,8 @@ class KernelTask:
 
     def judge(self, plan: Codes) -> KernelVerdict:
         """The kernel's report."""
-        self.audited += 1
-        if self.audited > self.limit:
+        self.audit_count += 1
+        if self.audit_count > self.limit:
             raise TooMany
         judgement = self.kernel.audit(self._text(plan))
         if not judgement.blame_known:
@@ -231,5 +231,5 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
                     new = tuple([i + 1 for i, item in enumerate(plan) if item % 2])
                     reached.add(Script(steps, kinds, new, lost))
         if reached:
-            return Optimum(cost, frozenset(reached), judgement, world.audited)
-    return Optimum(None, frozenset(), judgement, world.audited)
+            return Optimum(cost, frozenset(reached), judgement, world.audit_count)
+    return Optimum(None, frozenset(), judgement, world.audit_count)

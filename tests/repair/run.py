@@ -31,7 +31,7 @@ class Compared(NamedTuple):
     cost: str
     steps: int
     repairs: int
-    audited: int
+    audit_count: int
     classes: tuple[str, ...]
     problems: tuple[str, ...]
     seconds: tuple[float, float]  # of the enumeration, of the verifier
@@ -50,7 +50,7 @@ def compare_task(work: tuple[int, int, str, str, bool]) -> Compared:
     wrong = tuple(differences(tested_task, best))
     seconds = between - begun, time.monotonic() - between
     cost = "none" if best.cost is None else str(best.cost)
-    return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audited, outcome, wrong, seconds)
+    return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audit_count, outcome, wrong, seconds)
 
 
 def disagreement_kind(problem: str) -> str:
@@ -62,7 +62,7 @@ def disagreement_kind(problem: str) -> str:
     return first[:80] if first.startswith(("classes", "script")) else first.split(":")[0] + kinds
 
 
-def smallest_task(tested_task: Task, problem: str) -> str:
+def smallest_reproduction(tested_task: Task, problem: str) -> str:
     """The smallest task that shows a problem of this kind."""
 
     def shows(candidate: Task) -> bool:
@@ -107,7 +107,7 @@ def main() -> int:
             statistics[disagreement_kind(problem)] += 1
             if statistics[disagreement_kind(problem)] == 1 and len(statistics) <= options.show:
                 print(f"---- task {result.number} of seed {options.seed}: {disagreement_kind(problem)}")
-                print(smallest_task(task(options.seed, result.number, *criteria_options), problem), flush=True)
+                print(smallest_reproduction(task(options.seed, result.number, *criteria_options), problem), flush=True)
     for title, counted in (
         ("least cost", Counter(result.cost for result in results)),
         ("steps", Counter(result.steps for result in results)),
@@ -116,8 +116,8 @@ def main() -> int:
     ):
         print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in sorted(counted.items(), key=str)))
     wrong = sum([bool(result.problems) for result in results])
-    repairs, audited = sum([r.repairs for r in results]), sum([r.audited for r in results])
-    print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {audited} plans judged")
+    repairs, audit_count = sum([r.repairs for r in results]), sum([r.audit_count for r in results])
+    print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {audit_count} plans judged")
     theirs, ours = ([r.seconds[i] for r in results] for i in (0, 1))
     print(f"enumeration {sum(theirs):.0f} s, verifier {sum(ours):.0f} s, at most {max(ours):.1f} s for a task")
     print(f"{time.monotonic() - started:.0f} s in all")

@@ -100,7 +100,7 @@ def test_a_diagnosis_names_the_rule_that_decides() -> None:
 def test_an_execution_reports_violations_introduced_by_the_plan() -> None:
     question_checker = checker("introduced", "(:process lit :when (or (on gas) (on oven)) :require (or))")
     now = Execution.initial(question_checker.engine, criteria=VerdictCriteria("introduced"))
-    light = question_checker.engine.resolver.tokens(["light", "oven"])
+    light = question_checker.engine.resolver.resolve_tokens(["light", "oven"])
     assert not now.broken
     after = now.after(light)  # type: ignore[arg-type] # it is a step
     assert after is not None

@@ -413,22 +413,22 @@ class PlanComparison(NamedTuple):
     values: tuple[Worlds, ...]
 
 
-def compare_plans(case: OpenCase, max_worlds: int = 120, kernel_worlds: int = 0) -> list[PlanComparison]:
+def compare_plans(case: OpenCase, max_worlds: int = 120, kernel_world_count: int = 0) -> list[PlanComparison]:
     """Compare the verdicts on the plans of a case with the explicit engine in the worlds of the grid.
 
-    ``kernel_worlds``: the number of worlds of each plan that the replay kernel also checks.
+    ``kernel_world_count``: the number of worlds of each plan that the replay kernel also checks.
     """
     explicit = ExplicitEngine(case.case)
     replay_kernel = None
-    if kernel_worlds:
+    if kernel_world_count:
         safety = case.case.safety_text()
         texts = (case.case.domain_text(), case.case.problem_text(), [safety] if safety else [])
         replay_kernel = Kernel(*texts, tolerance=TOLERANCE)
-    return [_compare_plan(explicit, plan, replay_kernel, max_worlds, kernel_worlds) for plan in case.plans]
+    return [_compare_plan(explicit, plan, replay_kernel, max_worlds, kernel_world_count) for plan in case.plans]
 
 
 def _compare_plan(
-    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, max_worlds: int, kernel_worlds: int
+    explicit: ExplicitEngine, plan: OpenPlan, replay_kernel: Kernel | None, max_worlds: int, kernel_world_count: int
 ) -> PlanComparison:
     steps = explicit.read_steps(plan)
     audit = DurationAudit(explicit.checker.compiled, steps, plan.intervals)
@@ -455,7 +455,7 @@ def _compare_plan(
     points = duration_grid(plan, Random(str(plan)), max_worlds)
     for number, point in enumerate(points):
         values = explicit.verdict_in(steps, point)
-        if replay_kernel is not None and number < kernel_worlds:
+        if replay_kernel is not None and number < kernel_world_count:
             differences += _compare_with_kernel(replay_kernel, plan, point, values)
         verdict = audit.explored.verdict_in(tuple(point[n] for n in numbers))
         if verdict is None and complete:

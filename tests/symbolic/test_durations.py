@@ -55,7 +55,7 @@ def verdict_values(verdict: WorldsVerdict) -> tuple[Worlds, Worlds, Worlds]:
 
 @pytest.mark.parametrize("number", quick_every(10, range(50)))
 def test_verdicts_on_random_plans_agree_with_the_explicit_engine(number: int) -> None:
-    comparisons = compare_plans(generate_open_case(SEED, number), max_worlds=14, kernel_worlds=1)
+    comparisons = compare_plans(generate_open_case(SEED, number), max_worlds=14, kernel_world_count=1)
     assert [difference for comparison in comparisons for difference in comparison.differences] == []
 
 

@@ -66,9 +66,9 @@ def test_steps_that_touch_nothing_of_a_rule_cost_it_nothing(kind: str, work: Cou
     checked = compiled(RULES[kind])
     idle = [f"(idle {name})" for name in OBJECTS]
     run = Replay(checked.engine, HALT)
-    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle[:2]])
+    run.run_steps([checked.engine.resolver.resolve_tokens(step.strip("()").split()) for step in idle[:2]])
     work.clear()
-    run.run_steps([checked.engine.resolver.tokens(step.strip("()").split()) for step in idle])
+    run.run_steps([checked.engine.resolver.resolve_tokens(step.strip("()").split()) for step in idle])
     assert not work
     assert run.letter == 302
 
@@ -87,7 +87,7 @@ def instances(checked: Checker, plan: str) -> int:
     """The instances that the monitors hold at the end of a plan."""
     run = Replay(checked.engine, HALT)
     run.run_steps(
-        [checked.engine.resolver.tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()]
+        [checked.engine.resolver.resolve_tokens(step.strip("() ").split()) for step in plan.split(")") if step.strip()]
     )
     assert run.runtime is not None
     return sum(
@@ -133,7 +133,7 @@ def test_runs_share_the_tables_of_their_automata() -> None:
     (first,) = first_run.runtime.monitors
     assert isinstance(first, automaton.Automaton)
     assert second_run.runtime.monitors == [first], "shared until one of them changes it"
-    second_run.run_steps([checked.engine.resolver.tokens(["join", "t1", "t1"])])
+    second_run.run_steps([checked.engine.resolver.resolve_tokens(["join", "t1", "t1"])])
     (second,) = second_run.runtime.monitors
     assert isinstance(second, automaton.Automaton)
     assert first.program is second.program

@@ -265,7 +265,7 @@ def test_timed_plans(rule: str, plan: str, expected: str) -> None:
 def executed(start: Execution, steps: str) -> Execution:
     """A fork of an execution that has taken steps: ``put a, rest``."""
     for text in steps.split(", "):
-        step = start.engine.resolver.tokens(text.split())
+        step = start.engine.resolver.resolve_tokens(text.split())
         assert isinstance(step, GroundAction)
         after = start.after(step)
         assert after is not None

@@ -121,7 +121,7 @@ class SC:
     NO_SESSION: Final = "SC682"  # no such session
     SERVICE_LIMIT: Final = "SC683"  # limit of the service reached
     BAD_KEY: Final = "SC684"  # API key missing or wrong
-    SESSION_NOT_MONITORED: Final = "SC685"  # a session cannot monitor this task
+    TASK_NOT_MONITORABLE: Final = "SC685"  # a session cannot monitor this task
     WRONG_POSITION: Final = "SC686"  # session at another position
     AGENTS_PACKAGE_MISSING: Final = "SC687"  # a package for agents is not installed
     BAD_PACK: Final = "SC670"  # pack rejected

@@ -171,7 +171,7 @@ class Session:
         """Make the result of a report: add the inputs, and the diagnostics of the settings and the plan text."""
         report = cap_at_unknown(self._with_idle_rules(report), prepared.remarks)
         if self._settings.gate and not self._settings.allow_no_rules and report.safety is None:
-            report = report._replace(diagnostics=(*report.diagnostics, no_rules(report.inapplicable_count)))
+            report = report._replace(diagnostics=(*report.diagnostics, no_rules(report.rule_count_if_none_applicable)))
         text = prepared.inputs[0].source
         if prepared.plan.name != text.name:
             report = _in_loose_text(report, prepared, text.name)._replace(answer=self._settings.loose)

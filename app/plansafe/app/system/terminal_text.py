@@ -85,7 +85,7 @@ def centre(text: str, columns: int) -> str:
 
 def not_checked(report: Report) -> str:
     """The reason why safety was not checked: a task without applicable rules."""
-    count = report.inapplicable_count
+    count = report.rule_count_if_none_applicable
     reason = (
         "no rules" if count == 0 else "the only rule cannot apply" if count == 1 else f"none of {count} rules can apply"
     )

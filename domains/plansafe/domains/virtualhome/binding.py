@@ -165,7 +165,7 @@ class _Search:
             words = list(words)
             for position, argument in self.open_at[step]:
                 words[position] = self.chosen[argument]
-        taken = self.resolver.step(tuple(words))
+        taken = self.resolver.resolve_step(tuple(words))
         return isinstance(taken, GroundAction) and self.simulation.take(taken)
 
     def _named(self, step: int) -> set[Argument]:

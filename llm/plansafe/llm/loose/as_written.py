@@ -96,12 +96,12 @@ class StepsAsWritten:
 
     def taken(self, step: Resolved, call: Call) -> Step:
         """A step of an action; its arguments may have the wrong types."""
-        wrong = isinstance(self.resolver.tokens((step.action.name, *step.objects)), IllFormed)
+        wrong = isinstance(self.resolver.resolve_tokens((step.action.name, *step.objects)), IllFormed)
         return Step(step, (), call.start, call.end, wrong)
 
     def ill_formed(self, words: tuple[str, ...], start: int, end: int) -> Step | Refused:
         """A step that the task does not have. What would be one of the task in a plan file is not guessed at."""
-        if isinstance(self.resolver.tokens(words), GroundAction):
+        if isinstance(self.resolver.resolve_tokens(words), GroundAction):
             message = f"`{short(' '.join(words))}` may be a step that is not understood"
             return Refused(SC.NOT_UNDERSTOOD, message, "write it as `(action object ..)`")
         return Step(None, words, start, end)

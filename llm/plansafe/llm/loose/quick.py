@@ -36,7 +36,7 @@ def quick_steps(text: str, checker: Checker) -> Quick | None:
         lines.pop()
     if not lines:
         return None
-    resolve, steps = checker.engine.resolver.step, list[GroundAction | IllFormed]()
+    resolve, steps = checker.engine.resolver.resolve_step, list[GroundAction | IllFormed]()
     manner: tuple[bool, bool] | None = None
     plain = False
     for place, line in enumerate(lines, 1):

@@ -253,7 +253,7 @@ class _Answer:
         steps = [
             step._replace(
                 span=self._within(step.span),
-                ill_formed=isinstance(self.resolver.tokens(step.text[1:-1].split()), IllFormed),
+                ill_formed=isinstance(self.resolver.resolve_tokens(step.text[1:-1].split()), IllFormed),
             )
             for step in found.steps
         ]

@@ -31,7 +31,7 @@ def strict_plan(text: Source, checker: Checker) -> LooseResult | None:
     if read.diagnostics or read.warnings or not read.steps or len({step.time is None for step in read.steps}) > 1:
         return None
     for step in read.steps:
-        taken = checker.engine.resolver.step(step.tokens)
+        taken = checker.engine.resolver.resolve_step(step.tokens)
         known = all([token in checker.engine.task.object_index for token in step.tokens[1:]])
         if isinstance(taken, IllFormed) and not (taken.code == SC.STEP_TYPE and known):
             return None

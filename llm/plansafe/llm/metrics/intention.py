@@ -87,7 +87,7 @@ class _Run:
         action = self.engine.task.actions.get(tokens[0])
         if action is None:
             return None
-        found = self.engine.resolver.tokens(tokens[: len(action.parameters) + 1])
+        found = self.engine.resolver.resolve_tokens(tokens[: len(action.parameters) + 1])
         return found if isinstance(found, GroundAction) else None
 
     def take(self, step: GroundAction) -> bool | None:

@@ -46,10 +46,10 @@ class LintRun:
         self.options = options
         self.sources = sources
         self.budget = Budget(options.time_limit_s)
-        self.indexes = [DomainIndex(c.engine, c.compiled.symbols.types, options.lenient_types) for c in checkers]
+        self.domain_indexes = [DomainIndex(c.engine, c.compiled.symbols.types, options.lenient_types) for c in checkers]
         self.provers = [
             FormulaProver(index, checker.rules, self.budget)
-            for index, checker in zip(self.indexes, checkers, strict=True)
+            for index, checker in zip(self.domain_indexes, checkers, strict=True)
         ]
         problem_checkers = checkers if has_problems else ()
         self.problems = [LintProblem(c, options.time_limit_s, options.search) for c in problem_checkers]

@@ -129,7 +129,7 @@ class RuleCheck:
     def _missing_objects_text(self, linted_rule: LintedRule) -> str:
         for n, number in linted_rule.numbers.items():
             rule, task = self.run.checkers[n].rules[number], self.run.problems[n].task
-            table = self.run.indexes[n].table
+            table = self.run.domain_indexes[n].table
             for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
                     types = table.alternatives(variable.domain)
@@ -201,7 +201,7 @@ class RuleCheck:
 
     def check_influence(self, linted_rule: LintedRule) -> None:
         """Report why no action can change what a rule is about, if that is so."""
-        for reason in PossibleChanges(self.run.indexes[linted_rule.base]).find_reasons(linted_rule.rule):
+        for reason in PossibleChanges(self.run.domain_indexes[linted_rule.base]).find_reasons(linted_rule.rule):
             message = f"no action can influence rule `{linted_rule.rule.name}`"
             proof = "effects, types and named objects of the domain"
             code, label_text = SC.RULE_WITHOUT_INFLUENCE, "no action influences it"
@@ -219,7 +219,7 @@ class RuleCheck:
 
     def _has_example(self, linted_rule: LintedRule, budget: Budget) -> bool:
         """Whether a search in a small problem made for the purpose finds a plan that violates a rule."""
-        base, index = self.run.checkers[linted_rule.base], self.run.indexes[linted_rule.base]
+        base, index = self.run.checkers[linted_rule.base], self.run.domain_indexes[linted_rule.base]
         symbols = self.run.provers[linted_rule.base].symbols[linted_rule.number]
         for text in example_problems(index, linted_rule.rule, symbols, budget.deadline):
             if violates_in_example(base, index, linted_rule.rule, text, symbols, budget.limit_seconds(EXAMPLE_S)):

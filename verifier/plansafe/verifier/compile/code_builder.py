@@ -62,6 +62,11 @@ class CodeBuilder(ABC):
         self.task = task
         self.object_count = max(len(task.objects), 1)
         self.namespace: dict[str, Any] = {"divide": divide, "E": ()}
+        """The globals of the generated code.
+
+        ``f<n>`` are functions, ``K<n>`` constants, ``D<n>`` the tuples and ``T<n>`` the sets of a domain's objects, and
+        ``E`` the empty tuple.
+        """
         self.indexes: dict[IndexKey, int] = {}
         """The number ``k`` of each index ``I[k]``, which maps the code of the key arguments to a set of full codes."""
         self.requested_indexes: set[IndexKey] = set()
@@ -69,7 +74,7 @@ class CodeBuilder(ABC):
         self.sources: list[str] = []
         self._index_keys: list[IndexKey] = []
         self._queued_definitions: list[str] = []
-        self._free_slots: dict[int, tuple[Formula, frozenset[int]]] = {}
+        self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._function_count = 0
         self._names_of_texts: dict[tuple[str, ...], str] = {}
 
@@ -83,7 +88,7 @@ class CodeBuilder(ABC):
 
     def free_slots(self, formula: Formula) -> frozenset[int]:
         """The free slots of a formula, cached for each subformula: the code of a formula needs them at every level."""
-        cached = self._free_slots.get(id(formula))
+        cached = self._free_slots_by_identity.get(id(formula))
         if cached is not None:
             return cached[1]
         match formula:
@@ -95,7 +100,7 @@ class CodeBuilder(ABC):
                 slots = free_slots(formula)
             case _:
                 assert_never(formula)
-        self._free_slots[id(formula)] = (formula, slots)
+        self._free_slots_by_identity[id(formula)] = (formula, slots)
         return slots
 
     # -- functions ----------------------------------------------------------------------------------------------------

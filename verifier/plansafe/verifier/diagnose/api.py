@@ -56,8 +56,8 @@ def diagnose(
         witness = _make_not_found_witness(reason)
         if report.headline is None:
             witness = Witness(ErrorClass.GRAMMAR, (), "the plan cannot be read")
-        flags = _make_flag_witnesses(report, checker.options.criteria)
-        return Diagnosis(plan.name, report, (witness, *flags), result)
+        flag_witnesses = _make_flag_witnesses(report, checker.options.criteria)
+        return Diagnosis(plan.name, report, (witness, *flag_witnesses), result)
     repairer = Repairer(checker, plan, resolved.steps, options, progress)
     result = repairer.run()
     witnesses = _WitnessFinder(checker, report, repairer, result).find_witnesses()
@@ -78,11 +78,11 @@ class _WitnessFinder:
     def find_witnesses(self) -> list[Witness]:
         """Return all witnesses, in the order of the classes."""
         self._find_impossible_steps()
-        flags = _make_flag_witnesses(self.report, self.checker.options.criteria)
+        flag_witnesses = _make_flag_witnesses(self.report, self.checker.options.criteria)
         witnesses = [
             *self.impossible_step_witnesses.values(),
             *self._make_edit_witnesses(),
-            *flags,
+            *flag_witnesses,
             *self._make_repair_failure_witnesses(),
         ]
         order = list(ErrorClass)
@@ -90,7 +90,7 @@ class _WitnessFinder:
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
-        possible = {step_key(step) for repair in self.repairer.ties for step in repair.steps}
+        possible = {step_key(step) for repair in self.repairer.ranked_alignments for step in repair.steps}
         doubtful_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
@@ -118,7 +118,7 @@ class _WitnessFinder:
     def _make_edit_witnesses(self) -> Iterator[Witness]:
         """Make the witnesses of the four classes of edits, and of compound: each with its best repair."""
         yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
-        for alignment in self.repairer.ties:
+        for alignment in self.repairer.ranked_alignments:
             kinds = self._list_edit_kinds(alignment)
             if not kinds:
                 continue

@@ -1,4 +1,9 @@
-"""The axioms of one stratum as joins: find all heads, find the heads that changed facts derive, check a head."""
+"""The axioms of one stratum as joins: find all heads, find the heads that changed facts derive, check a head.
+
+The joins are generated functions. Their parameters are ``S`` (the facts of each predicate), ``F`` (the values of each
+function), ``I`` (the :class:`JoinIndexes`), ``code`` or ``codes`` (facts of one predicate), and ``out`` (the facts that
+are found).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,8 @@ Fluents = list[dict[int, Number]]
 Index = dict[int, list[int]]
 MAX_UNINDEXED_OBJECTS = 16
 """With so few objects, a loop over all of them is cheaper than an index."""
-_BATCH = "S, F, I, codes, out"
+_FIND_PARAMETERS = "S, F, I, codes, out"
+"""The parameters of :attr:`SeededJoin.find`."""
 
 
 class JoinIndexes(dict[int, Index]):
@@ -60,7 +66,9 @@ JoinQueue = list[tuple[SeededJoin, set[int]]]
 """Joins to run, each with its ``codes``."""
 
 
-class _HornRule(NamedTuple):
+class _AxiomDisjunct(NamedTuple):
+    """An axiom with one disjunct of its body, whose literals together derive the axiom's head."""
+
     axiom: Axiom
     disjunct: Disjunct
 
@@ -75,39 +83,39 @@ class StratumJoins:
     def __init__(self, emitter: Emitter, stratum: tuple[Axiom, ...]) -> None:
         self.emitter = emitter
         self.predicates = frozenset([axiom.predicate for axiom in stratum])
-        self._rules: list[_HornRule] = []
+        self._rules: list[_AxiomDisjunct] = []
         for axiom in stratum:
-            self._rules += [_HornRule(axiom, disjunct) for disjunct in convert_to_dnf_or_literal(axiom.body)]
+            self._rules += [_AxiomDisjunct(axiom, disjunct) for disjunct in convert_to_dnf_or_literal(axiom.body)]
         opaque: set[int] = set()
         self.reads = frozenset(symbols_read(*[axiom.body for axiom in stratum]))
         self.recursive = not self.reads.isdisjoint(self.predicates)
-        self._readers: dict[tuple[int, bool], list[tuple[_HornRule, FormulaLiteral]]] = {}
-        self._opaque_readers: dict[int, list[_HornRule]] = {}
+        self._readers: dict[tuple[int, bool], list[tuple[_AxiomDisjunct, FormulaLiteral]]] = {}
+        self._opaque_readers: dict[int, list[_AxiomDisjunct]] = {}
         for rule in self._rules:
             for literal in rule.disjunct.literals:
                 if isinstance(literal.formula, Atom):
                     key = literal.formula.predicate, literal.positive
                     self._readers.setdefault(key, []).append((rule, literal))
                     continue
-                for index in symbols_read(literal.formula):
-                    opaque.add(index)
-                    if index in self.predicates:
-                        self._opaque_readers.setdefault(index, []).append(rule)
+                for symbol in symbols_read(literal.formula):
+                    opaque.add(symbol)
+                    if symbol in self.predicates:
+                        self._opaque_readers.setdefault(symbol, []).append(rule)
         self.opaque = frozenset(opaque)
-        self._first: JoinQueue | None = None
+        self._initial_joins: JoinQueue | None = None
         self._joins_from: dict[tuple[int, bool], list[SeededJoin]] = {}
         self._joins_after_growth: dict[int, list[SeededJoin]] = {}
         self._checks: dict[int, list[Callable[[Facts, Fluents, JoinIndexes, int], bool]]] = {}
 
     @property
-    def first(self) -> JoinQueue:
+    def initial_joins(self) -> JoinQueue:
         """The joins of the rules that may derive a fact while the stratum is empty; they ignore ``codes``."""
-        if self._first is None:
+        if self._initial_joins is None:
             rules = [rule for rule in self._rules if not self._needs_stratum(rule)]
-            self._first = [(join, set()) for join in self._linked([(rule, None) for rule in rules])]
-        return self._first
+            self._initial_joins = [(join, set()) for join in self._compile_joins([(rule, None) for rule in rules])]
+        return self._initial_joins
 
-    def _needs_stratum(self, rule: _HornRule) -> bool:
+    def _needs_stratum(self, rule: _AxiomDisjunct) -> bool:
         atoms = [li.formula for li in rule.disjunct.literals if li.positive and isinstance(li.formula, Atom)]
         return any([atom.predicate in self.predicates for atom in atoms])
 
@@ -116,7 +124,7 @@ class StratumJoins:
         key = predicate, positive
         joins = self._joins_from.get(key)
         if joins is None:
-            joins = self._joins_from[key] = self._linked(self._readers.get(key, []))
+            joins = self._joins_from[key] = self._compile_joins(self._readers.get(key, []))
         return joins
 
     def joins_after_growth(self, predicate: int) -> list[SeededJoin]:
@@ -124,7 +132,7 @@ class StratumJoins:
         joins = self._joins_after_growth.get(predicate)
         if joins is None:
             unseeded = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
-            joins = self.joins_from(predicate, True) + self._linked(unseeded)
+            joins = self.joins_from(predicate, True) + self._compile_joins(unseeded)
             self._joins_after_growth[predicate] = joins
         return joins
 
@@ -143,55 +151,64 @@ class StratumJoins:
             derivable.update([c for c in codes if c not in derivable and check(facts, fluents, indexes, c)])
         return derivable
 
-    def _linked(self, rules: Iterable[tuple[_HornRule, FormulaLiteral | None]]) -> list[SeededJoin]:
+    def _compile_joins(self, rules: Iterable[tuple[_AxiomDisjunct, FormulaLiteral | None]]) -> list[SeededJoin]:
+        """Compile the joins of rules, each from the facts of its seed; without a seed, from all facts."""
         with self.emitter.private_indexes():
             named = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
         return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in named]
 
-    def _domains(self, rule: _HornRule) -> dict[int, int]:
+    def _map_domains(self, rule: _AxiomDisjunct) -> dict[int, int]:
         return {v.slot: v.domain for v in (*rule.axiom.parameters, *rule.disjunct.variables)}
 
-    def _join_lines(
-        self, rule: _HornRule, context: str, bound: frozenset[int], inner: str, seed: FormulaLiteral | None = None
+    def _emit_join(
+        self,
+        rule: _AxiomDisjunct,
+        parameters: str,
+        bound: frozenset[int],
+        statement: str,
+        seed: FormulaLiteral | None = None,
     ) -> list[str]:
-        """The code of a join over all literals except ``seed``, which is known to hold."""
+        """The lines of a join over all literals except ``seed``, which is known to hold.
+
+        The innermost line is ``statement``. The slots ``bound`` have values before the join.
+        """
         indexed = len(self.emitter.task.objects) > MAX_UNINDEXED_OBJECTS
         join = Join(
             self.emitter,
-            self._domains(rule),
-            context,
+            self._map_domains(rule),
+            parameters,
             indexed=indexed,
             guarded=True,
             unindexed_predicates=self.predicates,
         )
         literals = [literal for literal in rule.disjunct.literals if literal is not seed]
-        return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [inner])
+        return join.emit(literals, bound, [v.slot for v in rule.axiom.parameters], [statement])
 
-    def _define_join(self, rule: _HornRule, seed: FormulaLiteral | None) -> str:
-        """Queue the function that finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
+    def _define_join(self, rule: _AxiomDisjunct, seed: FormulaLiteral | None) -> str:
+        """Queue ``find``, which finds the heads of a rule, from the facts ``codes`` of ``seed`` if it is given."""
         emitter = self.emitter
-        inner = f"out.add({emitter.fact_code_text([-1 - v.slot for v in rule.axiom.parameters])})"
+        statement = f"out.add({emitter.fact_code_text([-1 - v.slot for v in rule.axiom.parameters])})"
         if seed is None:
-            lines = self._join_lines(rule, _BATCH, frozenset(), inner)
+            lines = self._emit_join(rule, _FIND_PARAMETERS, frozenset(), statement)
         else:
             assert isinstance(seed.formula, Atom)
             match, bound = emit_argument_match(
-                emitter, seed.formula.predicate, seed.formula.arguments, self._domains(rule)
+                emitter, seed.formula.predicate, seed.formula.arguments, self._map_domains(rule)
             )
             match = [line.replace("return", "continue") for line in match]
             lines = ["for code in codes:"]
-            lines += [" " + line for line in match + self._join_lines(rule, _BATCH, bound, inner, seed)]
+            lines += [" " + line for line in match + self._emit_join(rule, _FIND_PARAMETERS, bound, statement, seed)]
         name = emitter.fresh_name()
-        emitter.define(name, _BATCH, lines)
+        emitter.define(name, _FIND_PARAMETERS, lines)
         return name
 
-    def _define_check(self, rule: _HornRule) -> str:
+    def _define_check(self, rule: _AxiomDisjunct) -> str:
         """Queue ``f(S, F, I, code) -> bool``: whether a rule derives a fact."""
         emitter = self.emitter
         head = tuple([-1 - v.slot for v in rule.axiom.parameters])
-        lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._domains(rule))
+        lines, bound = emit_argument_match(emitter, rule.axiom.predicate, head, self._map_domains(rule))
         lines = [line.replace("return", "return False") for line in lines]
-        lines += [*self._join_lines(rule, "S, F, I", bound, "return True"), "return False"]
+        lines += [*self._emit_join(rule, "S, F, I", bound, "return True"), "return False"]
         name = emitter.fresh_name()
         emitter.define(name, "S, F, I, code", lines)
         return name

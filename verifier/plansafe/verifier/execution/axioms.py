@@ -127,9 +127,9 @@ def compute_fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexe
     for predicate in joins.predicates:
         facts[predicate] = set()
     if joins.recursive:
-        _grow(joins, facts, fluents, indexes, joins.first, {}, {})
+        _grow(joins, facts, fluents, indexes, joins.initial_joins, {}, {})
         return
-    for (head, find), codes in joins.first:
+    for (head, find), codes in joins.initial_joins:
         find(facts, fluents, indexes, codes, facts[head])
 
 

@@ -135,7 +135,7 @@ class Monitor:
         tokens = action.lower().replace("(", " ").replace(")", " ").split()
         if not tokens:
             return IllFormed(SC.STRUCTURE, "an action is missing", 0)
-        step = self.engine.resolver.tokens(tokens)
+        step = self.engine.resolver.resolve_tokens(tokens)
         if isinstance(step, GroundAction) and step.action.end is not None:
             return IllFormed(
                 SC.UNTIMED_DURATIVE,

@@ -46,7 +46,7 @@ def resolve_plan(engine: Engine, plan: Source) -> ResolvedPlan:
             )
         )
     resolver = engine.resolver
-    steps = [resolver.step(step.tokens) for step in text.steps]
+    steps = [resolver.resolve_step(step.tokens) for step in text.steps]
     if (
         not timed
         and text.ordering is None

@@ -100,7 +100,7 @@ class Replay:
         """
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
-        resolve = engine.resolver.chunk
+        resolve = engine.resolver.resolve_chunk
         chunk_cache = engine.chunk_cache if self.observer is None else {}
         code = engine.code if self.observer is None else self.code
         is_plain = self._is_plain

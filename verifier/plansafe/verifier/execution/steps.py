@@ -49,21 +49,21 @@ class Resolver:
         }
         self._steps: dict[tuple[str, ...], GroundAction | IllFormed] = {}
 
-    def chunk(self, chunk: str) -> GroundAction | IllFormed | None:
+    def resolve_chunk(self, chunk: str) -> GroundAction | IllFormed | None:
         """Resolve a chunk of plan text; ``None`` if it is not one step."""
         tokens = split_chunk(chunk)
-        return None if tokens is None else self.tokens(tokens)
+        return None if tokens is None else self.resolve_tokens(tokens)
 
-    def step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:
+    def resolve_step(self, tokens: tuple[str, ...]) -> GroundAction | IllFormed:
         """Resolve the tokens of a step; equal steps are resolved once."""
         step = self._steps.get(tokens)
         if step is None:
-            step = self.tokens(tokens)
+            step = self.resolve_tokens(tokens)
             if len(self._steps) < self.MAX_CACHED_STEPS:
                 self._steps[tokens] = step
         return step
 
-    def tokens(self, tokens: list[str] | tuple[str, ...]) -> GroundAction | IllFormed:
+    def resolve_tokens(self, tokens: list[str] | tuple[str, ...]) -> GroundAction | IllFormed:
         """Resolve the tokens of a step."""
         signature = self._signatures.get(tokens[0])
         if signature is None or len(tokens) - 1 != len(signature[1]):
@@ -116,7 +116,11 @@ def _no_suggestion(name: str, candidates: object) -> None:
 
 
 class Tolerance(NamedTuple):
-    """The separation of interfering happenings, and the deviation of durations (docs/language.md, section 3)."""
+    """The separation of interfering happenings, and the deviation of durations (docs/language.md, section 3).
+
+    ``exact`` is the tolerance of the options. ``separation`` and ``duration`` are the tolerances that are applied: if
+    the printed times are rounded, the first is smaller and the second larger (:func:`widen_tolerance`).
+    """
 
     exact: Number
     separation: Number

@@ -1,14 +1,14 @@
 """Timed plans: durative and simultaneous actions, timed initial literals (PDDL 2.1, definitions 10 to 15; PDDL 2.2).
 
-A happening comprises all events of one time. All its conditions are read in the state before it, its effects are
-combined, and no two of its events may interfere.
+A happening comprises the events of one time; actions without duration end in a second happening of that time. All its
+conditions are read in the state before it, its effects are combined, and no two of its events may interfere
+(:mod:`.happening`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from time import monotonic
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import (
@@ -21,6 +21,14 @@ from plansafe.verifier.execution.actions import (
     interpret_effects,
 )
 from plansafe.verifier.execution.engine import Engine, Limit
+from plansafe.verifier.execution.happening import (
+    END,
+    ILL_FORMED,
+    START,
+    Event,
+    EventEffects,
+    InterferenceChecker,
+)
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.rule_set import ActionFact
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
@@ -30,40 +38,17 @@ from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
-from plansafe.verifier.model.footprints import Footprint, find_interference
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Atom, Formula, Number, Snap, TimedLiteral, bind
+from plansafe.verifier.model.nodes import Atom, Formula, Number, TimedLiteral, bind
 
-START, END, ILL_FORMED = "start", "end", "ill-formed"
 _COMPARE = {
-    "=": lambda d, v, e: abs(d - v) <= e,
-    "<=": lambda d, v, e: d <= v + e,
-    ">=": lambda d, v, e: d >= v - e,
-    "<": lambda d, v, e: d < v + e,
-    ">": lambda d, v, e: d > v - e,
+    "=": lambda duration, bound, tolerance: abs(duration - bound) <= tolerance,
+    "<=": lambda duration, bound, tolerance: duration <= bound + tolerance,
+    ">=": lambda duration, bound, tolerance: duration >= bound - tolerance,
+    "<": lambda duration, bound, tolerance: duration < bound + tolerance,
+    ">": lambda duration, bound, tolerance: duration > bound - tolerance,
 }
-
-
-class Event(NamedTuple):
-    """A part of a happening: an instantaneous action or a start (``start``), an end (``end``), or a timed literal.
-
-    A timed literal has no ``step``.
-    """
-
-    kind: str
-    step: TimedStep | None
-    literal: TimedLiteral | None = None
-
-    @property
-    def snap(self) -> Snap:
-        """The snap action of an event that has a step."""
-        assert self.step is not None
-        assert isinstance(self.step.resolved, GroundAction)
-        action = self.step.resolved.action
-        if self.kind == START:
-            return action.start
-        assert action.end is not None
-        return action.end
+"""By operator: whether a duration satisfies a bound within the tolerance."""
 
 
 class TimedReplay(Replay):
@@ -84,15 +69,20 @@ class TimedReplay(Replay):
         """The steps that would fail under the exact tolerance."""
         super().__init__(engine, reading, timed=True, deadline=deadline, observer=observer)
         self.running: list[TimedStep] = []
-        self._recent: list[tuple[Number, Event, SnapEffects]] = []
-        self._present: list[tuple[Number, Event, SnapEffects]] = []
-        self._footprints: dict[int, Footprint] = {}
-        self._shared = False
-        self._violated: set[tuple[int, ...]] = set()  # instances of preferences over all: step, position, objects
+        """The steps of the durative actions under way."""
         self.dropped: set[int] = set()
-        self._start_conditions: dict[int, StartConditions] = {}
+        """The steps of which an event could not happen: their later events are left out."""
         self.pending: list[TimedStep] = []
+        """The dropped steps under way. They stop being under way at the next happening that is executed."""
+        self.interference = InterferenceChecker(engine, tolerance, self.rounded)
+        self._shared = False
+        """Whether the next letter may have the same time as the present letter (see :class:`LetterTime`)."""
+        self._violated: set[tuple[int, ...]] = set()
+        """The violated instances of preferences over all: step, position of the preference in its action, objects."""
+        self._start_conditions: dict[int, StartConditions] = {}
+        """By step under way: the start conditions of its end's effects, evaluated before the step's start."""
         self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
+        """By letter: the action facts that are true at it, each with the number of its step."""
         self.events = {}
         self.effects: list[tuple[int, SnapEffects]] = []
         """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
@@ -151,7 +141,7 @@ class TimedReplay(Replay):
     def run_happening(self, time: Number, events: list[Event]) -> bool:
         """Run one happening; return ``False`` if the trace halts before it."""
         failures: list[Failure] = []
-        taken: list[tuple[Event, SnapEffects]] = []
+        executable: list[EventEffects] = []
         for event in events:
             if event.step is not None and event.step.number in self.dropped:
                 continue
@@ -160,43 +150,43 @@ class TimedReplay(Replay):
             effects = self._compute_effects(event) if failure is None or is_forced else failure
             if isinstance(effects, Failure):
                 failures.append(failure or effects)
-                self._drop(event)
+                self._drop_step(event)
             else:
-                taken.append((event, effects))
+                executable.append((event, effects))
                 if failure is not None:
                     failures.append(failure)
-        interfering = self._find_interference(time, taken)
+        interfering = self._find_interference(time, executable)
         failures += interfering
         failed_steps = {failure.step for failure in interfering}
         if self.reading == FORCE:
-            taken = self._drop_conflicting(taken, failed_steps)
+            executable = self._drop_conflicting(executable, failed_steps)
         else:
-            taken = self._drop_failed(taken, failed_steps)
+            executable = self._drop_failed(executable, failed_steps)
         if failures:
             self.failures += sorted(failures)
             if self.reading == HALT:
                 return False
-        return self._take_together(time, taken) if taken else True
+        return self._execute_happening(time, executable) if executable else True
 
-    def _drop_conflicting(
-        self, taken: list[tuple[Event, SnapEffects]], failed_steps: set[int]
-    ) -> list[tuple[Event, SnapEffects]]:
+    def _drop_conflicting(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
         """Under *force*: the events without interfering steps, if their numeric effects conflict."""
         try:
-            combine_effects(self.state.fluents, [effects for _, effects in taken])
+            combine_effects(self.state.fluents, [effects for _, effects in executable])
         except Conflict:
-            return self._drop_failed(taken, failed_steps)
-        return taken
+            return self._drop_failed(executable, failed_steps)
+        return executable
 
-    def _drop_failed(
-        self, taken: list[tuple[Event, SnapEffects]], failed_steps: set[int]
-    ) -> list[tuple[Event, SnapEffects]]:
-        for event, _ in taken:
+    def _drop_failed(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
+        for event, _ in executable:
             if event.step is not None and event.step.number in failed_steps:
-                self._drop(event)
-        return [(event, h) for event, h in taken if event.step is None or event.step.number not in failed_steps]
+                self._drop_step(event)
+        return [
+            (event, effects)
+            for event, effects in executable
+            if event.step is None or event.step.number not in failed_steps
+        ]
 
-    def _drop(self, event: Event) -> None:
+    def _drop_step(self, event: Event) -> None:
         """Leave out the step of an event that cannot happen.
 
         If the step is under way, it is ``pending`` until the next letter, from which on it is not under way.
@@ -208,12 +198,13 @@ class TimedReplay(Replay):
         if any([s.number == step.number for s in self.running]):
             self.pending.append(step)
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
+    def _execute_happening(self, time: Number, executed: list[EventEffects]) -> bool:
+        """Apply the effects of the events of a happening; return ``False`` if the trace halts before it."""
         state = self.state
-        taken = [event for event, _ in happenings]
-        delta = combine_effects(state.fluents, [effects for _, effects in happenings])
-        ended = {e.step.number for e in taken if e.kind == END and e.step is not None}
-        started = [e.step for e in taken if e.kind == START and e.step is not None and _is_durative(e.step)]
+        events = [event for event, _ in executed]
+        delta = combine_effects(state.fluents, [effects for _, effects in executed])
+        ended = {e.step.number for e in events if e.kind == END and e.step is not None}
+        started = [e.step for e in events if e.kind == START and e.step is not None and _is_durative(e.step)]
         dropped, self.pending = self.pending, []
         ended |= {step.number for step in dropped}
         running = [s for s in self.running if s.number not in ended] + started
@@ -229,24 +220,24 @@ class TimedReplay(Replay):
             self._start_conditions[step.number] = evaluate_start_conditions(
                 evaluator, step.resolved.action.end, binding
             )
-        for event in taken:
+        for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._count_preferences(event.step.resolved, event.kind)
         self._shared = self._shared and time == self.time
-        self._announce_actions(taken)
-        identities = {id(event) for event in taken}
-        self._recent += [entry for entry in self._present if id(entry[1]) in identities]
+        self._announce_actions(events)
+        self.interference.record_executed(events)
         state.apply(delta, self.log)
-        self._update_running_facts([*taken, *[Event(END, step) for step in dropped]])
+        self._update_running_facts([*events, *[Event(END, step) for step in dropped]])
         self.time = time
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
-        numbers = [e.step.number for e in taken if e.step is not None]
+        numbers = [e.step.number for e in events if e.step is not None]
         assert self.events is not None
-        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in taken if e.step is not None])
-        self.effects = [(0 if e.step is None else e.step.number, effects) for e, effects in happenings]
+        self.events[self.letter + 1] = tuple([(e.step.number, e.kind) for e in events if e.step is not None])
+        self.effects = [(0 if event.step is None else event.step.number, effects) for event, effects in executed]
         self._enter_state(max(numbers, default=0))
-        self.executed_count += sum([e.kind == START for e in taken]) - 1
+        # `_enter_state` has counted one step.
+        self.executed_count += sum([e.kind == START for e in events]) - 1
         if self.reading != HALT:
             self.failures += self._find_over_all_failures(self.running)
         self._count_preferences_over_all()
@@ -273,7 +264,7 @@ class TimedReplay(Replay):
         self.time, self._shared = time, False
         self.events[self.letter + 1] = ((number, kind),)
         self._enter_state(number)
-        self.executed_count += (kind == START) - 1
+        self.executed_count += (kind == START) - 1  # `_enter_state` has counted one step
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
@@ -302,16 +293,17 @@ class TimedReplay(Replay):
                 continue
             assert step.duration is not None
             try:
-                value = evaluator.evaluate(constraint.value, binding)
+                bound = evaluator.evaluate(constraint.value, binding)
             except UndefinedNumber as problem:
                 return Failure(step.number, SC.UNDEFINED_NUMBER, problem.text)
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.duration):
-                return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {value}, is {step.duration}")
-            if not _COMPARE[constraint.operator](step.duration, value, self.tolerance.exact):
+            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.duration):
+                return Failure(step.number, SC.DURATION, f"must be {constraint.operator} {bound}, is {step.duration}")
+            if not _COMPARE[constraint.operator](step.duration, bound, self.tolerance.exact):
                 self.rounded.add(step.number)
         return None
 
     def _compute_effects(self, event: Event) -> SnapEffects | Failure:
+        """The effects of an event in the present state, or why they are undefined or conflict."""
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
@@ -343,6 +335,7 @@ class TimedReplay(Replay):
     def _find_false_over_all(
         self, running: list[TimedStep]
     ) -> Iterator[tuple[TimedStep, tuple[Formula, ...], dict[int, int]]]:
+        """Yield the actions under way whose condition over all does not hold: step, condition and binding."""
         for step in running:
             evaluator, binding = self._make_evaluator(step)
             assert isinstance(step.resolved, GroundAction)
@@ -368,56 +361,8 @@ class TimedReplay(Replay):
         self.state.undo(log)
         return failures
 
-    # -- interference -------------------------------------------------------------------------------------------------
-
-    def _find_interference(self, time: Number, taken: list[tuple[Event, SnapEffects]]) -> list[Failure]:
-        """Return the failures of steps that interfere within the happening, or with a recent one.
-
-        A happening is recent if less time than the tolerance has passed since.
-        """
-        self._recent = [entry for entry in self._recent if time - entry[0] < self.tolerance.exact]
-        self._present = [(time, event, effects) for event, effects in taken]
-        recent = {id(event) for _, event, _ in self._recent}
-        self._footprints = {event: footprint for event, footprint in self._footprints.items() if event in recent}
-        failures: dict[int, Failure] = {}
-        for number, (_, event, effects) in enumerate(self._present):
-            neighbours = [*self._recent, *self._present[:number]]
-            for position, (neighbour_time, neighbour, neighbour_effects) in enumerate(neighbours):
-                step = event.step or neighbour.step
-                if step is None:
-                    continue
-                clash = self._find_clash(
-                    self._find_footprint(event, effects), self._find_footprint(neighbour, neighbour_effects)
-                )
-                is_earlier = position < len(self._recent)
-                if clash is not None and is_earlier and time - neighbour_time >= self.tolerance.separation:
-                    self.rounded.add(step.number)
-                elif clash is not None:
-                    failure = make_interference_failure(event, neighbour, clash, is_earlier=is_earlier)
-                    failures.setdefault(failure.step, failure)
-        return [*failures.values()]
-
-    def _find_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
-        """An event's footprint; only events with a neighbour need one."""
-        footprint = self._footprints.get(id(event))
-        if footprint is None:
-            footprint = self._footprints[id(event)] = self._compute_footprint(event, effects)
-        return footprint
-
-    def _find_clash(self, a: Footprint, b: Footprint) -> str | None:
-        """A fact or fluent over which two events interfere, as PDDL."""
-        key = find_interference(a, b)
-        return None if key is None else self.task.key_text(*key)
-
-    def _compute_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
-        """The facts and fluents that an event reads, and those that it changes in the present state."""
-        footprints = self.engine.footprints
-        out = Footprint(set(), set(), {*effects.adds}, {*effects.deletes}, {})
-        for update in effects.updates:
-            footprints.add_assignment(update.function, update.code, update.operator, out)
-        if event.step is not None and isinstance(event.step.resolved, GroundAction):
-            footprints.add_action_reads(event.step.resolved.action, event.step.resolved.binding, event.kind == END, out)
-        return out
+    def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
+        return self.interference.find_failures(time, executable)
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -428,13 +373,13 @@ class TimedReplay(Replay):
     def _ends_at_once(self, step: TimedStep) -> bool:
         return step.duration == 0
 
-    def _announce_actions(self, taken: list[Event]) -> None:
+    def _announce_actions(self, events: list[Event]) -> None:
         """Let the monitors read the happening's actions, and record the step of each action fact."""
         if self.runtime is None or not self.engine.action_predicates:
             return
         entries = self._count_under_way()
         action_facts = []
-        for event in taken:
+        for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 action_fact = self.engine.action_fact(event.kind, event.step.resolved)
                 if action_fact is not None:
@@ -464,6 +409,7 @@ class TimedReplay(Replay):
         return super().outcome(steps)
 
     def _find_matching_steps(self, violation: Violation) -> list[int]:
+        """The numbers of the steps whose action facts match the step pattern of a violated part."""
         part = self.engine.rule_set.parts[violation.part]
         if part.step is None:
             return []
@@ -471,20 +417,20 @@ class TimedReplay(Replay):
         assert isinstance(atom, Atom)
         values = bind(part.parameters, violation.binding)
         letter = violation.letter - 1 if part.after else violation.letter
-        out = []
+        steps = []
         for (predicate, code), number in self._action_facts.get(letter, ()):
             if predicate != atom.predicate:
                 continue
             objects = self.task.decode(code, len(atom.arguments))
             expected = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
             if list(objects) == expected:
-                out.append(number)
-        return out
+                steps.append(number)
+        return steps
 
-    def _update_running_facts(self, taken: list[Event]) -> None:
+    def _update_running_facts(self, events: list[Event]) -> None:
         """Update the action facts of durative actions under way."""
-        ending = {e.step.number for e in taken if e.kind == END and e.step is not None}
-        for event in sorted(taken, key=lambda e: e.kind):  # ends first
+        ending = {e.step.number for e in events if e.kind == END and e.step is not None}
+        for event in sorted(events, key=lambda e: e.kind):  # ends first
             if (
                 event.step is None
                 or not isinstance(event.step.resolved, GroundAction)
@@ -502,17 +448,6 @@ class TimedReplay(Replay):
             if starts != (code in self.state.facts[predicate]):
                 (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
                 self.log.append((predicate, code, starts))
-
-
-def make_interference_failure(event: Event, neighbour: Event, clash: str, *, is_earlier: bool) -> Failure:
-    """Return the failure of a step because of interference over ``clash``, a fact or fluent.
-
-    Within a happening the later step fails. If the happening of ``neighbour`` ``is_earlier``, ``event`` fails, unless
-    it is a literal, which cannot fail.
-    """
-    number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
-    failed = number if is_earlier and number else max(number, neighbour_number)
-    return Failure(failed, SC.INTERFERENCE, clash, None, number + neighbour_number - failed)
 
 
 def _is_durative(step: TimedStep) -> bool:

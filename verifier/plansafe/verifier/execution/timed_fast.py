@@ -13,10 +13,11 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.actions import LiftedCode
+from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay
+from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.footprints import StateVariable, empty_footprint
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number

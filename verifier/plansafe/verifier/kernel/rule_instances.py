@@ -25,14 +25,18 @@ from .temporal import answer_value, is_permanently_violated
 from .trace import Signal, Trace, constant_stretches, value_at
 
 SELDOM_CONSTANT = {"atom", "not", "and", "or", "imply", "forall", "exists"}
-"""Operators of formulas whose value the engine rarely knows in advance."""
-BLAME_ORDER = ("introduced", None, "worsened", "pre-existing")  # the first counts if several parts give one finding
+"""Operators of formulas that another checker rarely simplifies to a constant.
+
+A checker that knows that a formula is constant may find its violation earlier than the kernel.
+"""
+BLAME_ORDER = ("introduced", None, "worsened", "pre-existing")
+"""Blames by priority: a finding of several parts has the first of their blames."""
 BoundObjects = tuple[tuple[str, str], ...]
 """Variables with objects, sorted by variable."""
 InstanceKey = tuple[str, BoundObjects]
 """A rule and the objects of an instance."""
-StepLetters = list[tuple[int, int]]
-"""Letters of the steps that match a rule, with the step's number."""
+MatchedSteps = list[tuple[int, int]]
+"""The steps that match a rule: a letter at which the step's fact is true, and the step's number."""
 
 
 class Finding(NamedTuple):
@@ -66,18 +70,18 @@ class Instance(NamedTuple):
     findings: list[Finding]
 
 
-def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], StepLetters]]:
-    """Find the bindings of each pattern for which a step matches, with the letters."""
-    domains, matches = dict(rule.params), list[tuple[dict[str, str], StepLetters]]()
+def find_matches(rule: Rule, trace: Trace) -> list[tuple[dict[str, str], MatchedSteps]]:
+    """Find the bindings of each pattern for which a step matches, with the matched steps."""
+    domains, matches = dict(rule.params), list[tuple[dict[str, str], MatchedSteps]]()
     for pattern in rule.patterns:
-        by_objects = dict[BoundObjects, tuple[dict[str, str], StepLetters]]()
+        by_objects = dict[BoundObjects, tuple[dict[str, str], MatchedSteps]]()
         for fact in trace.possible_facts.find_matching(pattern, {}):
             binding = unify(pattern, fact, {})
             trace.work.spend()
             if binding is not None and all(o in domains[v] for v, o in binding.items()):
-                _, letters = by_objects.setdefault(_sort_binding(binding), (binding, []))
+                _, matched_steps = by_objects.setdefault(_sort_binding(binding), (binding, []))
                 for interval in trace.step_intervals[fact]:
-                    letters += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
+                    matched_steps += [(letter, interval.step) for letter in range(interval.first, interval.last + 1)]
         matches += by_objects.values()
     return matches
 
@@ -97,15 +101,15 @@ def count_instances(rule: Rule, trace: Trace) -> int:
     matches = find_matches(rule, trace)
     if len({frozenset(binding) for binding, _ in matches}) < 2:  # all bind the same parameters
         letters = dict[BoundObjects, set[int]]()
-        for binding, places in matches:
-            letters.setdefault(_sort_binding(binding), set()).update(letter for letter, _ in places)
+        for binding, matched_steps in matches:
+            letters.setdefault(_sort_binding(binding), set()).update(letter for letter, _ in matched_steps)
         bound = {v for binding, _ in matches for v in binding}
         combinations = prod(len(objects) for v, objects in rule.params if v not in bound)
         return combinations * sum(map(len, letters.values()))
     counted = set[tuple[BoundObjects, int]]()
-    for binding, places in matches:
+    for binding, matched_steps in matches:
         for complete_binding in all_bindings(_select_unbound(rule.params, binding), binding):
-            counted.update((_sort_binding(complete_binding), letter) for letter, _ in places)
+            counted.update((_sort_binding(complete_binding), letter) for letter, _ in matched_steps)
     return len(counted)
 
 
@@ -114,13 +118,13 @@ def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str])
 
     Satisfied instances may be left out, because only bindings that can violate a part are tried.
     """
-    for base, letters in find_matches(rule, trace) if rule.patterns else [({}, [])]:
+    for base, matched_steps in find_matches(rule, trace) if rule.patterns else [({}, [])]:
         if any(restriction.get(v, o) != o for v, o in base.items()):
             continue
         for part in rule.parts:
             params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])
             for binding in candidate_bindings(part.violation_supports, _select_unbound(params, base), base, trace):
-                yield _evaluate_instance(rule.name, part, binding, trace, letters)
+                yield _evaluate_instance(rule.name, part, binding, trace, matched_steps)
 
 
 def _select_unbound(params: Domains, binding: Mapping[str, str]) -> Domains:
@@ -141,29 +145,29 @@ def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], fro
     return [*findings.values()], frozenset(undecided)
 
 
-def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, letters: StepLetters) -> Instance:
+def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, matched_steps: MatchedSteps) -> Instance:
     objects = _sort_binding(binding)
     values = evaluate(part.formula, binding, trace)
-    violated = _ViolatedInstance(name, objects, part.formula, binding, trace)
+    builder = _FindingBuilder(name, objects, part.formula, binding, trace)
     if part.kind is PartKind.MATCH:
-        matched = [(value_at(values, i), step) for i, step in letters]
+        matched = [(value_at(values, letter), step) for letter, step in matched_steps]
         findings = [Finding(name, objects, step) for value, step in matched if value == 0]
         return Instance(name, objects, min([value for value, _ in matched], default=2), findings)
     if part.kind is PartKind.OCCURRENCE:
         false = [(first, end) for first, end, value in constant_stretches(values, 0, trace.last) if value == 0]
-        findings = [violated.make_finding(first, end, first == 0) for first, end in false]
+        findings = [builder.make_finding(first, end, first == 0) for first, end in false]
         return Instance(name, objects, min([value for _, value in values]), findings)
     if part.kind is PartKind.AT_END:
         value = value_at(values, trace.last)
         always_false = max([v for _, v in values]) == 0
-        findings = [] if value else [violated.make_finding(trace.last + 1, trace.last, always_false)]
+        findings = [] if value else [builder.make_finding(trace.last + 1, trace.last, always_false)]
         return Instance(name, objects, value, findings)
     value = values[0][1]
-    return Instance(name, objects, value, [] if value else [violated.make_trace_finding()])
+    return Instance(name, objects, value, [] if value else [builder.make_trace_finding()])
 
 
-class _ViolatedInstance(NamedTuple):
-    """An instance of a part that is violated."""
+class _FindingBuilder(NamedTuple):
+    """Makes the findings of an instance of a part, if it is violated."""
 
     rule: str
     objects: BoundObjects
@@ -191,6 +195,7 @@ class _ViolatedInstance(NamedTuple):
         """Whether a fact or fluent that the formula reads changed up to a letter."""
         for fact, _ in ground_reads(self.formula, self.binding):
             signal = self.trace.number(fact) if fact[0] == "#" else self.trace.signal(fact)
+            # The first change after letter 0 is one of the first two entries.
             if any(0 < letter <= end for letter, _ in signal[:2]):
                 return True
         return False
@@ -200,7 +205,7 @@ class _ViolatedInstance(NamedTuple):
         formula, last = self.formula, self.trace.last
         not_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
         if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
-            # A state or past formula is false from letter 0; the steps there are not known from a prefix.
+            # Letter 0 decides a formula without future operators and `step`, which reads the step after a letter.
             is_past = not operators_in(formula) & not_past
             return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
@@ -218,6 +223,7 @@ class _ViolatedInstance(NamedTuple):
         """Whether the prefix up to a letter violates the formula for every continuation."""
         trace = self.trace
         times = trace.times[: letter + 1]
+        # Letter 0 has time 0, at which a step may also happen.
         same_time_follows = letter == 0 or letter in trace.letters_with_same_time_next
         return is_permanently_violated(formula.operator, formula.bounds, signals, times, trace.timed, same_time_follows)
 

@@ -152,7 +152,7 @@ def confirm_plan(
         original = printed_query.task.restore_names(tokens)
         if original[0] in printed_query.bookkeeping_actions:
             continue
-        step = checker.engine.resolver.step(original)
+        step = checker.engine.resolver.resolve_step(original)
         if not isinstance(step, GroundAction):
             raise Disagreement(f"{planner} takes the step ({' '.join(original)}): {step.message}")
         steps.append(step)

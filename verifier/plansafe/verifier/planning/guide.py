@@ -90,9 +90,10 @@ class Guide:
         return continuation
 
     def allows(self, step: GroundAction, within: int | None = None) -> Continuation:
-        """Find a safe continuation after a step, of at most ``within`` steps (not counting the step itself).
+        """Find a safe continuation after a step: the step is allowed if the continuation ``exists``.
 
-        Does not take the step. A step that cannot be taken or breaks a rule has no continuation.
+        The continuation has at most ``within`` steps (not counting the step itself). Does not take the step. A step
+        that cannot be taken or breaks a rule has no continuation.
         """
         last_known = self._last_known
         if last_known and last_known[0] == step and (within is None or len(last_known) - 1 <= within):

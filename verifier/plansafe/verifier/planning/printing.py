@@ -100,7 +100,8 @@ class _Printer:
         guarded_domains.update(*[_list_quantified_domains(effect.condition) for effect in deleting_effects])
         self.types = TypeTree(task, set(self._list_domains()), guarded_domains, self.names)
         self.guards_redundantly = False
-        self.slots: dict[int, frozenset[int]] = {}
+        self.type_of_slot: dict[int, frozenset[int]] = {}
+        """By slot: the members of its variable's type."""
         self.variables: dict[int, str] = {}
         self.constants: set[int] = set()
         self.uses: list[list[set[int]]] = [[set() for _ in p.types] for p in task.predicates]
@@ -236,7 +237,7 @@ class _Printer:
         self.variables.clear()
         parameters = self._print_variables(axiom.parameters)
         for place, variable in enumerate(axiom.parameters):
-            self.uses[axiom.predicate][place] |= self.slots[variable.slot]
+            self.uses[axiom.predicate][place] |= self.type_of_slot[variable.slot]
         body = self._add_guards(axiom.parameters, self._print_formula(self.bodies[number]))
         head = f"{self.predicate_names[axiom.predicate]} {parameters}".strip()
         return f"  (:derived ({head}) {body})"
@@ -250,8 +251,8 @@ class _Printer:
                 while name in self.variables.values():
                     name += "_"
             self.variables[variable.slot] = name
-            self.slots[variable.slot] = self.types.type_of_domain(variable.domain)
-            texts.append(f"{name} - {self.types.names[self.slots[variable.slot]]}")
+            self.type_of_slot[variable.slot] = self.types.type_of_domain(variable.domain)
+            texts.append(f"{name} - {self.types.names[self.type_of_slot[variable.slot]]}")
         return " ".join(texts)
 
     def _add_guards(self, variables: Iterable[Variable], body: str, *, as_premises: bool = False) -> str:
@@ -296,7 +297,7 @@ class _Printer:
     def _record_use(self, uses: list[set[int]], arguments: tuple[int, ...]) -> None:
         for place, argument in enumerate(arguments):
             if argument < 0:
-                uses[place] |= self.slots[-1 - argument]
+                uses[place] |= self.type_of_slot[-1 - argument]
             else:
                 uses[place].add(argument)
 
@@ -386,7 +387,7 @@ def _list_expressions(task: Task) -> Iterator[Expression]:
         for effect in action.start.effects:
             formulas.append(effect.condition)
             for assignment in effect.assignments:
-                if assignment.operator == "scale-down":
+                if assignment.operator == "scale-down":  # a division, which :func:`is_exact_in_doubles` must see
                     yield Arithmetic("/", (assignment.value, assignment.value))
                 yield assignment.value
     for formula in formulas:

@@ -51,11 +51,10 @@ _FEATURES = (
 SUPPORTED = tuple(_FEATURES.split())
 """Features that unified-planning's PDDL writer can express. Metrics do not affect validity. Bounded types are not
 supported, because the writer omits the bounds."""
-_PLANS = (PlanKind.SEQUENTIAL_PLAN, PlanKind.TIME_TRIGGERED_PLAN)
-_EXECUTION = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
-_MUTEX = SC.INTERFERENCE
-_NO_NAME = frozenset(' \t\r\n\f\v();"?[]')
-_NO_TYPES = frozenset(("object", "number", "either"))
+_PLAN_KINDS = (PlanKind.SEQUENTIAL_PLAN, PlanKind.TIME_TRIGGERED_PLAN)
+_EXECUTION_FAILURES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
+_ILLEGAL_CHARACTERS = frozenset(' \t\r\n\f\v();"?[]')
+_RESERVED_TYPES = frozenset(("object", "number", "either"))
 
 
 class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # unified-planning has no types
@@ -78,7 +77,7 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
         Engine.__init__(self)
         PlanValidatorMixin.__init__(self)
         specifications = [specification] if isinstance(specification, str | Path) else specification
-        self._specifications = [_source(entry, number) for number, entry in enumerate(specifications, 1)]
+        self._specifications = [_read_specification(entry, number) for number, entry in enumerate(specifications, 1)]
         self._resolve = resolve
 
     @property
@@ -99,7 +98,7 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
     @staticmethod
     def supports_plan(plan_kind: PlanKind) -> bool:
         """Sequential and time-triggered plans."""
-        return plan_kind in _PLANS
+        return plan_kind in _PLAN_KINDS
 
     @staticmethod
     def get_credits(**_: Any) -> Credits | None:
@@ -108,43 +107,45 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
         return Credits(NAME, "the authors of safecheck", "", "", "Apache-2.0", about, about)
 
     def _validate(self, problem: Any, plan: Any) -> ValidationResult:
-        beyond = sorted(problem.kind.features - self.supported_kind().features)
-        if beyond and not self.skip_checks:
-            return self._result(ValidationResultStatus.UNKNOWN, [f"not supported: {', '.join(beyond)}"])
+        unsupported = sorted(problem.kind.features - self.supported_kind().features)
+        if unsupported and not self.skip_checks:
+            return self._make_result(ValidationResultStatus.UNKNOWN, [f"not supported: {', '.join(unsupported)}"])
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("error", message=".*cannot exactly represent.*")
-                writer = PDDLWriter(_one_constraint(problem))
+                writer = PDDLWriter(_join_constraints(problem))
                 texts = [writer.get_domain(), writer.get_problem()]
-            instances, plan_text = _plan(writer, plan)
-        except (Warning, Unprintable) as inexact:
-            return self._result(ValidationResultStatus.UNKNOWN, [str(inexact)])
-        names = _original_names(writer)
-        domain, printed, steps = [_renamed(text, names) for text in (*texts, plan_text)]
+            instances, plan_text = _print_plan(writer, plan)
+        except (Warning, Unprintable) as reason:
+            return self._make_result(ValidationResultStatus.UNKNOWN, [str(reason)])
+        names = _find_original_names(writer)
+        domain, problem_text, plan_text = [_restore_names(text, names) for text in (*texts, plan_text)]
         checker = Checker(
-            Source("domain", domain), Source("problem", printed), self._specifications, resolve=self._resolve
+            Source("domain", domain), Source("problem", problem_text), self._specifications, resolve=self._resolve
         )
-        report = checker.check(Source("plan", steps))
+        report = checker.check(Source("plan", plan_text))
         if report.headline is None or report.headline is Headline.UNKNOWN:
-            return self._result(ValidationResultStatus.UNKNOWN, _messages(report))
+            return self._make_result(ValidationResultStatus.UNKNOWN, _list_messages(report))
         if report.headline in (Headline.SAFE, Headline.VALID):
-            return self._result(ValidationResultStatus.VALID, [])
-        return self._invalid(report, instances)
+            return self._make_result(ValidationResultStatus.VALID, [])
+        return self._explain_invalid(report, instances)
 
-    def _invalid(self, report: Report, instances: list[Any]) -> ValidationResult:
-        failed = next((f for f in report.findings if f.finding_class in _EXECUTION and "halt" in f.readings), None)
-        if failed is not None and failed.code == _MUTEX:
+    def _explain_invalid(self, report: Report, instances: list[Any]) -> ValidationResult:
+        failed = next(
+            (f for f in report.findings if f.finding_class in _EXECUTION_FAILURES and "halt" in f.readings), None
+        )
+        if failed is not None and failed.code == SC.INTERFERENCE:
             reason = FailedValidationReason.MUTEX_CONFLICT
         elif failed is not None:
             reason = FailedValidationReason.INAPPLICABLE_ACTION
             instance = instances[failed.step - 1] if 0 < failed.step <= len(instances) else None
-            return self._result(ValidationResultStatus.INVALID, _messages(report), reason, instance)
+            return self._make_result(ValidationResultStatus.INVALID, _list_messages(report), reason, instance)
         else:
             unmet = [f for f in report.findings if f.finding_class is FindingClass.UNMET_GOAL]
             reason = FailedValidationReason.UNSATISFIED_GOALS if unmet else None
-        return self._result(ValidationResultStatus.INVALID, _messages(report), reason)
+        return self._make_result(ValidationResultStatus.INVALID, _list_messages(report), reason)
 
-    def _result(
+    def _make_result(
         self,
         status: ValidationResultStatus,
         messages: list[str],
@@ -156,13 +157,13 @@ class SafecheckValidator(Engine, PlanValidatorMixin):  # type: ignore[misc] # un
         return ValidationResult(status, NAME, logs, None, reason, instance)
 
 
-def _source(specification: str | Path, number: int) -> Source:
+def _read_specification(specification: str | Path, number: int) -> Source:
     if isinstance(specification, Path):
         return Source(str(specification), specification.read_text(encoding="utf-8"))
     return Source(f"specification {number}", specification)
 
 
-def _one_constraint(problem: Any) -> Any:
+def _join_constraints(problem: Any) -> Any:
     """Join the trajectory constraints into one: the writer prints several next to each other, which is not PDDL."""
     constraints = problem.trajectory_constraints
     if len(constraints) < 2:
@@ -173,24 +174,24 @@ def _one_constraint(problem: Any) -> Any:
     return copy
 
 
-def _plan(writer: PDDLWriter, plan: Any) -> tuple[list[Any], str]:
+def _print_plan(writer: PDDLWriter, plan: Any) -> tuple[list[Any], str]:
     """The action instances of a plan in the order in which safecheck counts them, and the plan's text."""
     if plan.kind is PlanKind.SEQUENTIAL_PLAN:
-        return list(plan.actions), "".join([_step(writer, instance) + "\n" for instance in plan.actions])
+        return list(plan.actions), "".join([_print_step(writer, instance) + "\n" for instance in plan.actions])
     timed = sorted(plan.timed_actions, key=lambda entry: entry[0])
     lines = []
     for start, instance, duration in timed:
         suffix = "" if duration is None else f" [{decimal_text(duration)}]"
-        lines.append(f"{decimal_text(start)}: {_step(writer, instance)}{suffix}\n")
+        lines.append(f"{decimal_text(start)}: {_print_step(writer, instance)}{suffix}\n")
     return [instance for _, instance, _ in timed], "".join(lines)
 
 
-def _step(writer: PDDLWriter, instance: Any) -> str:
+def _print_step(writer: PDDLWriter, instance: Any) -> str:
     objects = [writer.get_pddl_name(parameter.object()) for parameter in instance.actual_parameters]
     return "(" + " ".join([writer.get_pddl_name(instance.action), *objects]) + ")"
 
 
-def _original_names(writer: PDDLWriter) -> dict[str, str]:
+def _find_original_names(writer: PDDLWriter) -> dict[str, str]:
     """The original names, by printed name, that are legal PDDL: the writer renames more than necessary.
 
     The writer's names are unique over all name spaces, so that they can be replaced everywhere. If two things of a kind
@@ -199,20 +200,20 @@ def _original_names(writer: PDDLWriter) -> dict[str, str]:
     printed_by_name: dict[tuple[str, str], list[str]] = {}
     for printed, renamed in writer.nto_renamings.items():
         name = renamed.name.lower()
-        legal = is_name(name) and not set(name) & _NO_NAME and name not in RESERVED | _NO_TYPES
+        legal = is_name(name) and not set(name) & _ILLEGAL_CHARACTERS and name not in RESERVED | _RESERVED_TYPES
         if legal and not printed.startswith("?"):
             printed_by_name.setdefault((type(renamed).__name__, name), []).append(printed)
     return {names[0]: name for (_, name), names in printed_by_name.items() if len(names) == 1 and names[0] != name}
 
 
-def _renamed(text: str, names: dict[str, str]) -> str:
+def _restore_names(text: str, names: dict[str, str]) -> str:
     return re.sub(r"[^\s()]+", lambda token: names.get(token[0], token[0]), text) if names else text
 
 
-def _messages(report: Report) -> list[str]:
-    return [*[d.message for d in report.diagnostics], *[_message(f) for f in report.findings]]
+def _list_messages(report: Report) -> list[str]:
+    return [*[d.message for d in report.diagnostics], *[_format_finding(f) for f in report.findings]]
 
 
-def _message(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     notes = f" ({'; '.join(finding.notes)})" if finding.notes else ""
     return f"{finding.code}: {finding.message}{notes}"

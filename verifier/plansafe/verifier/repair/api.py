@@ -153,7 +153,8 @@ class Repairer:
         purposes_protected = bool(options.purposes) and not checker.engine.task.goal
         self._ranking = RepairRanking(checker, steps, self.texts, purposes_protected)
         self.describer = EditDescriber(checker.engine, steps, self.texts, self.criteria)
-        self.ties: list[Alignment] = []
+        self.ranked_alignments: list[Alignment] = []
+        """The repairs that were found, all of one cost, the best first."""
         self._no_safe_plan = False
         """Whether it was proved that no safe plan reaches the goal."""
 
@@ -166,7 +167,7 @@ class Repairer:
         finally:
             gc.set_threshold(*thresholds)
         if result.status is RepairStatus.FOUND and not result.repairs:
-            self.ties = []
+            self.ranked_alignments = []
             return RepairResult(
                 RepairStatus.NOT_FOUND,
                 bound=result.bound,
@@ -217,9 +218,9 @@ class Repairer:
         if ``search`` did. A cost that is proved least stays so whatever limit ended the search: then ``detail`` names
         no limit.
         """
-        self.ties = self._ranking.sorted(candidates.alignments)
+        self.ranked_alignments = self._ranking.sorted(candidates.alignments)
         cost = self._compute_cost(candidates.alignments[0])
-        replayed = self.verifier.replay_repairs(self.ties, cost, self.describer)
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, cost, self.describer)
         bound = min(search.proved_bound, cost)
         # The repairs of the search itself are minimal already.
         optimal = bound == cost and (not source or self.verifier.is_minimal(candidates.alignments[0]) is True)

@@ -49,8 +49,10 @@ anything. ``FEWER_STEPS``: remove one of the last steps; the demand's code says 
 """
 
 TaskKey = tuple[object, ...]
-"""Identifies a task among the tasks of a node."""
+"""Identifies a task (a unit of the search's agenda) among the tasks of a node."""
 TaskFunction = Callable[[], None]
+ReceivedDemand = tuple[Number, bool]
+"""``cost_to_flaw`` and ``all_edits`` of a demand that a node has received (see :class:`Node`)."""
 
 
 class Transition(NamedTuple):
@@ -87,7 +89,7 @@ class Edge(NamedTuple):
     cost: Number
     deleted: int
 
-    def is_indifferent_to(self, demand: Demand, all_edits: bool, task: RepairTask) -> bool:
+    def is_indifferent_to(self, demand: Demand, all_edits: bool, repair_task: RepairTask) -> bool:
         """Whether the step that the edge executes or leaves out cannot affect a demand, which then passes unchanged.
 
         ``all_edits``: see :class:`Node`.
@@ -95,7 +97,7 @@ class Edge(NamedTuple):
         if self.effects is None:
             return not (all_edits and self.deleted)
         subject = demand.subject
-        return subject == BORROW_STEP or (subject >= 0 and not task.may_change(self.effects, demand))
+        return subject == BORROW_STEP or (subject >= 0 and not repair_task.may_change(self.effects, demand))
 
 
 class Node:
@@ -126,7 +128,7 @@ class Node:
         self.broken_instances: tuple[BrokenInstance, ...] = ()
         self.edges: list[Edge] = []
         self.parents: list[Edge] = []
-        self.demands: dict[Demand, tuple[Number, bool]] = {}
+        self.demands: dict[Demand, ReceivedDemand] = {}
         self.tasks: dict[TaskKey, tuple[Number, TaskFunction]] = {}
         self.done: set[TaskKey] = set()
         self.flaws: list[tuple[TaskKey, TaskFunction, Number]] = []

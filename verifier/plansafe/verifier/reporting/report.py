@@ -287,7 +287,7 @@ class Report(NamedTuple):
         return self.safe if checked else None
 
     @property
-    def inapplicable_count(self) -> int:
+    def rule_count_if_none_applicable(self) -> int:
         """The number of rules that could decide, if none of them is applicable; otherwise 0."""
         may_decide = self.verdict_basis.criteria.may_decide
         deciding = [rule for rule in self.rules if may_decide(rule.name, rule.severity)]

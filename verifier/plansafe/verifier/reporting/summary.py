@@ -1,4 +1,8 @@
-"""Make the report of a plan from the outcomes of its readings."""
+"""Make the report of a plan from the outcomes of its readings.
+
+A *reading* says what happens at a step that fails: *halt* ends the trace, *skip* leaves the step out, *force* executes
+its effects. The verdict is that of *halt*, whose outcome the functions call ``halt``.
+"""
 
 from __future__ import annotations
 
@@ -137,9 +141,9 @@ def _select_listed(compiled: CompiledTask, violated: list[MergedViolation]) -> l
 
 def _make_verdict_basis(criteria: VerdictCriteria, violated: list[MergedViolation]) -> VerdictBasis:
     """Count the violations under *halt* that do not decide."""
-    idle = [v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
-    before = len([v for v in idle if criteria.only_introduced and v.blame == "pre-existing"])
-    return VerdictBasis(criteria, before, len(idle) - before)
+    not_deciding = [v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
+    before = len([v for v in not_deciding if criteria.only_introduced and v.blame == "pre-existing"])
+    return VerdictBasis(criteria, before, len(not_deciding) - before)
 
 
 def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exemption | None:
@@ -176,7 +180,7 @@ def add_time_notes(
 ) -> Report:
     """Add notes on the times of a plan: ignored durations, and steps whose rounded times are accepted."""
     tolerance = compiled.tolerance(resolved)
-    idle = [
+    steps_with_ignored_duration = [
         step.number
         for step in resolved.timed or []
         if isinstance(step.resolved, GroundAction)
@@ -185,9 +189,11 @@ def add_time_notes(
         and not -tolerance.exact <= step.duration <= tolerance.exact
     ]
     notes = []
-    if idle:
+    if steps_with_ignored_duration:
         message = "the duration of an instantaneous action is ignored"
-        notes.append(_note_steps(plan, resolved, SC.IDLE_DURATION, message, idle, "remove the duration"))
+        notes.append(
+            _note_steps(plan, resolved, SC.IDLE_DURATION, message, steps_with_ignored_duration, "remove the duration")
+        )
     if rounded_steps:
         unit = float(tolerance.exact - tolerance.separation)
         message = f"the times are rounded: {unit:.{min(resolved.text.decimals or 0, 20)}f} is accepted"
@@ -239,7 +245,7 @@ def count_rules(compiled: CompiledTask, outcome: Outcome) -> tuple[RuleCount, ..
 
 
 def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedViolation]) -> tuple[RuleCount, ...]:
-    """Count each rule; a rule with the matches, triggers and status of the first plan keeps the first plan's count."""
+    """Count each rule. Only rules whose matches, triggers or status differ from the kept counts are counted again."""
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
     undecided = {parts[part].rule for part, _ in halt.undecided}
     violations: dict[int, int] = {}
@@ -275,7 +281,7 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
 
 
 class _KeptCounts(NamedTuple):
-    """The counts of all rules if none is violated, with these numbers of matches and triggers."""
+    """The counts of all rules without a violation, with the first plan's numbers of matches and triggers."""
 
     match_counts: tuple[int, ...]
     trigger_counts: tuple[int, ...]
@@ -283,7 +289,10 @@ class _KeptCounts(NamedTuple):
 
 
 _FIRST_COUNTS: WeakKeyDictionary[Engine, _KeptCounts] = WeakKeyDictionary()
-"""The counts of each task's first plan. A plan changes the counts of only a few of hundreds of rules."""
+"""By engine: the counts for its first plan, but without its violations.
+
+The counts of another plan differ for only a few of hundreds of rules.
+"""
 
 
 def _count(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from plansafe.verifier.execution.broken_instances import find_new_violations, find_violations_since, remove_preferences
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import Event
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -19,7 +20,7 @@ from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.execution.timed import Event, TimedReplay
+from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.report import value_text

@@ -216,5 +216,5 @@ def _monitor(prepared: Prepared) -> Monitor:
         except NeedsOneWorld as error:
             reason = str(error)
     raise SessionRefused(
-        (Diagnostic(SC.SESSION_NOT_MONITORED, reason, help="audit whole plans with `audit`"),), prepared.sources
+        (Diagnostic(SC.TASK_NOT_MONITORABLE, reason, help="audit whole plans with `audit`"),), prepared.sources
     )

@@ -109,7 +109,7 @@ class DetourSearch:
         if is_expanded:
             proposals += [*self.patterns.suspicious_items_together(graph), *self.patterns.exceeded_limits(after.state)]
         if violated_if_ended is not None:
-            proposals += self.patterns.left_at_goal(graph)
+            proposals += self.patterns.facts_left_at_goal(graph)
             if len(self.plans) < MAX_PLANS:
                 self.plans.append(path)
         proposals += [self.monitored[rule - self.first_proposal] for rule in violated | (violated_if_ended or set())]

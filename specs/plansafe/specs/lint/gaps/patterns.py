@@ -117,7 +117,7 @@ class ProposalPatterns:
 
     # -- the final state ----------------------------------------------------------------------------------------------
 
-    def left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
+    def facts_left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
         """Facts that are true when the goal is reached, were false in S0, and are not in the goal."""
         object_facts = [i.fact for i in self.task_graph.items if i.fact is not None and len(i.objects) == 1]
         for fact in end.changing_facts:

@@ -15,7 +15,10 @@ from plansafe.verifier.model.nodes import TRUE, And, Formula, Not, Variable
 from plansafe.verifier.rules.model import find_action_predicate
 
 LatchTruth = Callable[[int, Binding], bool | None]
-"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided."""
+"""The truth of a latch (by number) under a binding at the letter read last; ``None`` if it cannot be decided.
+
+A latch stores the value of a past formula from letter to letter (:mod:`.latch`).
+"""
 
 
 class StepCheck:
@@ -69,11 +72,12 @@ class StepCheck:
                 self._check_binding(state, binding, letter_time.letter + 1, letter_time.letter)
 
     def predict(
-        self, state: State, bindings: Iterable[Binding], past: LatchTruth
+        self, state: State, bindings: Iterable[Binding], latch_truth: LatchTruth
     ) -> tuple[list[Binding], list[Binding], list[Binding]]:
-        """The bindings that :meth:`check_step` would report violated, and newly undecided, without a change.
+        """Predict the result of :meth:`check_step`, without changing the check.
 
-        The third list has the bindings to evaluate in the state after the step. ``past`` reads the latches.
+        Returns three lists of bindings: violated, newly undecided, and due, which must be evaluated in the state after
+        the step. ``latch_truth`` reads the latches.
         """
         violated: list[Binding] = []
         undecided: list[Binding] = []
@@ -84,14 +88,14 @@ class StepCheck:
                 if self.after:
                     due.append(binding)
                     continue
-                value = self._evaluate(state, binding, past)
+                value = self._evaluate(state, binding, latch_truth)
                 if value is False:
                     violated.append(binding)
             if value is None and binding not in self.undecided:
                 undecided.append(binding)
         return violated, undecided, due
 
-    def _evaluate(self, state: State, binding: Binding, _past: LatchTruth) -> bool | None:
+    def _evaluate(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
         return self.holds(state, binding)
 
     def check_after_step(self, state: State, letter_time: LetterTime) -> None:

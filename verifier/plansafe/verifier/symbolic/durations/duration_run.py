@@ -21,13 +21,14 @@ from functools import cached_property
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.actions import SnapEffects
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event, EventEffects, make_interference_failure
 from plansafe.verifier.execution.monitors.runtime import Runtime
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import Delta
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event, TimedReplay, make_interference_failure
+from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.footprints import Footprint
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
@@ -178,9 +179,9 @@ class DurationRun(TimedReplay):
             self._effects_of[number] = effects
         return effects
 
-    def _take_together(self, time: Number, happenings: list[tuple[Event, SnapEffects]]) -> bool:
+    def _execute_happening(self, time: Number, executed: list[EventEffects]) -> bool:
         self.trail.set_topic(("take", len(self.batches) - 1))
-        return super()._take_together(time, happenings)
+        return super()._execute_happening(time, executed)
 
     def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
         self.trail.set_topic(())
@@ -195,9 +196,9 @@ class DurationRun(TimedReplay):
             failures += super()._find_over_all_failures([step])
         return failures
 
-    def _announce_actions(self, taken: list[Event]) -> None:
+    def _announce_actions(self, events: list[Event]) -> None:
         self.trail.set_topic(("depart", len(self.batches) - 1))
-        super()._announce_actions(taken)
+        super()._announce_actions(events)
 
     def _enter_state(self, number: int) -> None:
         self.trail.set_topic(())
@@ -226,14 +227,14 @@ class DurationRun(TimedReplay):
         steps = [(event, self.present[event].step) for event in self.batches[-1]]
         return [event for event, step in steps if step is not None and step.number == failure.step]
 
-    def _find_interference(self, time: Number, taken: list[tuple[Event, SnapEffects]]) -> list[Failure]:  # noqa: ARG002
+    def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:  # noqa: ARG002
         """As in any run, but the distance of two events is compared last, and with the own time of each event."""
-        times, numbers = self.schedule.times, [self._number_of_event[id(event)] for event, _ in taken]
+        times, numbers = self.schedule.times, [self._number_of_event[id(event)] for event, _ in executable]
         failures: list[Failure] = []
-        for place, (number, (event, effects)) in enumerate(zip(numbers, taken, strict=True)):
+        for place, (number, (event, effects)) in enumerate(zip(numbers, executable, strict=True)):
             if not self.schedule.clashing[number]:
                 continue
-            self._footprint_of_event[number] = self._compute_footprint(event, effects)
+            self._footprint_of_event[number] = self.interference.compute_footprint(event, effects)
             self.trail.set_topic(("check", number))
             for neighbour in self.schedule.clashing[number]:
                 has_happened = neighbour in self.happened
@@ -243,7 +244,9 @@ class DurationRun(TimedReplay):
                 clash = (
                     None
                     if both_literals
-                    else self._find_clash(self._footprint_of_event[number], self._footprint_of_event[neighbour])
+                    else self.interference.find_clash(
+                        self._footprint_of_event[number], self._footprint_of_event[neighbour]
+                    )
                 )
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, TimedStep
-from plansafe.verifier.execution.timed import END, ILL_FORMED, START, Event
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.durations.affine import Affine
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, Pair, PlanCheck, PlanCheckBuilder

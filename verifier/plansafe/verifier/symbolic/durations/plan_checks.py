@@ -13,8 +13,8 @@ from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, Event
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.execution.timed import END, Event
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.footprints import (
     Footprint,

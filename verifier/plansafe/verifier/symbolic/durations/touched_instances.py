@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, START, Event
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.execution.timed import END, START, Event
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal
 from plansafe.verifier.model.operations import (

@@ -138,7 +138,7 @@ class OrderReporter(OpenPartsReporter):
                 if self.verdict.safe is Worlds.SOME:
                     return Worlds.SOME
                 share = self.audit.decide_share_violating(self._find_instances(finding))
-        return Worlds.SOME if share is Worlds.NONE else share  # the finding follows a failed step
+        return Worlds.SOME if share is Worlds.NONE else share  # NONE: the finding is of a step after a failed step
 
     def _find_instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
         """The parts of a finding's rule, each with the finding's binding."""

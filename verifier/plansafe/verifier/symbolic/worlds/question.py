@@ -1,4 +1,9 @@
-"""The question: open facts and numbers whose values tell whether a plan is safe (docs/worlds.md)."""
+"""The question: open facts and numbers whose values tell whether a plan is safe (docs/worlds.md).
+
+A completion is *good* if the plan is SAFE or VALID in it for all outcomes; otherwise it is *bad*. The *near* variables
+are the open facts and numbers that this depends on; the *far* variables are the others that are connected to them by
+the constraints on completions (:class:`.completions.CompletionSearch`).
+"""
 
 from __future__ import annotations
 
@@ -53,8 +58,8 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
     """Find a minimal set of variables such that any two completions that agree on it are both good or both bad.
 
     ``max_facts`` bounds the number of facts (``None``: no bound): the search ends when more facts are known to be in
-    every question. With a bound, it does not start if there are more than :data:`MAX_GATES` gates. It makes the NP
-    queries of a cause, at twice the size.
+    every question. With a bound, it does not start if there are more than :data:`MAX_GATES` gates. Its queries are
+    in NP, like those of the search for a cause, but they are about two copies of the circuit.
     """
     try:
         if search.find_bad_model() is None:
@@ -81,10 +86,11 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
 
 
 class _CompletionPair:
-    """A good completion, and a bad one in a copy of the inputs; both have the outcomes of the bad one.
+    """A good completion, and a bad completion in a copy of the open facts and numbers. The outcomes are not copied.
 
-    The first completion must be good for the outcome that makes the second one bad. So the first query already
-    separates the variables that differ, and only outcomes that need different completions are met one by one.
+    The outcomes make the bad completion bad, and the good completion must be good for the same outcomes. So the
+    first query already finds variables that differ. Further queries are needed only if other outcomes make the first
+    completion bad.
     """
 
     def __init__(self, search: CompletionSearch) -> None:
@@ -109,8 +115,10 @@ class _CompletionPair:
         self._differ = [allowed, search.good, good ^ 1]
         self._equal = self._encode_equality(template, nodes)
         self._flips = InputFlips(circuit, roots)
-        self._possibly_unnecessary = [variable for variable in self._variables if isinstance(variable, int)]
+        self._facts_to_test = [variable for variable in self._variables if isinstance(variable, int)]
+        """The facts that are not known to be necessary (in every question)."""
         self._queries_to_skip = self._skip_length = 0
+        """The number of queries without a test for necessary facts, and its value after the last test."""
 
     def _encode_equality(self, template: CircuitTemplate, nodes: Mapping[int, Literal]) -> dict[OpenVariable, Literal]:
         """For each variable, a literal that makes it equal in both completions.
@@ -155,12 +163,13 @@ class _CompletionPair:
         return PropertyFails(different, self._find_necessary(model))
 
     def _find_necessary(self, model: Model) -> list[int]:
-        """Facts that alone make the good completion bad, or the bad one good.
+        """Facts whose flip alone makes the good completion bad, or the bad completion good.
 
-        The outcomes do not change. So a completion that becomes bad is bad, and one that becomes good is good only if
-        nothing depends on outcomes.
+        The outcomes stay those of the model. A flip that makes the plan unsafe for one outcome makes the completion
+        bad. A flip that makes the plan safe for one outcome does not make the completion good if others exist: the bad
+        completion is examined only if nothing depends on outcomes.
         """
-        if self._queries_to_skip:  # after attempts without a result
+        if self._queries_to_skip:  # the last tests found no fact
             self._queries_to_skip -= 1
             return []
         worlds = [(model.inputs, model.values, 1)]
@@ -170,13 +179,13 @@ class _CompletionPair:
             worlds.append((inputs, {number: value for number, value in bad.items() if isinstance(number, tuple)}, 0))
         necessary_bits = 0
         for inputs, values, is_good in worlds:
-            bits = self._flips.evaluate(inputs, values, self._possibly_unnecessary)
+            bits = self._flips.evaluate(inputs, values, self._facts_to_test)
             if bits is not None:
                 allowed_bits, good_bits = bits
                 necessary_bits |= allowed_bits & (~good_bits if is_good else good_bits)
-        nodes = list(enumerate(self._possibly_unnecessary))
+        nodes = list(enumerate(self._facts_to_test))
         necessary = [node for i, node in nodes if necessary_bits >> i & 1]
-        self._possibly_unnecessary = [node for i, node in nodes if not necessary_bits >> i & 1]
+        self._facts_to_test = [node for i, node in nodes if not necessary_bits >> i & 1]
         self._skip_length = 0 if necessary else 2 * self._skip_length + 1
         self._queries_to_skip = self._skip_length
         return necessary

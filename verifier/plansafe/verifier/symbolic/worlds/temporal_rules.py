@@ -1,9 +1,10 @@
 """Rules with temporal operators, and rules that read actions, in all worlds at once.
 
-Each instance keeps the values of its leaves, the formulas without temporal operators, at the letters where they change.
-Its truth vectors (:mod:`.truth_vectors`) are computed at the end of the trace, once for all instances whose leaves have
-the same values. A rule with very many instances keeps only those that read a change and those that S0 alone may
-violate: the leaves of the other instances keep values under which the rule holds for the whole trace.
+A set of worlds is a literal of the circuit, which is true in these worlds. Each instance keeps the values of its
+leaves, the formulas without temporal operators, at the letters where they change. Its truth vectors
+(:mod:`.truth_vectors`) are computed at the end of the trace, once for all instances whose leaves have the same values.
+A rule with very many instances keeps only those that read a change and those that S0 alone may violate: the leaves of
+the other instances keep values under which the rule holds for the whole trace.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ class TemporalRule:
         self._is_response = (
             isinstance(body, Temporal) and body.operator in RESPONSES and not any(map(is_temporal, body.operands))
         )
-        """If it is violated and nothing that it reads changes, it was triggered at letter 0."""
+        """Whether the rule requires a response to a trigger.
+
+        If it is violated and nothing that it reads changes, S0 has triggered it: the violation is pre-existing.
+        """
         self.slots = [v.slot for v in part.parameters]
         self._domains = [self.task.domains[v.domain] for v in part.parameters]
         self._leaf_functions = [
@@ -85,10 +89,12 @@ class TemporalRule:
             self._step_predicate = find_step_atom(part.step).predicate
             self._match = compile_step_matcher(self.task, part.step, part.parameters)
         self.instances: dict[Objects, list[LeafHistory]] = {}
+        """The instances that are kept, each with the history of every leaf."""
         self._matched_letters: dict[Objects, list[int]] = {}
+        """The letters before the steps that an instance matches."""
         self._read_changes: dict[Objects, list[tuple[int, Literal]]] = {}
         """The letters at which a fact or fluent that an instance reads changes, with the worlds."""
-        self._depth = find_shift_depth(self.formula)
+        self._shift_depth = find_shift_depth(self.formula)
         self._bound_letters = find_bound_letters(self.formula)
 
     # -- instances ----------------------------------------------------------------------------------------------------
@@ -132,9 +138,10 @@ class TemporalRule:
         affected = dict.fromkeys(initial)
         changed = dict.fromkeys([(p, code) for changes in trace.changes for p, code, _ in changes.facts])
         changed.update(dict.fromkeys([action_fact for action_fact in action_facts if action_fact is not None]))
-        base = 2 * len(self.task.predicates)
+        # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
+        first_fluent = 2 * len(self.task.predicates)
         changed.update(
-            dict.fromkeys([(base + f, code) for changes in trace.changes for f, code, _ in changes.quantities])
+            dict.fromkeys([(first_fluent + f, code) for changes in trace.changes for f, code, _ in changes.quantities])
         )
         pattern_keys: set[tuple[int, Objects]] = set()
         for predicate, code in changed:
@@ -210,8 +217,9 @@ class TemporalRule:
         matched: list[int] | None,
         read_changes: list[tuple[int, Literal]] | None,
     ) -> list[tuple[int, Literal, Literal]]:
-        """(letter, violated, undecided) for each letter at which an instance with these leaves may be either.
+        """For each letter at which an instance may be violated or undecided: (letter, violated, undecided).
 
+        ``violated`` and ``undecided`` are the worlds in which it is. ``histories`` are the values of its leaves.
         ``read_changes`` are given if pre-existing violations do not count.
         """
         letters = [letter for history in histories for letter, _, _ in history]
@@ -274,7 +282,7 @@ class TemporalRule:
             return list(range(last + 1))
         starts = {0}
         for letter in {*letters, *self._bound_letters, 0, last + 1}:
-            starts |= set(range(letter - self._depth, letter + self._depth + 1))
+            starts |= set(range(letter - self._shift_depth, letter + self._shift_depth + 1))
             starts.add(letter)
         if self._match is not None:  # a matched letter is a segment of its own
             starts |= {letter + 1 for letter in letters}
@@ -295,9 +303,10 @@ def find_leaves(formula: Formula) -> list[Formula]:
 
 
 def _static_condition(formula: Formula) -> Formula:
-    """A condition on S0 that may be false wherever a rule is false and its leaves never change.
+    """A condition on S0 that is false if the formula is false in a trace in which its leaves keep their values from S0.
 
-    Over constant values every operator, except those that shift, has the value of its last operand.
+    If its operands keep their values, an operator that does not shift has the value of its last operand. A formula
+    with an operator that shifts is returned as it is: it may have any value.
     """
     match formula:
         case Temporal():
