@@ -1,4 +1,9 @@
-"""Compiled actions: a generated function for each lifted action that a plan uses."""
+"""Compiled actions: a generated function for each lifted action that a plan uses.
+
+Names in generated code: ``S[p]`` are the fact codes of predicate ``p``, ``F[f]`` the values of function ``f`` by code,
+``L`` the log of changes, ``x3`` the object in slot 3, ``c`` a code, ``v0`` the new value of the first assignment. Code
+that collects effects appends to ``A`` (adds), ``D`` (deletes) and ``U`` (numeric updates); ``W`` has the operators.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +28,11 @@ Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a num
 
 
 _DURATIONS = {
-    "=": "(duration == {value} or abs(duration - {value}) <= {off})",
-    "<=": "(duration <= {value} + {off})",
-    ">=": "(duration >= {value} - {off})",
-    "<": "(duration < {value} + {off})",
-    ">": "(duration > {value} - {off})",
+    "=": "(duration == {value} or abs(duration - {value}) <= {tolerance})",
+    "<=": "(duration <= {value} + {tolerance})",
+    ">=": "(duration >= {value} - {tolerance})",
+    "<": "(duration < {value} + {tolerance})",
+    ">": "(duration > {value} - {tolerance})",
 }
 
 
@@ -67,7 +72,10 @@ class LiftedCode(NamedTuple):
 
 
 class ActionCode:
-    """Generated code for the actions of a task, which logs the changes of ``watched`` predicates (``None``: all)."""
+    """Generated code for the actions of a task, which logs the changes of what is ``watched``.
+
+    ``watched`` has predicates, and functions as ``-1 - function``; ``None``: all changes are logged.
+    """
 
     def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
         self.task = task
@@ -82,16 +90,16 @@ class ActionCode:
         self._actions: list[Action] = []
         emitter.namespace["checked"] = check_number
 
-    def step_function(self, action: Action, possible: bool = False) -> StepFunction:
+    def step_function(self, action: Action, precondition_holds: bool = False) -> StepFunction:
         """Return the function that takes an instantaneous action.
 
-        ``possible``: the function does not check the precondition, because the caller knows that it holds.
+        ``precondition_holds``: the function does not check the precondition, because the caller knows that it holds.
         """
-        key = (id(action), possible)
+        key = (id(action), precondition_holds)
         function = self._runs.get(key)
         if function is None:
             compile_action = self._compile_simple if self._is_simple(action.start) else self._compile_general
-            function = self._runs[key] = compile_action(action, possible)
+            function = self._runs[key] = compile_action(action, precondition_holds)
             self._actions.append(action)
         return function
 
@@ -100,14 +108,14 @@ class ActionCode:
         is_unconditional = all([not effect.variables and effect.condition is TRUE for effect in snap.effects])
         return is_unconditional and len(set(functions)) == len(functions)
 
-    def _compile_simple(self, action: Action, possible: bool) -> StepFunction:
-        condition = "True" if possible else self.emitter.condition_text(And(action.start.condition))
+    def _compile_simple(self, action: Action, precondition_holds: bool) -> StepFunction:
+        condition = "True" if precondition_holds else self.emitter.condition_text(And(action.start.condition))
         return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
-    def snap_function(self, action: Action, end: bool, within: Number) -> StepFunction | None:
+    def snap_function(self, action: Action, end: bool, tolerance: Number) -> StepFunction | None:
         """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
 
-        It checks the condition, and the duration with the tolerance ``within``. ``None`` if an effect is conditional.
+        It checks the condition, and the duration with the ``tolerance``. ``None`` if an effect is conditional.
         """
         snap = action.end if end else action.start
         if snap is None or not self._is_simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
@@ -116,14 +124,17 @@ class ActionCode:
         conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
         for constraint in action.durations:
             if constraint.at_end == end:
-                value, off = emitter.number_text(constraint.value), emitter.constant_text(within)
-                conditions.append(_DURATIONS[constraint.operator].format(value=value, off=off))
+                value_text, tolerance_text = emitter.number_text(constraint.value), emitter.constant_text(tolerance)
+                conditions.append(_DURATIONS[constraint.operator].format(value=value_text, tolerance=tolerance_text))
         return self._compile_changes(conditions, snap, action.parameters, ", duration")
 
     def _compile_changes(
-        self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], more: str
+        self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], duration_parameter: str
     ) -> StepFunction:
-        """``run(S, F, L, more, *objects)``: make the changes of a simple snap action if all conditions hold."""
+        """``run(S, F, L, *objects)``: makes the changes of a simple snap action if all conditions hold.
+
+        ``duration_parameter``: ``", duration"`` if the function has this parameter after ``L``, otherwise empty.
+        """
         emitter = self.emitter
         name = emitter.fresh_name()
         lines = [f"if not {condition}: return False" for condition in conditions]
@@ -139,24 +150,25 @@ class ActionCode:
         for number, assignment in enumerate(assignments):
             lines += self._assign_lines(assignment, number)
         lines.append("return True")
-        emitter.define(name, "S, F, L" + more + "".join([f", x{v.slot}" for v in parameters]), lines)
+        emitter.define(name, "S, F, L" + duration_parameter + "".join([f", x{v.slot}" for v in parameters]), lines)
         return emitter.compile_function(name)
 
-    def _is_logged(self, predicate: int) -> bool:
-        return self.watched is None or predicate in self.watched
+    def _is_logged(self, watched_index: int) -> bool:
+        """Whether changes of a predicate, or of a function as ``-1 - function``, are logged."""
+        return self.watched is None or watched_index in self.watched
 
     def _delete_lines(self, atom: Atom, adds: list[Atom]) -> list[str]:
-        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
+        code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
-            return [f"S[{p}].discard({code})"]
+            return [f"S[{p}].discard({code_text})"]
         not_added = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
-        return [f"c = {code}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
+        return [f"c = {code_text}", f"if c in S[{p}]{not_added}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _add_lines(self, atom: Atom) -> list[str]:
-        code, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
+        code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
         if not self._is_logged(p):
-            return [f"S[{p}].add({code})"]
-        return [f"c = {code}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
+            return [f"S[{p}].add({code_text})"]
+        return [f"c = {code_text}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
         value = self.emitter.number_text(assignment.value)
@@ -167,20 +179,20 @@ class ActionCode:
         return value if sign is None else f"{target} {sign} {value}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
-        code, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
-        index = len(self.task.predicates) + f
+        code_text, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
+        log_index = len(self.task.predicates) + f
         if not self._is_logged(-1 - f):
-            return [f"F[{f}][{code}] = v{number}"]
+            return [f"F[{f}][{code_text}] = v{number}"]
         return [
-            f"c = {code}",
+            f"c = {code_text}",
             f"if F[{f}].get(c) != v{number}:",
-            f" L.append(({index}, c, F[{f}].get(c)))",
+            f" L.append(({log_index}, c, F[{f}].get(c)))",
             f" F[{f}][c] = v{number}",
         ]
 
-    def _compile_general(self, action: Action, possible: bool) -> StepFunction:
+    def _compile_general(self, action: Action, precondition_holds: bool) -> StepFunction:
         task, slots = self.task, [v.slot for v in action.parameters]
-        holds = None if possible else self.compile_conjunction(action.start.condition, slots)
+        holds = None if precondition_holds else self.compile_conjunction(action.start.condition, slots)
         effects = self.compile_effects(action.start, slots)
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
@@ -265,9 +277,10 @@ class ActionCode:
             lines += [pad + line for line in self._fact_lines(effect)]
             for a in effect.assignments:
                 operators = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator, code = operators.index(a.operator), emitter.fact_code_text(a.arguments)
+                operator_index, code_text = operators.index(a.operator), emitter.fact_code_text(a.arguments)
                 lines.append(
-                    f"{pad}U.append(Update(W[{operator}], {a.function}, {code}, {emitter.number_text(a.value)}))"
+                    f"{pad}U.append(Update(W[{operator_index}], {a.function}, {code_text}, "
+                    f"{emitter.number_text(a.value)}))"
                 )
                 emitter.namespace["W"] = operators
         lines = ["A = []", "D = []", "U = []", *_merge_blocks(lines), "return SnapEffects(A, D, U)"]

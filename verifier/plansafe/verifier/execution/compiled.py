@@ -55,6 +55,8 @@ ResolveSpecification = Callable[[str, Source], Source | None]
 class Options(NamedTuple):
     """How to check. ``judge`` and ``min_severity`` say which violations decide, ``blame`` which are listed.
 
+    With ``lenient_types`` type mismatches are warnings. Findings beyond ``max_findings`` are counted, not listed; rules
+    may have ``max_instances`` instances; with ``full_state`` each finding has the whole state.
     Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
     ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
     ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
@@ -145,7 +147,7 @@ class CompiledTask(NamedTuple):
 
     @property
     def given_kinds(self) -> tuple[ClassKinds, ...]:
-        """The kinds of classes in the home profile."""
+        """The classes to whose objects the home profile gives kinds."""
         return () if self.options.home is None else self.options.home.classes
 
     def with_open_kinds(self) -> CompiledTask:
@@ -163,7 +165,7 @@ class CompiledTask(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """The errors of a domain, a problem or specifications, without which no plan can be audited."""
+    """A task that cannot be compiled: its diagnostics, of which at least one is an error, and its texts by name."""
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -206,7 +208,7 @@ def _compile(
     specs: Sequence[Source],
     options: Options,
     resolve: ResolveSpecification | None,
-    opened: Container[str] = (),
+    open_kinds: Container[str] = (),
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, problem, *specs)}
@@ -216,20 +218,20 @@ def _compile(
     symbols = elaborated.symbols
     rules = RuleElaborator(symbols)
     rules.constraints(elaborated.constraints)
-    home = None
+    profile_application = None
     if options.home is not None:
         from plansafe.verifier.rules.home_profile import ProfileApplication  # noqa: PLC0415 - optional
 
-        home = ProfileApplication(options.home, context)
+        profile_application = ProfileApplication(options.home, context)
     classes = () if options.home is None else options.home.classes
     expanded, kinds = _elaborate_specifications(
-        context, rules, elaborated.task.name, specs, sources, resolve, home, classes, opened
+        context, rules, elaborated.task.name, specs, sources, resolve, profile_application, classes, open_kinds
     )
     effects = None
-    if home is not None and options.home is not None:
+    if profile_application is not None and options.home is not None:
         sources |= {text.name: text for text in (options.home.source, *options.home.entry_sources)}
         if not context.errors:
-            effects = home.apply(rules.rules, expanded, symbols)
+            effects = profile_application.apply(rules.rules, expanded, symbols)
             options = options._replace(exemptions=effects.exemptions)
     diagnostics = _with_expectations(context, sources, domain, problem)
     if context.errors:
@@ -282,9 +284,9 @@ def _elaborate_specifications(
     specs: Sequence[Source],
     sources: dict[str, Source],
     resolve: ResolveSpecification | None,
-    home: ProfileApplication | None,
+    profile_application: ProfileApplication | None,
     classes: Sequence[ClassKinds],
-    opened: Container[str],
+    open_kinds: Container[str],
 ) -> tuple[ExpandedSpecs, Kinds]:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     symbols = rules.symbols
@@ -292,7 +294,7 @@ def _elaborate_specifications(
         expanded = ExpandedSpecs([], [])
         kinds = find_bound_kinds(symbols, expanded)
         check_classes(symbols, kinds, classes)
-        return (expanded if home is None else home.remove_disabled_rules(expanded)), kinds
+        return (expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)), kinds
 
     def resolve_extended(name: str, extending: Source) -> Source | None:
         extended = resolve(name, extending) if resolve is not None else None
@@ -304,17 +306,17 @@ def _elaborate_specifications(
 
     try:
         if classes:
-            silent = Context()
-            kinds = find_bound_kinds(symbols, SpecExpander(silent, task, resolve_extended).expand(list(specs)))
-            if not silent.errors:
+            trial_context = Context()  # the diagnostics of this first expansion are not reported
+            kinds = find_bound_kinds(symbols, SpecExpander(trial_context, task, resolve_extended).expand(list(specs)))
+            if not trial_context.errors:
                 check_classes(symbols, kinds, classes)
-            class_kinds = collect_given_kinds(kinds, classes)
-            opened = opened or class_kinds
-            declare_kind_types(symbols, class_kinds)
-            give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= class_kinds])
-        expanded = SpecExpander(context, task, resolve_extended, opened).expand(list(specs))
-        expanded = expanded if home is None else home.remove_disabled_rules(expanded)
-        if opened is _EVERY_KIND:
+            given_kinds = collect_given_kinds(kinds, classes)
+            open_kinds = open_kinds or given_kinds
+            declare_kind_types(symbols, given_kinds)
+            give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given_kinds])
+        expanded = SpecExpander(context, task, resolve_extended, open_kinds).expand(list(specs))
+        expanded = expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)
+        if open_kinds is _EVERY_KIND:
             declare_kind_types(
                 symbols, [kind for kind in find_bound_kinds(symbols, expanded).types if kind not in EVERYTHING]
             )

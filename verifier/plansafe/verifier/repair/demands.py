@@ -42,16 +42,19 @@ MAX_LISTED_FACTS = 500
 MAX_ENUMERATED_INSTANCES = 8
 """Instances of a quantifier that are examined one by one."""
 MAX_SELECTED_INSTANCES = 32
-"""Instances that one part of a condition leaves up to which they are examined one by one."""
+"""Bindings that satisfy one part of a condition, up to which its other parts are examined under each of them.
+
+In a conjunction with more false parts than this number, only so many false parts are examined."""
 _MAX_COUNT = 1_000_000
 
 
 class Demand(NamedTuple):
     """``subject`` (predicate or fluent) and ``code`` of a fact, and the value it should get.
 
-    Without a code, any fact counts that matches the ``pattern``: objects, with :data:`OPEN` for any object; ``()``
-    matches all. With ``ever`` the value is not needed at the flaw, but at more of the letters up to it: steps that
-    reverse it before the flaw do not stop the demand.
+    Without a code, the demand is about every fact that matches the ``pattern``: an object for each argument, or
+    :data:`OPEN` for any object; ``()`` matches all facts, as ``None`` does in an :data:`ObjectPattern`. With ``ever``
+    the value is needed at more of the letters up to the flaw, not necessarily at the flaw: a step that reverses it
+    before the flaw does not make the demand useless.
     """
 
     subject: int
@@ -142,7 +145,7 @@ class DemandFinder:
     ) -> Demands:
         """Demands for the parts to hold together under one more binding of the variables: one must be met."""
         return self.without_derived(
-            self._existential(evaluator, list(variables), [(part, True) for part in parts], binding)
+            self._find_for_some_instance(evaluator, list(variables), [(part, True) for part in parts], binding)
         )
 
     def _find(self, evaluator: Evaluator, formula: Formula, binding: Binding, truth: bool) -> Demands | None:
@@ -160,34 +163,44 @@ class DemandFinder:
             case Compare():
                 if evaluator.holds(formula, binding) is truth:
                     return None
-                return self.numeric(binding, formula.left, formula.right)
+                return self.find_fluent_changes(binding, formula.left, formula.right)
             case Not():
                 return self._find(evaluator, formula.body, binding, not truth)
             case And() | Or():
                 parts: Iterable[tuple[Formula, Binding]] = [(part, binding) for part in formula.parts]
-                return self._junction(evaluator, parts, truth, isinstance(formula, And) is truth)
+                return self._find_for_parts(evaluator, parts, truth, isinstance(formula, And) is truth)
             case Quantified():
-                return self._quantified(evaluator, formula, binding, truth)
+                return self._find_for_quantifier(evaluator, formula, binding, truth)
             case Temporal():
                 raise AssertionError("a temporal formula is not a condition of a state")
             case _:
                 assert_never(formula)
 
-    def _quantified(self, evaluator: Evaluator, formula: Quantified, binding: Binding, truth: bool) -> Demands | None:
+    def _find_for_quantifier(
+        self, evaluator: Evaluator, formula: Quantified, binding: Binding, truth: bool
+    ) -> Demands | None:
         all_needed = formula.universal is truth
         if prod([len(self.task.domains[v.domain]) for v in formula.variables]) <= MAX_ENUMERATED_INSTANCES:
             parts = ((formula.body, inner) for inner in self.task.bindings(formula.variables, binding))
-            return self._junction(evaluator, parts, truth, all_needed)
+            return self._find_for_parts(evaluator, parts, truth, all_needed)
         if evaluator.holds(formula, binding) is truth:
             return None
         if all_needed:
             failing = bindings_with_value(evaluator, formula.variables, formula.body, not truth, binding)
-            return self._junction(evaluator, ((formula.body, inner) for inner in failing), truth, True) or frozenset()
-        return self._existential(evaluator, list(formula.variables), [(formula.body, truth)], binding)
+            return (
+                self._find_for_parts(evaluator, ((formula.body, inner) for inner in failing), truth, True)
+                or frozenset()
+            )
+        return self._find_for_some_instance(evaluator, list(formula.variables), [(formula.body, truth)], binding)
 
-    def _junction(
+    def _find_for_parts(
         self, evaluator: Evaluator, parts: Iterable[tuple[Formula, Binding]], truth: bool, all_needed: bool
     ) -> Demands | None:
+        """Demands for all parts, or for one of them, to get the value ``truth``; ``None``: they already do.
+
+        If all are needed: the demands of one part without the value, namely of the one that the fewest actions can
+        change.
+        """
         best: Demands | None = None
         union: set[Demand] = set()
         unmet = 0
@@ -215,7 +228,7 @@ class DemandFinder:
 
     # -- many objects -------------------------------------------------------------------------------------------------
 
-    def _existential(
+    def _find_for_some_instance(
         self, evaluator: Evaluator, variables: list[Variable], goals: Iterable[SignedFormula], binding: Binding
     ) -> Demands:
         """For each binding of the variables, demands for one of the goals that is not met under it.
@@ -237,10 +250,10 @@ class DemandFinder:
         if best is not None:
             return best
         open_parts = [part for part in parts if free_slots(part[0]) & slots]
-        ranked = sorted(open_parts, key=lambda part: self._rank(self.helpful(part[0], part[1], binding)))
+        ranked = sorted(open_parts, key=lambda part: self._rank(self.find_helpful_changes(part[0], part[1], binding)))
         demands: set[Demand] = set()
         for number, part in enumerate(ranked, 1):
-            demands |= self._open_part(evaluator, variables, part, binding)
+            demands |= self._find_for_part_of_instances(evaluator, variables, part, binding)
             other_parts = ranked[number:]
             selected = (
                 select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES) if other_parts else None
@@ -248,24 +261,26 @@ class DemandFinder:
             if selected is not None:
                 free = [v for v in variables if v.slot not in selected.slots]
                 for inner in selected.bindings:
-                    demands |= self._existential(evaluator, free, other_parts, inner)
+                    demands |= self._find_for_some_instance(evaluator, free, other_parts, inner)
                 break
         return frozenset(demands)
 
-    def _open_part(
+    def _find_for_part_of_instances(
         self, evaluator: Evaluator, variables: list[Variable], part: SignedFormula, binding: Binding
     ) -> Demands:
         """Demands for a part, for each binding of the variables under which it is not met."""
         formula, truth = part
         if isinstance(formula, And | Or) and isinstance(formula, Or) is truth:
-            by_part = [self._existential(evaluator, variables, [(inner, truth)], binding) for inner in formula.parts]
+            by_part = [
+                self._find_for_some_instance(evaluator, variables, [(inner, truth)], binding) for inner in formula.parts
+            ]
             return frozenset().union(*by_part)
-        return self.helpful(formula, truth, binding)
+        return self.find_helpful_changes(formula, truth, binding)
 
     # -- facts that are read ------------------------------------------------------------------------------------------
 
-    def numeric(self, binding: Binding, *expressions: Expression) -> Demands:
-        """Demands that a fluent of the expressions changes."""
+    def find_fluent_changes(self, binding: Binding, *expressions: Expression) -> Demands:
+        """Demands that a fluent changes that the expressions read."""
         footprint = empty_footprint()
         for expression in expressions:
             self.engine.footprints.add_fluent_reads(expression, binding, footprint)
@@ -292,7 +307,7 @@ class DemandFinder:
 
     def any_change(self, formula: Formula, binding: Binding) -> Demands:
         """Demands that any fact changes that a formula (temporal or not) reads under a binding."""
-        return self.helpful(formula, None, binding)
+        return self.find_helpful_changes(formula, None, binding)
 
     def _both_values(self, demand: Demand) -> set[Demand]:
         """Demands for both values of a fact, at any letter."""
@@ -300,7 +315,9 @@ class DemandFinder:
             return {demand}
         return {demand._replace(value=value, ever=True) for value in (True, False)}
 
-    def helpful(self, formula: Formula, truth: bool | None, binding: Binding, ever: bool = False) -> Demands:
+    def find_helpful_changes(
+        self, formula: Formula, truth: bool | None, binding: Binding, ever: bool = False
+    ) -> Demands:
         """Demands for the changes of facts, read by a formula (temporal or not), that help it to get a truth value.
 
         A false formula, for example, can become true only if a fact that it reads unnegated becomes true more often, or
@@ -335,7 +352,7 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
                 for expression in (part.left, part.right):
                     yield from [(fluent, None) for fluent in expression_fluents(expression)]
             case Not():
-                stack.append((part.body, _product(sign, False)))
+                stack.append((part.body, _multiply_signs(sign, False)))
             case And() | Or():
                 stack += [(inner, sign) for inner in part.parts]
             case Quantified():
@@ -343,7 +360,7 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
             case Temporal():
                 signs = _operand_signs(part.operator)
                 stack += [
-                    (inner, _product(sign, operand_sign))
+                    (inner, _multiply_signs(sign, operand_sign))
                     for inner, operand_sign in zip(part.operands, signs, strict=True)
                 ]
             case Truth() | Equal():
@@ -352,7 +369,8 @@ def _reads_with_helpful_value(formula: Formula, truth: bool | None) -> Iterator[
                 assert_never(part)
 
 
-def _product(sign: bool | None, operand_sign: bool | None) -> bool | None:
+def _multiply_signs(sign: bool | None, operand_sign: bool | None) -> bool | None:
+    """The sign of a part in a formula, from the sign of an operand in it and the part's sign in the operand."""
     return None if sign is None or operand_sign is None else sign is operand_sign
 
 

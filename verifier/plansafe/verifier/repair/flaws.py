@@ -92,7 +92,7 @@ class FlawDemands:
         yield from [(node, demand, 0) for demand in self._demand_helpful(part.step, False, binding)]
 
     def _demand_helpful(self, formula: Formula, truth: bool | None, binding: Binding) -> frozenset[Demand]:
-        return self.finder.without_derived(self.finder.helpful(formula, truth, binding, True))
+        return self.finder.without_derived(self.finder.find_helpful_changes(formula, truth, binding, True))
 
     def demand_effect(self, node: Node, step: GroundAction, demand: Demand) -> Iterable[Demand]:
         """Demands for an applicable step to have an effect that meets ``demand``."""
@@ -173,7 +173,7 @@ class FlawDemands:
         for effect in step.action.start.effects:
             demands |= self.finder.any_change(effect.condition, binding)
             for assignment in effect.assignments:
-                demands |= self.finder.numeric(binding, assignment.value)
+                demands |= self.finder.find_fluent_changes(binding, assignment.value)
         return self.finder.without_derived(demands)
 
 

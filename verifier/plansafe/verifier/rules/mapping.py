@@ -1,4 +1,10 @@
-"""Read mappings: the replacement of each word of a specification by words of a domain."""
+"""Read mappings: the replacement of each word of a specification by words of a domain (docs/safety-rules.md).
+
+For example, ``(:types (appliance oven))`` replaces the type ``appliance`` of the rules by the domain's ``oven``, and
+``(:predicates ((hot ?x) (on ?x)))`` each ``(hot t)`` by ``(on t)``. A *group* is a name for several types of the domain
+that the other entries of the mapping can use. A *kind* is a type of the specification; it is *assignable* if the user
+may give it to objects (docs/worlds.md, "Objects of no known kind").
+"""
 
 from __future__ import annotations
 
@@ -18,12 +24,12 @@ _SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":plain", ":wit
 
 
 def make_unbound_name(name: str) -> str:
-    """Return the name in an expanded rule for a word that is bound to nothing; no name of a domain is equal to it."""
+    """Return the name that replaces a word for which the domain has nothing; no domain has such a name."""
     return f"~{name}"
 
 
 def is_unbound(node: Node) -> bool:
-    """Whether a node of an expanded rule is an :func:`make_unbound_name`."""
+    """Whether a node of an expanded rule was made by :func:`make_unbound_name`."""
     return isinstance(node, str) and node.startswith("~")
 
 
@@ -35,12 +41,12 @@ def kind_type_name(kind: str) -> str:
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
-    ``atoms`` and ``steps`` map a name to its parameters and its replacement. ``empty_words`` are the words for which
-    the domain has nothing. ``groups`` are names of the mapping for several types of the domain; the replacements no
-    longer contain them. ``domain_name_places`` are the places of the names in ``:domain``. ``excluded_rules`` maps each
-    excluded rule to the reason and its place. ``kindless_types`` are types of the domain that have no kind.
-    ``empty_assignable_types`` are the types of assignable kinds (see :func:`read_mapping`) for which the domain has no
-    other types.
+    ``atoms`` maps a predicate or function, and ``steps`` an action, to its parameters and its replacement.
+    ``empty_words`` are the words for which the domain has nothing. ``groups`` are the names of groups, with
+    their places; replacements contain their types instead. ``domain_name_places`` are the places of the names in
+    ``:domain``. ``excluded_rules`` maps each excluded rule to the reason and its place. ``kindless_types`` are types
+    that the mapping declares to have no kind. ``empty_assignable_types`` has the type :func:`kind_type_name` of each
+    assignable kind whose entry declares that the domain has nothing for it.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -228,13 +234,19 @@ class _MappingReader:
         names: set[str] = set()
         for position, child in enumerate(node):
             group = self.groups.get(child, child) if isinstance(child, str) else child
-            members = [(Place(group, at), group[at]) for at in range(1, len(group))] if isinstance(group, list) else []
+            members = (
+                [(Place(group, child_number), group[child_number]) for child_number in range(1, len(group))]
+                if isinstance(group, list)
+                else []
+            )
             for place, name in members or [(Place(node, position), group)]:
                 if not (isinstance(name, str) and name in names):
                     names.update([name] if isinstance(name, str) else [])
                     expanded_types.append(name)
                     places.append(place)
-        self.context.replaced.update({(id(expanded_types), at): place for at, place in enumerate(places)})
+        self.context.replaced.update(
+            {(id(expanded_types), child_number): place for child_number, place in enumerate(places)}
+        )
         return self._record_origin(expanded_types, node)
 
     def _expand_groups_in_formula(self, node: Node) -> Node:

@@ -5,6 +5,11 @@ order: neither reads what the other changes, and no condition over all and no ru
 same order and the engine's other decisions are the same, every condition, number and rule instance has the same
 history, except for repetitions that it does not notice. If a step fails, the trace ends before it; then the events
 before that time matter also.
+
+Each comparison of numbers that depend on open durations adds the constraint that decided it to the trail, even if its
+result is not used here. The trail groups constraints by *topic*: what the engine was doing, and the number of the
+event, step, rule part or happening, as in ``("check", 3)`` or ``("order", 2, 5)``; ``()`` is for all checks. So each
+check of the plan is explained by the constraints of its own topics (:meth:`.PlanCheck.topics`).
 """
 
 from __future__ import annotations
@@ -35,9 +40,9 @@ from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanChec
 
 
 class DurationRun(TimedReplay):
-    """The reading *halt* in the world of the trail that the schedule's times belong to.
+    """A run with the reading *halt* in the world in which the open durations have the values of ``trail``.
 
-    ``first``: events that happen before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
+    ``first_at_tie``: events that happen before others of the same time. Raises ``NotLinear`` and ``LimitReached``.
     """
 
     def __init__(
@@ -48,21 +53,22 @@ class DurationRun(TimedReplay):
         prototype: DurationMonitors | None,
         tolerance: Tolerance,
         deadline: float | None,
-        first: frozenset[int] = frozenset(),
+        first_at_tie: frozenset[int] = frozenset(),
     ) -> None:
         self.schedule = schedule
         self.trail = trail
-        self.first = first
+        self.first_at_tie = first_at_tie
         self.prototype = prototype
         self.present: dict[int, Event] = {}
         self.late: set[int] = set()  # ends of actions without duration: after all other events of their time
         self.batches: list[list[int]] = []
         self.happened: dict[int, None] = {}
         self.failed: list[int] = []  # the events that caused the failure before which the trace ended
-        self.failed_over_all: frozenset[int] = frozenset()  # its events, if a condition over all failed
-        self._prints: dict[int, Footprint] = {}
-        self._clashing: list[int] = []
-        self._numbers: dict[int, int] = {}
+        # if a condition over all failed: all events that it depends on
+        self.failed_over_all: frozenset[int] = frozenset()
+        self._footprint_of_event: dict[int, Footprint] = {}
+        self._interfering_events: list[int] = []
+        self._number_of_event: dict[int, int] = {}
         self._effects_of: dict[int, SnapEffects] = {}
         super().__init__(engine, HALT, schedule.steps, tolerance, deadline)
 
@@ -79,7 +85,7 @@ class DurationRun(TimedReplay):
         return kind(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
-        """Whether the end of the step is among the late events: its duration was compared before."""
+        """Whether the end of the step is among the late events, without another comparison of its duration."""
         late_steps = [self.schedule.events[number].step for number in self.late]
         return any([late_step is not None and late_step.number == step.number for late_step in late_steps])
 
@@ -104,7 +110,7 @@ class DurationRun(TimedReplay):
             groups.setdefault(self._event_time(event), []).append(event)
         for event_time in sorted(groups):
             batches = connected_events(groups[event_time], self.schedule.partners)
-            for batch in sorted(batches, key=lambda batch: not self.first & {*batch}):
+            for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
                 self.batches.append(batch)
                 times = [self.schedule.times[event] for event in batch]
                 fixed = [time for time in times if not isinstance(time, Affine)]
@@ -139,7 +145,7 @@ class DurationRun(TimedReplay):
             self.trail.set_topic(("present", number))
             if event.literal is not None and self._plan_lasts_until(acting, event.literal.time):
                 self.present[number] = event
-        self._numbers = {id(event): number for number, event in self.present.items()}
+        self._number_of_event = {id(event): number for number, event in self.present.items()}
 
     def _duration_error(self, step: TimedStep) -> IllFormed | None:
         """The error of an open duration in this world; other durations are known to be valid."""
@@ -159,14 +165,14 @@ class DurationRun(TimedReplay):
         last = sorted(acting, key=self._event_time)[-1:]
         return any([times[event] >= time for event in last]) or any([times[event] >= time for event in acting])
 
-    # -- topics -------------------------------------------------------------------------------------------------------
+    # -- the topic of each stage of a happening -----------------------------------------------------------------------
 
     def _find_failure(self, event: Event) -> Failure | None:
-        self.trail.set_topic(("check", self._numbers[id(event)]))
+        self.trail.set_topic(("check", self._number_of_event[id(event)]))
         return super()._find_failure(event)
 
     def _compute_effects(self, event: Event) -> SnapEffects | Failure:
-        number = self._numbers[id(event)]
+        number = self._number_of_event[id(event)]
         self.trail.set_topic(("effect", number))
         effects = super()._compute_effects(event)
         if isinstance(effects, SnapEffects):
@@ -213,9 +219,9 @@ class DurationRun(TimedReplay):
         return False
 
     def _failed_events(self, failure: Failure) -> list[int]:
-        """The events of the present happening without which this failure would not occur."""
+        """The events of the last happening that caused its failure."""
         if failure.code == SC.INTERFERENCE:
-            return self._clashing
+            return self._interfering_events
         if failure.code == SC.OVER_ALL:
             return [event for event in self.batches[-1] if event in self.schedule.over_all_events[failure.step]]
         steps = [(event, self.present[event].step) for event in self.batches[-1]]
@@ -223,12 +229,12 @@ class DurationRun(TimedReplay):
 
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:  # noqa: ARG002
         """As in any run, but the distance of two events is compared last, and with the own time of each event."""
-        times, numbers = self.schedule.times, [self._numbers[id(event)] for event, _ in executable]
+        times, numbers = self.schedule.times, [self._number_of_event[id(event)] for event, _ in executable]
         failures: list[Failure] = []
         for place, (number, (event, effects)) in enumerate(zip(numbers, executable, strict=True)):
             if not self.schedule.clashing[number]:
                 continue
-            self._prints[number] = self.interference.compute_footprint(event, effects)
+            self._footprint_of_event[number] = self.interference.compute_footprint(event, effects)
             self.trail.set_topic(("check", number))
             for neighbour in self.schedule.clashing[number]:
                 has_happened = neighbour in self.happened
@@ -238,7 +244,9 @@ class DurationRun(TimedReplay):
                 clash = (
                     None
                     if both_literals
-                    else self.interference.find_clash(self._prints[number], self._prints[neighbour])
+                    else self.interference.find_clash(
+                        self._footprint_of_event[number], self._footprint_of_event[neighbour]
+                    )
                 )
                 if clash is not None and (
                     not has_happened or times[number] - times[neighbour] < self.tolerance.separation
@@ -246,7 +254,7 @@ class DurationRun(TimedReplay):
                     failures.append(
                         make_interference_failure(event, self.present[neighbour], clash, is_earlier=has_happened)
                     )
-                    self._clashing = [number] if has_happened else [number, neighbour]
+                    self._interfering_events = [number] if has_happened else [number, neighbour]
                     break
         return failures
 
@@ -259,7 +267,10 @@ class DurationRun(TimedReplay):
         )
 
     def constrain_orders(self) -> None:
-        """Constrain the orders of partners and, after a failure, which events came before it."""
+        """Record the orders of partners and, after a failure, which events came before it, as constraints.
+
+        The comparisons record them; their results matter only where the opposite order must be compared too.
+        """
         for first, second in self.schedule.open_pairs:
             if first in self.present and second in self.present:
                 self.trail.set_topic(("order", first, second))
@@ -278,8 +289,10 @@ class DurationRun(TimedReplay):
                 self._is_before(failing, event)
 
     def _is_before(self, first: int, second: int) -> bool:
-        a, b = self.schedule.times[first], self.schedule.times[second]
-        return a <= b if second in self.late and first not in self.late else a < b
+        """Whether one event happens before another in this world; also records the constraint that decides it."""
+        first_time, second_time = self.schedule.times[first], self.schedule.times[second]
+        is_first_at_tie = second in self.late and first not in self.late
+        return first_time <= second_time if is_first_at_tie else first_time < second_time
 
     def has_succeeded(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
