@@ -153,6 +153,7 @@ def test_who_may_ask(client: httpx.Client) -> None:
     assert "access-control-allow-origin" not in client.get("/health", headers={"origin": "http://evil.example"}).headers
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
     """A condition that no limit of the engine ends: that request is refused, others and sessions go on."""
     with (
@@ -173,6 +174,7 @@ def test_a_process_that_ends_takes_nobody_with_it(address: str) -> None:
         assert client.post(f"{session}/allowed", json={"action": SAFE}).json()["allowed"]
 
 
+@pytest.mark.slow
 def test_a_service_with_a_key_and_two_sessions() -> None:
     """Without its key nothing is said; sessions are bounded, and expire."""
     with (

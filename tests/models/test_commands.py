@@ -98,6 +98,7 @@ def test_plan_says_what_it_waits_for(form: str, tmp_path: Path) -> None:
     assert [(sent["temperature"], sent["seed"]) for sent in stub.payloads] == [(0.5, 3), (0.5, 4)]
 
 
+@pytest.mark.slow
 def test_plan_gives_up_a_request_after_the_timeout(tmp_path: Path) -> None:
     pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
     with serving(lambda *_: chat("late")._replace(delay=30)) as stub:

@@ -35,7 +35,7 @@ class Diagnostic(NamedTuple):
     """An error, warning or note for the user.
 
     ``code`` is stable (``SC103``), and ``safecheck --explain`` prints its page. ``labels`` may be in several sources,
-    for example at two declarations that disagree. ``notes``: what is also true. ``help``: what to do.
+    for example at two declarations that disagree. ``notes``: further facts. ``help``: the action to take.
     """
 
     code: str

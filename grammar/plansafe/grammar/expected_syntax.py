@@ -115,7 +115,7 @@ def find_rejection(kind: str, text: str) -> Rejection | None:
 def explain_expectation(kind: str, source: Source) -> tuple[str, ...]:
     """Return notes for a syntax diagnostic: where the grammar rejects the text, and the tokens that it expects there.
 
-    There is no note if the grammar accepts the text (a mistake of names or types), or if the text is longer than
+    The result is empty if the grammar accepts the text (a mistake of names or types), or if the text is longer than
     ``MAX_CHARACTERS``.
     """
     if len(source.text) > MAX_CHARACTERS:

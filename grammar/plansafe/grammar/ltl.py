@@ -1,6 +1,6 @@
 """Infix LTL, as in ``G !(on(hob) & X left(kitchen))``, translated to the language of specifications.
 
-Precedences and alternative spellings are those of Spot. A word of capital letters before a formula is an operator:
+Precedences and alternative spellings follow Spot. A word of capital letters before a formula is an operator:
 ``G F X WX`` of the future, ``H O Y Z`` of the past, and between two formulas ``U R W M`` and ``S``. The meaning is that
 of docs/language.md, on traces that end: ``X f`` is false at the last letter, ``WX f`` is true there.
 """

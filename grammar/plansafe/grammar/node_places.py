@@ -124,7 +124,7 @@ class Places:
     def span(self, node: list[Node], child: int | None = None) -> Span:
         """Return the place of a list, or of its child number ``child``.
 
-        If there is no such child, it is the place of the closing parenthesis. If the list is not in the tree, it is an
+        Without such a child, it is the place of the closing parenthesis. If the list is not in the tree, it is an
         empty span at 0.
         """
         if self._spans is None and self._span_queries < _MAX_WALKS:

@@ -72,7 +72,7 @@ def parse_number(token: object) -> int | Fraction | None:
 def parse_nodes(source: Source) -> list[Node] | None:
     """Read all top-level nodes of a text; ``None`` if parentheses or characters are wrong.
 
-    :func:`find_syntax_errors` reports what is wrong.
+    :func:`find_syntax_errors` reports the errors.
 
     Linear in the text; about 25 ns a character.
     """
