@@ -23,6 +23,7 @@ RULE_CLASSES = (
 )
 WORLDS = {"ALL": True, "NONE": False, "UNKNOWN": None}
 TEMPORAL = {*PAST_UNARY, "since", *FUTURE_UNARY, *FUTURE_BINARY, *PDDL3, "at", "action", ":on", ":at-end", ":during"}
+STEP_CONDITIONS = {"action", "action-start", "action-end", "action-during"}
 EXEMPT = (
     Exemption(
         frozenset([f"rule-{i}" for i in range(0, 24, 2)]), frozenset(("c1", "c2", "p1")), "things", "tried", "here"
@@ -121,7 +122,7 @@ def cautious_rules(case: Case) -> frozenset[str]:
     for rule in case.rules:
         words = set(write(rule).replace("(", " ").replace(")", " ").split())
         if words & {"f", "g"} and (
-            words & {*TEMPORAL, "action", ":on", ":at-end", ":during"} or rule[0] == ":obligation"
+            words & {*TEMPORAL, *STEP_CONDITIONS, ":on", ":at-end", ":during"} or rule[0] == ":obligation"
         ):
             out.add(str(rule[1]))
     for constraint in (*case.laws, *case.constraints):
