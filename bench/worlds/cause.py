@@ -67,10 +67,11 @@ def measure_task(name: str, task: Task) -> Row:
     start = time.process_time()
     encoding = encode_plan(checker.compiled, parsed_plan.steps)
     queries = EncodingQueries(encoding)
-    verdict = queries.decide()
+    verdict = queries.decide_verdict()
     verdict_end = time.process_time()
     assert verdict.safe is not Worlds.ALL, name
-    search = CompletionSearch(encoding.circuit, encoding.allowed, encoding.good(), work=WorkBudget(MAX_WORK))
+    good_worlds = encoding.encode_good_worlds()
+    search = CompletionSearch(encoding.circuit, encoding.allowed, good_worlds, work=WorkBudget(MAX_WORK))
     cause = find_minimal_cause(search, verdict.failures[0][1] if verdict.failures else None)
     cause_end = time.process_time()
     question = find_question(search)
