@@ -7,7 +7,7 @@ Other modules use these instead of a ``match`` of their own, so that a new kind 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeVar, assert_never, get_args
+from typing import TypeAlias, TypeVar, assert_never, cast, get_args
 
 from plansafe.verifier.model.nodes import (
     FALSE,
@@ -41,6 +41,7 @@ from plansafe.verifier.model.nodes import (
 NEIGHBOUR_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
 """The temporal operators that refer to the previous or next letter."""
 PAST_OPERATORS: frozenset[Operator] = frozenset(get_args(PastOperator))
+FUTURE_OPERATORS: frozenset[Operator] = frozenset(get_args(FutureOperator))
 TRACE_OPERATORS: frozenset[Operator] = frozenset(get_args(TraceOperator))
 
 Leaf: TypeAlias = Truth | Atom | Equal | Compare | Temporal
@@ -52,44 +53,23 @@ Value = TypeVar("Value")
 
 def past_operator(formula: Temporal) -> PastOperator:
     """The operator of a past formula, for a ``match`` over past operators."""
-    operator = formula.operator
-    match operator:
-        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
-            return operator
-        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
-            raise AssertionError(f"`{operator}` does not look back")
-        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
-            raise AssertionError(f"`{operator}` does not look back")
-        case _:
-            assert_never(operator)
+    if formula.operator not in PAST_OPERATORS:
+        raise AssertionError(f"`{formula.operator}` does not look back")
+    return cast(PastOperator, formula.operator)
 
 
 def future_operator(formula: Temporal) -> FutureOperator:
     """The operator of a formula of LTLf, for a ``match`` over future operators."""
-    operator = formula.operator
-    match operator:
-        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
-            return operator
-        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
-            raise AssertionError(f"`{operator}` does not look ahead")
-        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
-            raise AssertionError(f"`{operator}` does not look ahead")
-        case _:
-            assert_never(operator)
+    if formula.operator not in FUTURE_OPERATORS:
+        raise AssertionError(f"`{formula.operator}` does not look ahead")
+    return cast(FutureOperator, formula.operator)
 
 
 def trace_operator(formula: Temporal) -> TraceOperator:
     """The operator of a formula about the whole trace, for a ``match`` over these operators."""
-    operator = formula.operator
-    match operator:
-        case "at-end" | "within" | "at-most-once" | "sometime-before" | "always-within" | "hold-during" | "hold-after":
-            return operator
-        case "yesterday" | "weak-yesterday" | "once" | "historically" | "since":
-            raise AssertionError(f"`{operator}` is not about the whole trace")
-        case "next" | "weak-next" | "until" | "release" | "always" | "sometime" | "sometime-after":
-            raise AssertionError(f"`{operator}` is not about the whole trace")
-        case _:
-            assert_never(operator)
+    if formula.operator not in TRACE_OPERATORS:
+        raise AssertionError(f"`{formula.operator}` is not about the whole trace")
+    return cast(TraceOperator, formula.operator)
 
 
 def is_stutter_sensitive(operator: Operator) -> bool:
