@@ -6,14 +6,14 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from plansafe.app.runs.executor import Pool, WorkerBackend
 from plansafe.app.runs.input_tables import is_table
-from plansafe.app.runs.item import Item
+from plansafe.app.runs.item import AuditedRow, Item
 from plansafe.app.runs.items import Items, list_items
 from plansafe.app.runs.missing_inputs import find_missing_input
 from plansafe.app.runs.processes import Processes
@@ -102,8 +102,7 @@ def _run(plans: list[str], settings: Settings, batch: Batch) -> int:
                 return complain(missing_input)
             if folder is None:
                 create_run_folder(batch.folder)
-            failed_row = RowAuditor(settings).failed_row
-            pool = stack.enter_context(Pool(_worker_backend(settings, batch), batch.jobs, failed_row))
+            pool = stack.enter_context(Pool(_worker_backend(settings, batch), batch.jobs, _failed_row(settings)))
             # Create the folder only when workers are available.
             folder = folder or stack.enter_context(RunFolder.new(batch.folder, manifest))
             try:
@@ -209,6 +208,11 @@ def _audit_items(items: Items, batch: Batch, folder: RunFolder, pool: Pool) -> N
     finally:
         progress.clear()
     _complete_run(folder)
+
+
+def _failed_row(settings: Settings) -> Callable[[Item, str], AuditedRow]:
+    """The function that makes the row of a plan whose worker ended; most runs never create its auditor."""
+    return lambda item, how: RowAuditor(settings).failed_row(item, how)
 
 
 def _worker_backend(settings: Settings, batch: Batch) -> WorkerBackend:
