@@ -116,7 +116,6 @@ class DurationAudit:
         self.runs = 0
         self.limits: dict[str, None] = {}
         self._extra_runs = 0
-        self._has_unjudged_world = False
         self._solver: WorldSolver | None = None
 
     def value_over_worlds(self, aspect: str) -> Worlds:
@@ -136,7 +135,8 @@ class DurationAudit:
             self._run_worlds()
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
-        if not self.complete >= {*ASPECTS} or self._has_unjudged_world:
+        has_unjudged_world = (EXECUTABLE, None) in self.examples
+        if not self.complete >= {*ASPECTS} or has_unjudged_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
@@ -237,9 +237,7 @@ class DurationAudit:
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
         verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
-        if outcome is None:
-            self._has_unjudged_world = True
-        else:
+        if outcome is not None:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
         run_cell = make_cell(run.all_constraints(), self.box)
