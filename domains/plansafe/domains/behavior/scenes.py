@@ -134,7 +134,19 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
     agent = agents[0] if agents else ""
     movable = next((name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())), agent)
     naming = Naming(
-        domain, names, types, {}, agent, {}, dict(names), "(two_handed" in source.text, movable, {}, {}, frozenset()
+        domain,
+        names,
+        types,
+        {},
+        agent,
+        {},
+        dict(names),
+        "(two_handed" in source.text,
+        movable,
+        {},
+        frozenset([name for name, kind in types.items() if "substance" in known.kinds.get(kind, ())]),
+        frozenset([name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())]),
+        {},
     )
     return Scene(known.source, source, data=naming)
 
