@@ -25,9 +25,9 @@ BUILT_IN = frozenset(
     [f"{name}.n.01" for name in ("floor", "wall", "ceiling", "door", "window", "sink", "countertop", "shower")]
 )
 WATER = "water.n.06"
-CUT_FORMS = ("half", "diced", "cooked__diced")
 MADE_FROM = {"half": "half_of", "diced": "diced_of", "cooked": "heated_of", "melted": "heated_of"}
 SUBSTANCE_PREDICATES = ("covered", "filled", "contains", "saturated", "insource")
+_SENSE = re.compile(r"\.[nv]\.\d+\Z")
 _INSTANCE = re.compile(r"(.+)_(\d+|\*)\Z", re.DOTALL)
 
 
@@ -196,46 +196,56 @@ def _completed(activity: Activity) -> Activity:
     if activity.domain != OMNIGIBSON:
         return activity
     instances = activity.instances()
+    lemmas = {_lemma(category) for category in instances}
     future = {fact.arguments[0] for fact in activity.init if fact.predicate == "future"}
-    added: dict[str, str] = {}
-    for category, members in instances.items():
+    forms: dict[str, str] = {}
+    for category in instances:
         form, _, base = category.partition("__diced__")
-        if (
-            form == "cooked"
-            and f"diced__{base}" not in instances
-            and (base in instances or f"half__{base}" in instances)
-        ):  # an onion that is cooked diced was diced before
-            added[f"diced__{base}_1"] = f"diced__{base}"
-        has_forms = any([f"{form}__{category}" in instances or f"{form}__{category}_1" in added for form in CUT_FORMS])
-        if "sliceable" in abilities_of(category) and not has_forms and category.partition("__")[0] not in MADE_FROM:
-            halves = [name for name in members if name not in future for _ in range(2)]
-            added |= {f"half__{category}_{number}": f"half__{category}" for number, _ in enumerate(halves, 1)}
-    if not any(["slicer" in kinds_of(category) | abilities_of(category) for category in instances]):
-        added = {name: category for name, category in added.items() if not category.startswith("half__")}
-    init = [*activity.init, *[ActivityLiteral(True, "future", (name,)) for name in added]]
+        known = not lemmas.isdisjoint([_lemma(base), f"half__{_lemma(base)}"])
+        if form == "cooked" and f"diced__{_lemma(base)}" not in lemmas and known:
+            forms[f"diced__{base}_1"] = f"diced__{base}"  # an onion that is cooked diced was diced before
+    lemmas |= {_lemma(category) for category in forms.values()}
+    if any(["slicer" in kinds_of(category) | abilities_of(category) for category in instances]):
+        for category, members in instances.items():
+            is_cut = not lemmas.isdisjoint([f"{form}__{_lemma(category)}" for form in ("half", "diced")])
+            if "sliceable" not in abilities_of(category) or is_cut or category.partition("__")[0] in MADE_FROM:
+                continue
+            halves = range(1, 2 * len([name for name in members if name not in future]) + 1)
+            forms |= {f"half__{category}_{number}": f"half__{category}" for number in halves}
+    init = [*activity.init, *[ActivityLiteral(True, "future", (name,)) for name in forms]]
     gives = {fact.arguments[0] for fact in activity.init if fact.predicate == "insource"}
-    for category, members in instances.items():
-        if "water_source" in kinds_of(category):
-            waters = instances.get(WATER, ())[:1]
-            init += [
-                ActivityLiteral(True, "insource", (name, water))
-                for name in members
-                for water in waters
-                if name not in gives
-            ]
-    return activity._replace(objects={**activity.objects, **added}, init=init)
+    taps = [
+        name
+        for category, members in instances.items()
+        if "water_source" in kinds_of(category)
+        for name in members
+        if name not in gives
+    ]
+    water = next(iter(instances.get(WATER, ())), f"{WATER}_1")
+    if taps and water not in activity.objects:
+        forms[water] = WATER
+    init += [ActivityLiteral(True, "insource", (name, water)) for name in taps]
+    return activity._replace(objects={**activity.objects, **forms}, init=init)
+
+
+def _lemma(category: str) -> str:
+    """A category without its sense: forms do not have the sense of what they are made from."""
+    return _SENSE.sub("", category)
 
 
 def _made_from(activity: Activity) -> list[tuple[str, str, str]]:
     """Facts that link what can be made by cutting, cooking or melting to what it is made from, by their names."""
     instances = activity.instances()
+    by_lemma: dict[str, list[str]] = {}
+    for category, members in instances.items():
+        by_lemma.setdefault(_lemma(category), []).extend(members)
     facts: list[tuple[str, str, str]] = []
     for category, members in instances.items():
-        form, separator, base = category.partition("__")
+        form, separator, base = _lemma(category).partition("__")
         relation = MADE_FROM.get(form) if separator else None
         if relation is None:
             continue
-        for sources in (instances.get(base), instances.get(f"half__{base}") if form == "diced" else None):
+        for sources in (by_lemma.get(base), by_lemma.get(f"half__{base}") if form == "diced" else None):
             if not sources:
                 continue
             share = max(1, len(members) // len(sources))
