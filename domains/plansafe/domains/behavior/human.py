@@ -145,9 +145,13 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
 
 
 def _items(value: DataValue) -> tuple[DataValue, ...]:
-    """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``."""
+    """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``.
+
+    A task of IS-Bench has its reference plan under ``example_planning``.
+    """
     if value.kind == "object":
-        lists = [item for _, item in value.pairs if item.kind == "list"]
+        named = [item for key, item in value.pairs if item.kind == "list" and key.text == "example_planning"]
+        lists = named or [item for _, item in value.pairs if item.kind == "list"]
         return lists[0].items if len(lists) == 1 else (value,)
     return value.items
 
@@ -213,6 +217,30 @@ def steps_of(source: Source, actions: list[Action], naming: Naming) -> ForeignPl
         writer.write(action)
     plan = Source(f"{source.name} (as PDDL)", "".join([f"({' '.join(step)})\n" for step in writer.steps]))
     return ForeignPlan(plan, tuple(writer.places), tuple(writer.notes()))
+
+
+def step_patterns(text: str, naming: Naming) -> list[str]:
+    """PDDL steps that an action such as ``WIPE(table.n.01_1, rag.n.01_1)`` may become, ``_`` for any object.
+
+    Empty if the text is not an action, or names what the scene lacks.
+    """
+    action = _call(text, Span(0, 0))
+    if action is None:
+        return []
+    writer = _Writer(Source("action", text), naming)
+    writer.find_names([action])
+    writer.write(action)
+    helping = ("navigate_to", "take_up", "put_back", "grasp")
+    steps = [step for step in writer.steps if step[0] not in helping] or writer.steps[-1:]
+    if not steps or steps[-1][0] not in writer.actions or not all([obj in naming.kinds for obj in steps[-1][1:]]):
+        return []
+    step = steps[-1]
+    patterns = [step]
+    for tool_action in TOOL_ACTIONS.values():
+        if step[0] == tool_action.step and step[0] != tool_action.substance_step:
+            at = SUBSTANCE_AT[tool_action.substance_step]
+            patterns.append((tool_action.substance_step, *step[1:][:at], "_", *step[1:][at:]))
+    return list(dict.fromkeys([f"({' '.join(pattern)})" for pattern in patterns]))
 
 
 class _Writer:

@@ -62,7 +62,7 @@ class Naming(NamedTuple):
 def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
     """The task of an activity; ``shown`` are the names that plans use for instances, if not those of the activity."""
     vocabulary = activity.vocabulary
-    activity = _completed(activity)
+    activity = complete_activity(activity)
     names, types = _names(activity, vocabulary)
     pieces = _pieces(activity, names, types, vocabulary)
     cut = frozenset([activity.objects[name] for name in activity.objects if names[name] in pieces])
@@ -191,7 +191,7 @@ def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
     return kinds
 
 
-def _completed(activity: Activity) -> Activity:
+def complete_activity(activity: Activity) -> Activity:
     """Add what an activity of OmniGibson leaves out: forms between two others, halves, and the water of taps."""
     if activity.domain != OMNIGIBSON:
         return activity
