@@ -305,7 +305,7 @@ class _MappingReader:
         types: list[Node] = ["either"]
         places: list[Place] = [Place(entry, 0)]
         for node in (first, entry):
-            replacement = node[1] if len(node) == 2 else ["either"]
+            replacement: Node = node[1] if len(node) == 2 else []
             for number, name in enumerate(replacement[1:], 1) if isinstance(replacement, list) else [(0, replacement)]:
                 if name not in types:
                     types.append(name)
