@@ -66,12 +66,16 @@ class TypeTree(NamedTuple):
 
 
 class ClassifiedObject(NamedTuple):
-    """An object with the name that was looked up, and whether its types or the mapping already classify it."""
+    """An object with the name that was looked up, and whether its types or the mapping already classify it.
+
+    ``ancestors`` are its types with the types above them.
+    """
 
     name: str
     looked_up: str
     found: ClassifiedName
     has_classified_type: bool
+    ancestors: frozenset[str]
 
 
 class Classifier:
@@ -169,11 +173,9 @@ def _read_top(source: Source) -> list[Node]:
 
 
 def _find_section(source: Source, head: str) -> list[Node]:
-    for form in _read_top(source):
-        for section in form if isinstance(form, list) else ():
-            if isinstance(section, list) and section and section[0] == head:
-                return section[1:]
-    return []
+    """Return the content of a section, in all forms of a text."""
+    sections = [section for form in _read_top(source) if isinstance(form, list) for section in form]
+    return [node for section in sections if isinstance(section, list) and section[:1] == [head] for node in section[1:]]
 
 
 def _read_typed(nodes: Iterable[Node]) -> list[tuple[str, tuple[str, ...]]]:

@@ -29,16 +29,27 @@ from plansafe.grammar.source import Source
 
 MARKER = "(:kinds object-table)"
 """The section of a mapping whose kinds are in the object table."""
+_BEINGS = frozenset(("person", "child", "animal"))
+"""Kinds of what is not a thing."""
 _PREFIX = "kinds of objects for "
 
 
 class ExtendedMapping(NamedTuple):
-    """The mapping that is extended: its own types, the kinds that it declares to be empty, and its world."""
+    """The mapping that is extended: its own types, the kinds that it declares to be empty, and its world.
+
+    ``thing_types`` are the types of everything that can be handled. A kind of things is bound only to types below
+    them, because predicates about things do not take others.
+    """
 
     name: str
     world: str
     own_types: frozenset[str]
     empty_kinds: frozenset[str]
+    thing_types: frozenset[str]
+
+    def can_have(self, kind: str, ancestors: frozenset[str]) -> bool:
+        """Whether a type with these ancestors can have a kind."""
+        return kind not in self.empty_kinds and (kind in _BEINGS or not self.thing_types.isdisjoint(ancestors))
 
 
 class TypeKinds(NamedTuple):
@@ -82,7 +93,7 @@ def write_mapping(domain: Source, problem: Source, extended: Source, view: Table
     given: list[str] = []
     proposed: list[str] = []
     for classified in classify_objects(domain, problem, extended, view):
-        usable = [kind for kind in classified.found.kinds if kind.kind not in mapping.empty_kinds]
+        usable = [kind for kind in classified.found.kinds if mapping.can_have(kind.kind, classified.ancestors)]
         confirmed = [kind.kind for kind in usable if kind.status == CONFIRMED]
         if classified.found.is_known and not classified.has_classified_type:
             given.append(f"    ({' '.join([classified.name, *confirmed])})")
@@ -110,7 +121,8 @@ def classify_objects(
         has_classified_type = not types.classified.isdisjoint(above)
         specific = [t for t in own_types if t in tree.leaves and t not in EVERYTHING]
         found = [classifier.classify(looked_up) for looked_up in specific or [name]]
-        objects.append(ClassifiedObject(name, " ".join(specific) or name, _join(found), has_classified_type))
+        looked_up_name = " ".join(specific) or name
+        objects.append(ClassifiedObject(name, looked_up_name, _join(found), has_classified_type, above))
     return objects
 
 
@@ -145,12 +157,13 @@ def _classify_types_of_text(domain: str, extended: str, view: TableView) -> Type
         if name in EVERYTHING:
             continue
         found = classifier.classify(name)
-        kinds = [kind.kind for kind in found.kinds_with(CONFIRMED) if kind.kind not in mapping.empty_kinds]
+        confirmed = [kind.kind for kind in found.kinds_with(CONFIRMED)]
+        kinds = [kind for kind in confirmed if mapping.can_have(kind, tree.ancestors[name])]
         for kind in kinds:
             types_of_kind.setdefault(kind, []).append(name)
         if kinds:
             classified.add(name)
-        elif found.is_known and name in tree.leaves:
+        elif found.is_known and name in tree.leaves and mapping.empty_kinds.issuperset(confirmed):
             plain.append(name)
             classified.add(name)
     return TypeKinds(tree, classifier, types_of_kind, plain, frozenset(classified))
@@ -162,6 +175,7 @@ def _read_extended(extended: Source) -> ExtendedMapping:
     types: set[str] = set()
     empty: set[str] = set()
     groups: dict[str, list[str]] = {}
+    thing_types: set[str] = set()
     kind_names = {letters(kind.name): kind.name for kind in load_table().kinds.values()}
     for form in parse_nodes(extended) or []:
         header = form[1] if isinstance(form, list) and len(form) > 1 else None
@@ -179,6 +193,8 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                         empty.add(kind_names.get(letters(str(entry[0])), str(entry[0])))
                     elif isinstance(entry, list) and entry[0] not in EVERYTHING:
                         types.update(_list_names(entry[1:]))
+                    elif isinstance(entry, list) and entry[0] == "thing":
+                        thing_types.update(_list_names(entry[1:]))
             elif section[0] == ":plain":
                 types.update(_list_names(section[1:]))
             elif section[0] == ":groups":
@@ -186,7 +202,8 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                     names = _list_names(entry[1:]) if isinstance(entry, list) else []
                     groups[str(entry[0])] = [member for name in names for member in groups.get(name, [name])]
     own_types = {member for name in types for member in groups.get(name, [name])}
-    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty))
+    things = frozenset(thing_types or {"thing"})
+    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty), things)
 
 
 def _list_names(nodes: list[Node]) -> list[str]:
