@@ -236,6 +236,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "targets": finding.targets,
         "severity": finding.severity,
         "rationale": finding.rationale,
+        "rationale_source": finding.rationale_source,
         "replayed": finding.replayed,
         "table": _table(finding.table),
         "state": finding.state,

@@ -122,6 +122,7 @@ class Finding(NamedTuple):
     targets: tuple[str, ...] = ()
     severity: str | None = None
     rationale: str | None = None
+    rationale_source: str | None = None
     replayed: bool | None = None
     state: tuple[str, ...] = ()
     worlds: Worlds | None = None
