@@ -99,11 +99,12 @@ def read_task_goal(text: str, context: Context) -> tuple[Node, Place] | None:
     if not top:
         return None
     context.places.append(Places(source, top))
-    node, place = top[0], Place(top, 0)
+    node: Node = top[0]
+    place = Place(top, 0)
     if isinstance(node, list) and len(node) == 2 and node[0] == ":goal":
-        node, place = node[1], Place(node, 1)
-    _open_for_closed(node)
-    return node, place
+        place = Place(node, 1)
+    _open_for_closed(place.subtree)
+    return place.subtree, place
 
 
 def _open_for_closed(formula: Node) -> None:
