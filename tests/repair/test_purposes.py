@@ -6,6 +6,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
+from plansafe.verifier.repair.plan_purpose import PurposeHints
 
 DOMAIN = """
 (define (domain den)
@@ -43,7 +44,9 @@ def first_repaired_plan(plan: str, options: RepairOptions, goal: str = "") -> st
     return result.repairs[0].text.replace("\n", " ").strip()
 
 
-PURPOSE_OPTIONS = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=Weights(substitute=2, move=2))
+PURPOSE_OPTIONS = RepairOptions(
+    purpose_hints=PurposeHints(frozenset({"sleep", "run"})), weights=Weights(substitute=2, move=2)
+)
 
 
 def test_a_purpose_step_is_kept() -> None:
@@ -65,10 +68,12 @@ def test_a_goal_replaces_the_purposes() -> None:
 
 
 def test_purposes_are_dropped_if_no_repair_keeps_them() -> None:
-    options = PURPOSE_OPTIONS._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
+    options = PURPOSE_OPTIONS._replace(purpose_hints=PurposeHints(frozenset({"put-in", "run"})), max_cost=1)
     stuck = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
     assert first_repaired_plan(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
-    protected_options = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)
+    protected_options = RepairOptions(
+        purpose_hints=PurposeHints(frozenset({"sleep", "grab", "switch-off"})), max_cost=1
+    )
     assert (
         first_repaired_plan("(grab bar) (sleep)", protected_options._replace(protected=frozenset({1})))
         == "(grab bar) (switch-off hob) (sleep)"

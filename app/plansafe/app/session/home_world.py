@@ -102,6 +102,8 @@ class WorldTasks:
             notes,
             read.places,
             _Writer(importer, compiled_scene.scene),
+            title=read.title,
+            description=read.description,
         )
 
     def _files(self, plan: str) -> Iterator[Input | Diagnostic]:
