@@ -48,7 +48,7 @@
     (present ?x - thing)                   ; the object exists now; pieces come to exist
     ; for safety rules: no action depends on these
     (spilt_on ?x - thing ?l - liquid)
-    (fallen ?x - thing))
+    (fallen ?x - object))                  ; it was dropped or thrown and is still where it landed
 
   ; The controller looks for an object by its class and skips objects in closed receptacles: then every action fails.
   (:action find
@@ -68,10 +68,10 @@
       (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r))))))
     :effect (and
       (when (not (or (exists (?y - thing) (held ?y)) (exists (?p - thing) (and (piece_of ?p ?x) (present ?p)))))
-        (and (held ?x) (forall (?r - thing) (not (contained ?x ?r)))))
+        (and (held ?x) (not (fallen ?x)) (forall (?r - thing) (not (contained ?x ?r)))))
       (forall (?p - thing)
         (when (and (piece_of ?p ?x) (present ?p) (not (exists (?y - thing) (held ?y))))
-          (and (held ?p) (forall (?r - thing) (not (contained ?p ?r))))))))
+          (and (held ?p) (not (fallen ?p)) (forall (?r - thing) (not (contained ?p ?r))))))))
 
   ; The held object goes to the receptacle. An appliance that is on heats it, and cooks it if it can be cooked.
   (:action put
@@ -176,12 +176,11 @@
       (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r))))))
     :effect (not (is_dirty ?x)))
 
-  ; Coffee is hot.
   (:action fill
     :parameters (?x - thing ?l - liquid)
     :precondition (and (present ?x) (fillable ?x) (not (is_filled ?x))
       (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r))))))
-    :effect (and (is_filled ?x) (filled_with ?x ?l) (when (= ?l coffee) (is_hot ?x))))
+    :effect (and (is_filled ?x) (filled_with ?x ?l)))
 
   (:action empty
     :parameters (?x - thing)
