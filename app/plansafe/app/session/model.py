@@ -157,7 +157,8 @@ class Prepared(NamedTuple):
 
     For a loose text or a plan of a home world, ``plan`` is the parsed plan, ``notes`` report the interpretations, and
     ``places`` are the spans of the steps in the original text. ``write`` writes a repair in the original format.
-    ``remarks`` are warnings that cap the verdict at UNKNOWN.
+    ``remarks`` are warnings that cap the verdict at UNKNOWN. ``title`` and ``description`` are the author's words about
+    a plan of a home world.
     """
 
     plan: Source
@@ -168,6 +169,8 @@ class Prepared(NamedTuple):
     places: tuple[Span, ...] = ()
     write: Writes | None = None
     remarks: tuple[Diagnostic, ...] = ()
+    title: str = ""
+    description: str = ""
 
 
 def compiled(
