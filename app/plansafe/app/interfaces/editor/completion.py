@@ -24,7 +24,8 @@ _SECTIONS = {
     "problem": ":domain :objects :init :goal :constraints :metric",
     "safety": ":domain :extends :vocabulary :define :template :apply :disable :open :invariant"
     " :process :trajectory :termination :obligation",
-    "mapping": ":specification :domain :groups :types :predicates :functions :actions :constants :without",
+    "mapping": ":specification :domain :extends :kinds :groups :types :predicates :functions :actions :constants :plain"
+    " :objects :proposed :without",
     "plan": ":domain :problem :steps :ordering",
 }
 _FIELDS = {
@@ -35,7 +36,7 @@ _FIELDS = {
     ":termination": ":parameters :when :forbid :require",
     ":obligation": ":parameters :when :then :within",
 }
-_RULE_FIELDS = ":hazard :target :severity :message :rationale :fix"
+_RULE_FIELDS = ":hazard :target :severity :message :rationale :source :fix"
 _OPERATORS = "and or not imply exists forall when"
 _TEMPORAL_OPERATORS = (
     "always sometime once historically since until yesterday next at-most-once sometime-after sometime-before"
