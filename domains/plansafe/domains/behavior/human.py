@@ -96,7 +96,7 @@ WAIT = re.compile(r"wait(?:_\w+)?")
 PLACES = ("place_inside", "place_ontop", "place_onfloor", "place_under", "place_nextto", "place_nextto_ontop")
 TRANSFERS = ("transfer_contents_inside", "transfer_contents_ontop")
 FROM_HAND = frozenset([*PLACES, *TRANSFERS])
-NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1}
+NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1, "put_back": 1}
 """Which argument an action is done at, where it is not the first (for placing: the second)."""
 MAX_NOTES = 20
 MAX_CONTENTS = 100
@@ -360,7 +360,7 @@ class _Writer:
                 self._note(SC.FOREIGN_LINE, message, action.span)
         elif WAIT.fullmatch(name):
             self._wait(action.span, name, objects)
-        elif name in TOOL_ACTIONS and len(objects) == 2:
+        elif name in TOOL_ACTIONS and (len(objects) == 2 or (len(objects) == 3 and not self.takes)):
             self._use(action.span, name, objects)
         else:
             if name in PLACES and len(objects) == 2 and not self.takes:
@@ -381,13 +381,14 @@ class _Writer:
         """Write an action with a tool. In a plan that never grasps, the tool is taken up for it and put back."""
         action = TOOL_ACTIONS[name]
         tool, place = objects[action.tool], objects[action.place]
+        named = not self.naming.substances.isdisjoint(objects)
         if name in ("slice", "dice"):
             step = (self.naming.cut_by.get(objects[0], name), *objects)
-        elif self.naming.substances.isdisjoint(objects) and (name != "soak" or place not in self.contents):
+        elif len(objects) == 2 and not named and (name != "soak" or place not in self.contents):
             step = ("soak_inside" if name == "soak" else action.step, *objects)
             self._note_contents(name, *objects)
         else:
-            arguments = self._with_substance(action.substance_step, *objects)
+            arguments = objects if len(objects) > 2 else self._with_substance(action.substance_step, *objects)
             step = (action.substance_step, *arguments)
             tool = arguments[-1 if action.tool else 0]
             place = arguments[min(NEARBY[action.substance_step], len(arguments) - 1)]
