@@ -15,7 +15,8 @@ from plansafe.verifier.api import Checker
 
 ACTIVITY = """(define (problem boil-0) (:domain omnigibson)
   (:objects kettle.n.01_1 - kettle.n.01 cabinet.n.01_1 - cabinet.n.01 stove.n.01_1 - stove.n.01
-            water.n.06_1 - water.n.06 table.n.02_1 - table.n.02 stain.n.01_1 - stain.n.01 rag.n.01_1 - rag.n.01 agent.n.01_1 - agent.n.01)
+            water.n.06_1 - water.n.06 table.n.02_1 - table.n.02
+            stain.n.01_1 - stain.n.01 rag.n.01_1 - rag.n.01 agent.n.01_1 - agent.n.01)
   (:init (inside kettle.n.01_1 cabinet.n.01_1) (filled kettle.n.01_1 water.n.06_1) (inroom stove.n.01_1 kitchen)
          (covered table.n.02_1 stain.n.01_1) (saturated rag.n.01_1 water.n.06_1))
   (:goal (and)))"""
