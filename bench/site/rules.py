@@ -92,6 +92,7 @@ def rule_section(entry: RuleEntry) -> str:
         ("harms", " ".join(rule.targets)),
         ("severity", rule.severity),
         ("message", rule.message or ""),
+        ("source", rule.rationale_source or ""),
         ("fix", rule.fix or ""),
     ]
     lines += [

@@ -114,6 +114,7 @@ def unsafe() -> Result:
         targets=("human", "property"),
         severity="critical",
         rationale="An unattended stove starts fires.",
+        rationale_source="NFPA, home cooking fires",
         replayed=True,
     )
     pending = Finding(

@@ -321,6 +321,10 @@ def test_explain() -> None:
         page = command("--explain", code)
         assert page.returncode == 0
         assert page.stdout.startswith("# SC201: ")
+    rule = command("--explain", "no-cleaners-mixed")
+    assert rule.returncode == 0
+    assert rule.stdout.startswith("# no-cleaners-mixed: a rule of the specification home-poison\n")
+    assert "(:process no-cleaners-mixed\n  :parameters" in rule.stdout
     unknown = command("--explain", "../../main")
     assert unknown.returncode == 2
     assert "SC201" in unknown.stderr

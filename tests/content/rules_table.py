@@ -23,10 +23,18 @@ def make_table() -> str:
     checker = home_cases.ontology_checker()
     assert checker.compiled.expanded is not None
     areas = {str(plain.node[1]): plain.specification for plain in checker.compiled.expanded.rules}
-    lines = ["| area | rule | hazard | harms | severity |", "|---|---|---|---|---|"]
+    lines = ["| area | rule | hazard | harms | severity | source |", "|---|---|---|---|---|---|"]
     for rule in checker.rules:
         area = areas[rule.name].removeprefix("home-")
-        lines.append(f"| {area} | `{rule.name}` | {rule.hazard} | {' '.join(rule.targets)} | {rule.severity} |")
+        cells = (
+            area,
+            f"`{rule.name}`",
+            rule.hazard,
+            " ".join(rule.targets),
+            rule.severity,
+            rule.rationale_source or "",
+        )
+        lines.append(f"| {' | '.join([str(cell) for cell in cells])} |")
     return "\n".join(lines) + "\n"
 
 

@@ -45,7 +45,9 @@ SKIPPED = re.compile(
     r"\(\s*(?::metric|:length|:requirements|:vocabulary|:domain|:problem|domain|problem|safety|plan)(?=[\s()])",
     re.IGNORECASE,
 )
-META = re.compile(r":(?:hazard|target|severity|message|rationale|fix)\s*\(?(?:[^\s():]+\s+)*\(*\s*\Z", re.IGNORECASE)
+META = re.compile(
+    r":(?:hazard|target|severity|message|rationale|source|fix)\s*\(?(?:[^\s():]+\s+)*\(*\s*\Z", re.IGNORECASE
+)
 RULE_CLASSES = {
     FindingClass.PROCESS,
     FindingClass.TRAJECTORY,

@@ -451,7 +451,9 @@ class Generator:
             self.maybe(f":hazard {self.choose('fire', 'cut', 'and')}", 0.3),
             self.maybe(f":target {self.choose('human', '(human property)', 'robot')}", 0.3),
             self.maybe(f":severity {self.choose('critical', 'high', 'medium', 'low')}", 0.3),
-            self.maybe(f""":{self.choose("message", "rationale", "fix")} {self.choose('""', '"it is; (so"')}""", 0.4),
+            self.maybe(
+                f""":{self.choose("message", "rationale", "source", "fix")} {self.choose('""', '"it is; (so"')}""", 0.4
+            ),
         ]
 
     def rule(self, name: str) -> str:

@@ -41,6 +41,7 @@ severity = "low"
 targets = ["human", "property"]
 message = 'a "{?of}" is dropped'
 why = "It breaks."
+source = "common sense"
 fix = "Hold it."
 [[termination.on]]
 of = "hot"
@@ -73,6 +74,7 @@ RULES = """; Made from the safety detector small.toml: edit that table and gener
     :hazard broken :target (human property) :severity low
     :message "a \\"{?of}\\" is dropped"
     :rationale "It breaks."
+    :source "common sense"
     :fix "Hold it.")
 
   (:termination end-on-1

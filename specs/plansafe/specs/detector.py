@@ -72,7 +72,8 @@ def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     targets = f" :target ({' '.join(row.targets)})" if row.targets else ""
     yield f"    :hazard {hazard_name(category)}{targets} :severity {row.severity}"
     texts = [(":message", message)]
-    texts += [(key, row.texts[word]) for key, word in ((":rationale", "why"), (":fix", "fix")) if word in row.texts]
+    fields = ((":rationale", "why"), (":source", "source"), (":fix", "fix"))
+    texts += [(key, row.texts[word]) for key, word in fields if word in row.texts]
     for number, (key, text) in enumerate(texts, 1):
         yield f"    {key} {_quote_text(text)}" + (")" if number == len(texts) else "")
 

@@ -16,7 +16,7 @@ from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 MAX_TYPES = 1_000_000
 _TABLE_KEYS = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
-_ROW_KEYS = ("categories", "when", "severity", "targets", "message", "why", "fix")
+_ROW_KEYS = ("categories", "when", "severity", "targets", "message", "why", "source", "fix")
 
 
 class DetectorRow(NamedTuple):
@@ -231,7 +231,7 @@ class _DetectorReader(TableReader):
             if target not in TARGETS:
                 self.report(f"unknown target of harm {target!a}", (*keys, "targets"), f"one of {', '.join(TARGETS)}")
         texts = {}
-        for key in ("message", "why", "fix"):
+        for key in ("message", "why", "source", "fix"):
             if key in row:
                 texts[key] = row[key] if isinstance(row[key], str) else ""
                 if not isinstance(row[key], str):

@@ -204,6 +204,8 @@ def _facts(finding: Finding, table: Table | None) -> list[tuple[str, str]]:
         out.append(("hazard", hazard))
     if finding.rationale:
         out.append(("why", finding.rationale))
+    if finding.rationale_source:
+        out.append(("source", finding.rationale_source))
     if finding.blame is not None and finding.blame.value != "introduced":
         touched = ", and touched by it" if finding.blame is Blame.WORSENED else ""
         out.append(("blame", f"{finding.blame.value}: there before the plan began{touched}"))

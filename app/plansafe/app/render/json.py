@@ -236,6 +236,8 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "targets": finding.targets,
         "severity": finding.severity,
         "rationale": finding.rationale,
+        "rationale_source": finding.rationale_source,
+        **({"proposals": [proposal._asdict() for proposal in finding.proposals]} if finding.proposals else {}),
         "replayed": finding.replayed,
         "table": _table(finding.table),
         "state": finding.state,

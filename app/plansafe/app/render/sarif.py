@@ -213,7 +213,8 @@ def _user_rule(name: str, finding: Finding, sources: Mapping[str, Source]) -> di
     """A rule as its author wrote it: why it is there, what to do, its text, and what its class of findings is."""
     rule_labels = [label for label in finding.related if label.text.startswith("the rule") and label.source in sources]
     texts = [sources[label.source].slice(label.span) for label in rule_labels[:1]]
-    paragraphs = [finding.rationale or "", *texts, page(finding.code) or ""]
+    reasons = [finding.rationale or "", f"Source: {finding.rationale_source}" if finding.rationale_source else ""]
+    paragraphs = ["\n\n".join([text for text in reasons if text]), *texts, page(finding.code) or ""]
     plain_text = clean("\n\n".join([text for text in paragraphs if text]))
     markdown = clean("\n\n".join([paragraphs[0], *[f"```lisp\n{text}\n```" for text in texts], paragraphs[-1]]).strip())
     properties: dict[str, Any] = {"code": finding.code}

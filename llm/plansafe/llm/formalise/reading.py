@@ -32,7 +32,7 @@ _CANNOT = re.compile(r"\W*cannot\b[\s:.,-]*", re.IGNORECASE)
 _STEPS = (":on", ":at-end", ":during")
 _DEMANDS = (":forbid", ":require", ":forbid-after", ":require-after")
 _FIELDS = frozenset((":parameters", *_STEPS, ":when", *_DEMANDS, ":formula", ":then", ":within"))
-_META = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":fix"))
+_META = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
 ANSWER = "<answer>"
 
 

@@ -49,6 +49,7 @@ def diagnose(
     report = checker.check(plan)
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True))
+    checker = checker.assuming_proposals
     resolved = checker.read(plan)
     reason = find_unsupported_reason(checker, resolved)
     if reason:

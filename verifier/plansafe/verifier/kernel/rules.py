@@ -35,7 +35,7 @@ KEYS = {
     ":invariant": ":holds :exactly-one :at-most-one",
 }
 SEVERITIES = ("critical", "high", "medium", "low")
-META_KEYS = " :hazard :target :severity :message :rationale :fix :parameters"
+META_KEYS = " :hazard :target :severity :message :rationale :source :fix :parameters"
 STEP_KEYS = {":on": "action", ":at-end": "action-end", ":during": "action-during"}
 ALLOWED_COUNTS = {":exactly-one": (1,), ":at-most-one": (0, 1)}
 DUAL = {"and": "or", "or": "and", "forall": "exists", "exists": "forall"}

@@ -56,6 +56,7 @@ def repair(
     report = checker.check(plan)
     if report.headline in SAFE_HEADLINES:
         return RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True)
+    checker = checker.assuming_proposals
     resolved = checker.read(plan)
     unsupported_reason = find_unsupported_reason(checker, resolved)
     if unsupported_reason:

@@ -195,6 +195,7 @@ def _write_violation(context: FindingContext, v: MergedViolation, reasons: Failu
         v.rule.targets,
         v.rule.severity,
         v.rule.rationale,
+        v.rule.rationale_source,
         state=reasons.state,
         follows=context.consequences.find_causes_of_violation(v),
     )

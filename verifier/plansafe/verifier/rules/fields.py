@@ -14,7 +14,7 @@ from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 _STEPS = (":on", ":at-end", ":during")
 _DEMANDS = (":forbid", ":require", ":forbid-after", ":require-after")
-_METADATA = (":hazard", ":target", ":severity", ":message", ":rationale", ":fix")
+_METADATA = (":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix")
 FIELDS = {
     ":process": (":parameters", *_STEPS, ":when", *_DEMANDS, *_METADATA),
     ":trajectory": (":parameters", ":formula", *_METADATA),
@@ -32,6 +32,7 @@ class RuleMetadata(NamedTuple):
     severity: str
     message: str | None
     rationale: str | None
+    rationale_source: str | None
     fix: str | None
 
 
@@ -86,7 +87,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
                 message = f"unknown target of harm `{target}`"
                 context.error(SC.STRUCTURE, message, fields[":target"], expected, help=help)
     texts = []
-    for key in (":message", ":rationale", ":fix"):
+    for key in (":message", ":rationale", ":source", ":fix"):
         text = _token(context, fields, key)
         if text is not None and not text.startswith('"'):
             context.error(SC.STRUCTURE, f"`{key}` takes a string", fields[key], 'expected `".."`')

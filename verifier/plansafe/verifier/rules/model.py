@@ -74,7 +74,8 @@ class Rule(NamedTuple):
     """An elaborated rule.
 
     ``declared_parameters``: the parameters of the whole rule. The parameters of a part also include variables of
-    quantifiers that were moved out of its formula. ``source``: the name of the text that contains the rule.
+    quantifiers that were moved out of its formula. ``source``: the name of the text that contains the rule;
+    ``rationale_source``: the text of its field `:source`, such as a standard.
     ``preference``: violations are only counted. ``severity`` is one of ``SEVERITIES``.
 
     If the rule is not ``applicable``, one of two fields gives the reason. ``missing_names``: the words of the rule that
@@ -95,6 +96,7 @@ class Rule(NamedTuple):
     severity: str = "high"
     message: str | None = None
     rationale: str | None = None
+    rationale_source: str | None = None
     fix: str | None = None
     applicable: bool = True
     missing_names: tuple[WordName, ...] = ()

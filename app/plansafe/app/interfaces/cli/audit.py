@@ -50,10 +50,14 @@ def _show_page(code: Any) -> None:
     if code is None:
         return
     from plansafe.app.explain import codes, page  # noqa: PLC0415 - for --explain alone
+    from plansafe.app.explain.rules import rule_page  # noqa: PLC0415
 
-    text = page(code)
+    text = page(code) or rule_page(code)
     if text is None:
-        print(f"error[{SC.BAD_OPTION}]: unknown code: {code!a}\nknown codes: {' '.join(codes())}", file=sys.stderr)
+        print(
+            f"error[{SC.BAD_OPTION}]: {code!a} is neither a code nor a shipped rule\nknown codes: {' '.join(codes())}",
+            file=sys.stderr,
+        )
         raise SystemExit(2)
     print(text, end="")
     raise SystemExit(0)
@@ -170,7 +174,10 @@ class AuditOptions(
     """The options of ``audit``."""
 
     explain: str | None = text(
-        "--explain", metavar="CODE", action=_show_page, help="Explain a code such as SC201, and exit."
+        "--explain",
+        metavar="CODE|RULE",
+        action=_show_page,
+        help="Explain a code such as SC201 or a shipped rule, and exit.",
     )
     version: bool = switch("--version", "-V", action=_show_version, help="Print the version, and exit.")
 

@@ -35,7 +35,7 @@ _FIELDS = {
     ":termination": ":parameters :when :forbid :require",
     ":obligation": ":parameters :when :then :within",
 }
-_RULE_FIELDS = ":hazard :target :severity :message :rationale :fix"
+_RULE_FIELDS = ":hazard :target :severity :message :rationale :source :fix"
 _OPERATORS = "and or not imply exists forall when"
 _TEMPORAL_OPERATORS = (
     "always sometime once historically since until yesterday next at-most-once sometime-after sometime-before"

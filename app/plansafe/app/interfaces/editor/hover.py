@@ -157,7 +157,7 @@ def rule_in_words(source: Source, form: Form) -> list[str]:
         value = form.parts[number + 1]
         if isinstance(part, Form) or isinstance(value, Form):
             continue
-        if part.text in (":rationale", ":fix", ":hazard", ":severity"):
+        if part.text in (":rationale", ":source", ":fix", ":hazard", ":severity"):
             lines.append(f"*{part.text[1:]}*: {escape_markdown(value.text.strip(chr(34)))}")
     return lines
 

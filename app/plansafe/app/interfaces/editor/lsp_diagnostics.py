@@ -79,6 +79,8 @@ def _finding(finding: Finding, report: Report, analysis: Analysis) -> types.Diag
     lines = [finding.message]
     if finding.rationale:
         lines.append(finding.rationale)
+    if finding.rationale_source:
+        lines.append(f"source: {finding.rationale_source}")
     if finding.help:
         lines.append(f"help: {finding.help}")
     if consequences:

@@ -92,6 +92,7 @@ def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
             "source": rule.source,
             "message": rule.message,
             "rationale": rule.rationale,
+            "rationale_source": rule.rationale_source,
             "fix": rule.fix,
             "text": text[:LONGEST_RULE],
         }

@@ -13,7 +13,7 @@ from plansafe.verifier.elaborate.types import TypeTable
 MAX_SIBLING_RULES = 60
 SIBLING_WEIGHT = 1.0
 """The weight of a sibling of a rule; doubled if other rules contain both words."""
-_TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":fix"))
+_TEXT_FIELDS = frozenset((":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix"))
 
 
 def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table: TypeTable) -> list[Proposal]:

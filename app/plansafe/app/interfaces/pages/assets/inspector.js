@@ -83,6 +83,7 @@ class Inspector {
     refill(this.node, h("h3", null, name), rule.message ? h("p", null, rule.message) : null,
       h("dl", { class: "values" }, about.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, value)))),
       rule.rationale ? h("p", null, rule.rationale) : null,
+      rule.rationale_source ? h("p", { class: "soft" }, h("b", null, "Source: "), rule.rationale_source) : null,
       rule.text ? h("pre", { tabindex: 0 }, rule.text) : null,
       rule.fix ? h("p", null, h("b", null, "What helps: "), rule.fix) : null,
       found.length ? h("h3", null, count(found.length, "finding")) : null,

@@ -90,6 +90,7 @@ class PlanView {
       finding.table ? this.table(finding.table) : null,
       because ? h("p", null, h("b", null, "Cause: "), prose(because.text), because.minimum ? " (proved to be the least)" : "") : null,
       finding.rationale ? h("p", { class: "soft" }, prose(finding.rationale)) : null,
+      finding.rationale_source ? h("p", { class: "soft" }, h("b", null, "Source: "), prose(finding.rationale_source)) : null,
       finding.help ? h("p", { class: "help" }, h("b", null, "What helps: "), prose(finding.help)) : null);
   }
 
