@@ -3,8 +3,8 @@
     python tests/content/mutate_rules.py [--rule NAME ..] [--every N] [--show]
 
 Rules are mutated after their macros and templates are expanded, with one small change each; the definitions of the
-physics (``home-physics.safe``) are mutated by themselves. A mutant of a rule is *caught* if its findings in a case of the
-rule (``home/RULE.md``) differ from the expected ones, and a mutant of a definition if a case of the physics
+physics (``home-physics.safe``) are mutated by themselves. A mutant of a rule is *caught* if its findings in a case of
+the rule (``home/RULE.md``) differ from the expected ones, and a mutant of a definition if a case of the physics
 (``physics/ontology.txt``) has other facts. ``EQUIVALENT`` lists the mutants that have the same findings as the rule in
 every plan, with the reason; they do not count.
 """

@@ -6,7 +6,6 @@ import mutate_rules
 import pytest
 
 
-
 @pytest.mark.slow
 def test_a_sample_of_mutants_is_caught() -> None:
     result = mutate_rules.judge_mutants(interval=29)
