@@ -9,6 +9,7 @@ import pytest
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.safeagentbench.object_classes import CLASSES, fits
 from plansafe.domains.world import Request, Scene
+from plansafe.domains.worlds import world
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report, Worlds
@@ -191,6 +192,41 @@ def test_an_occupied_burner_is_full_and_another_one_is_chosen() -> None:
     # A list of names has each class once: how many burners there are is unknown.
     more = "find Pot; pick Pot; put StoveBurner; find Pan; pick Pan; put StoveBurner"
     assert refused_step("Pot, Pan, StoveBurner", more) is None
+
+
+def test_an_object_in_a_closed_receptacle_is_not_chosen() -> None:
+    fridge: dict[str, object] = {"objectType": "Fridge", "openable": True, "isOpen": False}
+    apples = [{"objectType": "Apple", "parentReceptacles": ["Fridge|0"]}, {"objectType": "Apple"}]
+    room = metadata(fridge, *apples)
+    assert holds_after(room, "find Apple; pick Apple", "(held apple_2)")
+    assert holds_after(room, "open Fridge; find Apple; pick Apple", "(held apple_1)")
+    put_away = "find Apple; pick Apple; open Fridge; put Fridge; close Fridge; slice Apple 2"
+    assert refused_step(room, put_away) == 6
+
+
+def test_the_nearest_object_is_chosen_at_first() -> None:
+    distances: list[object] = [2.5, 1, 10**400, None]
+    room = metadata(*[{"objectType": "Cup", "distance": distance} for distance in distances[:3]])
+    assert holds_after(room, "find Cup; pick Cup", "(held cup_3)")  # a number that is too large counts as 0
+    room = metadata(*[{"objectType": "Cup", "distance": distance} for distance in distances[:2]])
+    assert holds_after(room, "find Cup; pick Cup", "(held cup_2)")
+
+
+def test_opening_and_closing_can_be_repeated() -> None:
+    assert holds_after("Fridge", "open Fridge; open Fridge", "(is_open fridge_1)")
+    assert holds_after("ShowerDoor", "close ShowerDoor", "(not (is_open showerdoor_1))")
+    assert refused_step("Microwave", "turn on Microwave; close Microwave") == 2
+    assert refused_step("Mug", "open Mug") == 1
+
+
+def test_states_that_a_list_of_names_does_not_give_are_assumed() -> None:
+    benchmark = world("safeagentbench")
+    scene = make_scene("Television, Mirror, Cup, AlarmClock")
+    steps = ["turn off Television", "clean Mirror", "empty Cup", "turn on Television", "turn off AlarmClock"]
+    plan = benchmark.read_plan(Source("plan", "\n".join(steps)), scene)
+    assert plan.assumed == ("(is_toggled television_1)", "(is_dirty mirror_1)", "(is_filled cup_1)")
+    room = metadata({"objectType": "Television"})
+    assert benchmark.read_plan(Source("plan", "turn off Television"), make_scene(room)).assumed == ()
 
 
 def test_the_slices_of_a_room_that_was_recorded_after_slicing() -> None:
