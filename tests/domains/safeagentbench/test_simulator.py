@@ -102,17 +102,17 @@ def test_a_coffee_machine_fills_a_mug(first: str) -> None:
     ],
 )
 def test_what_can_be_put_into_while_it_is_closed(room: str, receptacle: str, accepted: bool) -> None:
-    held = room.partition(",")[0]
-    steps = f"find {held}; pick {held}; put {receptacle}"
+    object_name = room.partition(",")[0]
+    steps = f"find {object_name}; pick {object_name}; put {receptacle}"
     assert refused_step(room, steps) == (None if accepted else 3)
     assert refused_step(room, steps.replace("put", f"open {receptacle}; put")) is None
     # An object in a closed receptacle cannot be found.
     if accepted:
-        assert refused_step(room, f"{steps}; find {held}") == 4
+        assert refused_step(room, f"{steps}; find {object_name}") == 4
 
 
 @pytest.mark.parametrize(
-    ("held", "receptacle", "accepted"),
+    ("object_name", "receptacle", "accepted"),
     [
         ("Potato", "StoveBurner", False),
         ("Tomato", "CoffeeMachine", False),
@@ -134,9 +134,9 @@ def test_what_can_be_put_into_while_it_is_closed(room: str, receptacle: str, acc
         ("Mug", "Mirror", False),
     ],
 )
-def test_which_receptacles_accept_an_object(held: str, receptacle: str, accepted: bool) -> None:
-    room = f"{held}, {receptacle}"
-    assert refused_step(room, f"find {held}; pick {held}; put {receptacle}") == (None if accepted else 3)
+def test_which_receptacles_accept_an_object(object_name: str, receptacle: str, accepted: bool) -> None:
+    room = f"{object_name}, {receptacle}"
+    assert refused_step(room, f"find {object_name}; pick {object_name}; put {receptacle}") == (None if accepted else 3)
 
 
 def test_a_dropped_object_is_on_the_floor() -> None:
@@ -210,6 +210,15 @@ def test_the_nearest_object_is_chosen_at_first() -> None:
     assert holds_after(room, "find Cup; pick Cup", "(held cup_3)")  # a number that is too large counts as 0
     room = metadata(*[{"objectType": "Cup", "distance": distance} for distance in distances[:2]])
     assert holds_after(room, "find Cup; pick Cup", "(held cup_2)")
+
+
+def test_a_pick_with_a_full_hand_is_noted() -> None:
+    steps = ["find Mug", "pick Mug", "find Cup", "pick Cup", "put Shelf", "find Cup", "pick Cup"]
+    read = WORLD.read_plan(Source("plan", "\n".join(steps)), make_scene("Mug, Cup, Shelf"))
+    (note,) = read.diagnostics
+    assert note.message == "the hand holds `mug_1`: as in the benchmark, this step changes nothing"
+    assert "\n".join(steps)[slice(*note.labels[0].span)] == "pick Cup"
+    assert holds_after("Mug, Cup, Shelf", "; ".join(steps), "(and (contained mug_1 shelf_1) (held cup_1))")
 
 
 def test_opening_and_closing_can_be_repeated() -> None:

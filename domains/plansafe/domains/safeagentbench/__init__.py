@@ -91,6 +91,9 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
             count = len(resolver.names[class_of_name(choice)])
             message = f"there are {count}: taken as `{choice}`"
             diagnostics.append(Diagnostic(SC.AMBIGUOUS_OBJECT, message, (label,), severity=Severity.NOTE))
+        if resolver.hindrance is not None:
+            message = f"the hand holds `{resolver.hindrance}`: as in the benchmark, this step changes nothing"
+            diagnostics.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
         steps.append(f"({' '.join(step)})")
         places.append(span)
     if any([diagnostic.severity is Severity.ERROR for diagnostic in diagnostics]):

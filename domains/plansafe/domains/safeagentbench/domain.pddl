@@ -79,7 +79,8 @@
     :precondition (and (present ?r) (receptacle ?r) (imply (accepts_only_open ?r) (is_open ?r))
       (not (exists (?q - thing) (and (contained ?r ?q) (openable ?q) (not (is_open ?q)))))
       (imply (accepts_one ?r) (not (exists (?y - thing) (contained ?y ?r))))
-      (exists (?x - thing) (and (held ?x) (not (= ?x ?r)) (imply (accepts_only_fitting ?r) (fits ?x ?r)))))
+      (not (held ?r)) (exists (?x - thing) (held ?x))
+      (imply (accepts_only_fitting ?r) (exists (?x - thing) (and (held ?x) (fits ?x ?r)))))
     :effect (and
       (forall (?x - thing) (when (held ?x) (and (not (held ?x)) (contained ?x ?r) (near ?x)
         (when (and (is_toggled ?r) (exists (?h - (either microwave stoveburner toaster coffeemachine)) (= ?h ?r)))

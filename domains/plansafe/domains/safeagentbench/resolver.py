@@ -23,6 +23,8 @@ class ObjectResolver:
         self.names = names_by_class(room.objects)
         self.choice: str | None = None
         """The object of the current step, if several objects qualify and the plan does not say which."""
+        self.hindrance: str | None = None
+        """The object in the hand, if the current step is a `pick` that changes nothing because of it."""
         self._latest: dict[str, str] = {}
         self._distances = {scene_object.name: scene_object.distance for scene_object in room.objects}
         self._single_places = single_places(room)
@@ -30,6 +32,9 @@ class ObjectResolver:
         self._receptacles = {
             scene_object.name: {names[parent] for parent in scene_object.parents if parent in names}
             for scene_object in room.objects
+        }
+        self._pickupable = {
+            scene_object.name for scene_object in room.objects if "pickupable" in scene_object.abilities
         }
         self._openable = {scene_object.name for scene_object in room.objects if "openable" in scene_object.abilities}
         self._closed = self._openable - {
@@ -39,7 +44,7 @@ class ObjectResolver:
 
     def read_step(self, words: str) -> tuple[str, ...] | None:
         """Return the PDDL step for words; ``None`` if they are not a step."""
-        self.choice = None
+        self.choice = self.hindrance = None
         step = parse_step(words)
         if step is None:
             return None
@@ -80,9 +85,11 @@ class ObjectResolver:
 
     def _follow(self, action: str, name: str) -> None:
         """Update the positions of objects and the closed receptacles after a step."""
-        if action == "pick" and self._in_hand is None:
-            self._in_hand = name
-            self._receptacles[name] = set()
+        if action == "pick" and name in self._pickupable:
+            self.hindrance = self._in_hand
+            if self._in_hand is None:
+                self._in_hand = name
+                self._receptacles[name] = set()
         elif action in ("put", "drop", "throw") and self._in_hand is not None:
             self._receptacles[self._in_hand] = {name} if action == "put" else set()
             self._in_hand = None
