@@ -9,7 +9,7 @@ import pytest
 from compare import Both
 from generate import case
 
-from plansafe.verifier.execution.actions import interpret_effects
+from plansafe.verifier.execution.action_effects import interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.rule_set import RuleSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.broken_instances import (
     BrokenInstance,
     StepOption,
