@@ -80,7 +80,7 @@ class _Run:
     def __init__(self, checker: Checker) -> None:
         self.engine = checker.engine
         self._monitor = Monitor(checker.compiled)
-        self.state = _copy(self.engine.initial())
+        self.state = _copy(self.engine.make_initial_state())
 
     def shortened(self, tokens: tuple[str, ...]) -> GroundAction | None:
         """An ill-formed step without the arguments that its action does not take, if it is a step then."""

@@ -119,7 +119,7 @@ class CounterfactualWorlds:
             ]
         )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
         self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}

@@ -225,7 +225,7 @@ class ExplainedExecution:
     @property
     def is_goal_reached(self) -> bool:
         """Whether the goal holds in the current state."""
-        return self.engine.goal(self.simulation.state) is True
+        return self.engine.evaluate_goal(self.simulation.state) is True
 
     def find_first_earlier_state(self, holds: Callable[[State], bool]) -> int | None:
         """Return the step (0: initial state) after which a condition first held, before the current state."""

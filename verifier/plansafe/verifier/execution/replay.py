@@ -62,7 +62,7 @@ class Replay:
         self.deadline = deadline
         self.log: list[StateChange] = []
         shares = not timed and (engine.prototype is not None or observer is not None)
-        self.state = engine.initial_shared() if shares else engine.initial()
+        self.state = engine.make_shared_initial_state() if shares else engine.make_initial_state()
         self._unshared: set[int] | None = set() if shares else None
         """The predicates (and fluents) whose sets are not shared; ``None``: no set is shared."""
         self._prepared_actions: set[int] = set()
@@ -87,7 +87,7 @@ class Replay:
 
     def make_monitors(self) -> Runtime | None:
         """Return new monitors that have read S0; ``None`` if there are no rules to monitor."""
-        return self.engine.runtime(self.timed, self.state)
+        return self.engine.start_monitors(self.timed, self.state)
 
     def keep_changes(self) -> None:
         """Keep all changes from the start for explanations, if the plan is untimed and has monitors."""
@@ -398,7 +398,7 @@ class Replay:
             self.letter,
             self.time,
             tuple(self.failures),
-            self.engine.goal(self.state),
+            self.engine.evaluate_goal(self.state),
             violations,
             undecided,
             match_counts,
