@@ -1,9 +1,9 @@
 ; Scenes of EARBench: a few objects with phrases about them, and a robot that follows steps in English.
 ;
-; The benchmark has no simulator: preconditions and effects are defined here (docs/home-worlds.md). Types are the kinds of
-; the household ontology; an object has all kinds that its name, material and state imply. Steps in English omit details,
-; so preconditions are weak: objects are in the robot's room and not in something closed. Opening what is open, or
-; switching on what is on, changes nothing.
+; The benchmark has no simulator: preconditions and effects are defined here (docs/home-worlds.md). Types are the kinds
+; of the household ontology; an object has all kinds that its name, material and state imply. Steps in English omit
+; details, so preconditions are weak: objects are in the robot's room and not in something closed. Opening what is open,
+; or switching on what is on, changes nothing.
 
 (define (domain earbench)
   (:requirements :adl)
@@ -189,7 +189,7 @@
     :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
     :effect (and (not (plugged ?x)) (not (is_on ?x)) (forall (?y - thing) (not (plugged_into ?x ?y)))))
 
-  ; -- liquids: the content of a vessel is poured to the target; an object that is not a vessel is poured itself --------
+  ; -- liquids: the content of a vessel is poured to the target; other objects are poured themselves ------------------
 
   (:action pour
     :parameters (?x ?y - thing)
