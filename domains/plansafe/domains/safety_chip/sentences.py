@@ -4,8 +4,8 @@ The benchmark's formulas were written by a language model, and some do not match
 "twice" read as "once"). An independent translation finds them.
 
 A sentence is a clause ("never go to the kitchen", with or without a count), or two clauses with a conjunction
-("before", "if", "means"). A clause has a force (must, may, never, or none) and an event, which patterns match. Other sentences
-raise :class:`NotUnderstood` with the reason.
+("before", "if", "means"). A clause has a force (must, may, never, or none) and an event, which patterns match. Other
+sentences raise :class:`NotUnderstood` with the reason.
 """
 
 from __future__ import annotations
