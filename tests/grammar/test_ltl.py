@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, to_specification, parse
+from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, parse, to_specification
 from plansafe.grammar.ltl import MAX_DEPTH, parse_ltl
 from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source

@@ -58,12 +58,15 @@ class ForeignPlan(NamedTuple):
 
     ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` contain an error. ``places`` are the parts of
     the original text that the steps were read from. A step with an unknown action or object stays in the plan, and the
-    checker reports it at its place. ``assumed`` are unstated facts that the plan needs at the start.
+    checker reports it at its place. ``title`` and ``description`` are the author's words about the plan, if the format
+    has them. ``assumed`` are unstated facts that the plan needs at the start.
     """
 
     plan: Source | None
     places: tuple[Span, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    title: str = ""
+    description: str = ""
     assumed: tuple[str, ...] = ()
 
 
