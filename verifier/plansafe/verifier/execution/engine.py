@@ -36,9 +36,9 @@ class Limit(NamedTuple):
 class Engine:
     """A task and its rules, compiled once for many plans.
 
-    ``action_predicates`` has, by phase (``start``, ``end`` or ``during``) and action, the predicate of its action facts.
-    ``prototype``: monitors that have read the initial state, ``None`` without rules. ``limit``: the limit that starting
-    them reached, ``None`` if it reached none.
+    ``action_predicates`` has, by phase (``start``, ``end``, ``during``) and action, the predicate of its action facts.
+    ``prototype``: monitors that have read the initial state, ``None`` without rules. ``limit``: the limit that they
+    reached, ``None`` if they reached none.
     """
 
     def __init__(
