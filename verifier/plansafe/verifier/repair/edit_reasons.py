@@ -149,7 +149,9 @@ class EditDescriber:
                 assert isinstance(original, GroundAction)
                 steps[position] = original
         problem = self._find_problem(steps, place)
-        return f"{new} instead of {old}, for the same use ({replacement.use})" + (f": {problem}" if problem else "")
+        return f"{new} instead of {old}, for the same use ({replacement.use})" + (
+            f"; with {old}, {problem}" if problem else ""
+        )
 
     def _find_problem(self, steps: Sequence[GroundAction], place: int) -> str:
         """The first problem of a plan, as a phrase about the step at ``place``; empty if it has none."""

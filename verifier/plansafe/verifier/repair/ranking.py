@@ -74,13 +74,13 @@ class RepairRanking:
         return replaced + others
 
     def _make_replacement_key(self, alignment: Alignment) -> tuple[int, bool, int, _RankKey]:
-        """Fewer edits first; then an object of the same class, and fewer changed steps."""
+        """Fewer edits first; then an object of the same class; then more changed steps."""
         replacement = alignment.replacement
         assert replacement is not None
         names = self.engine.task.objects
         is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
         changed_count = sum([replacement.changes(n, step) for n, step in enumerate(self.steps, 1)])
-        return len(alignment.kinds), is_other_class, changed_count, self._make_rank_key(alignment)
+        return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
         log: list[list[StateChange]] = []
