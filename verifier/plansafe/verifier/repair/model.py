@@ -40,7 +40,7 @@ class Weights(NamedTuple):
 
     def total(self, kinds: Iterable[str]) -> Number:
         """The cost of edits of these kinds."""
-        weights = self._asdict()
+        weights: dict[str, Number] = self._asdict()
         return sum([weights[kind] for kind in kinds])
 
 
@@ -81,9 +81,8 @@ class Repair(NamedTuple):
     @property
     def kinds(self) -> tuple[EditKind, ...]:
         """The kinds of its edits, sorted: with ``steps``, what makes two repairs equal. A replacement counts once."""
-        kinds = [edit.kind for edit in self.edits if edit.kind is not EditKind.REPLACE]
-        if len(kinds) < len(self.edits):
-            kinds.append(EditKind.REPLACE)
+        kinds: list[EditKind] = [edit.kind for edit in self.edits if edit.kind is not EditKind.REPLACE]
+        kinds += [EditKind.REPLACE] * (len(kinds) < len(self.edits))
         return tuple(sorted(kinds, key=lambda kind: kind.value))
 
     @property
