@@ -58,13 +58,16 @@ class ForeignPlan(NamedTuple):
 
     ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` hold an error; ``places`` say for each step
     which part of the original text it stands for. A step with an unknown action or object is kept as it is, as a PDDL
-    step: the checker says what is wrong with it, at its place. ``assumed`` are facts that the scene does not state and
-    that the plan needs at the start.
+    step: the checker says what is wrong with it, at its place. ``title`` and ``description`` are the author's words
+    about the plan, if the format has them. ``assumed`` are facts that the scene does not state and that the plan needs
+    at the start.
     """
 
     plan: Source | None
     places: tuple[Span, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    title: str = ""
+    description: str = ""
     assumed: tuple[str, ...] = ()
 
 

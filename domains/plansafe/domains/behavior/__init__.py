@@ -66,7 +66,11 @@ WORLD = Benchmark(
             "an activity in BDDL, a problem in PDDL, or a prompt or scene of the Embodied Agent Interface",
             required=True,
         ),
-        FileRole(GOAL, "the activity in BDDL where the scene is a prompt: its rooms, and its goal as it was written"),
+        FileRole(
+            GOAL,
+            "the activity in BDDL where the scene is a prompt: its rooms, and its goal as it was written; "
+            "beside an activity, a task of IS-Bench in JSON with its safety goals",
+        ),
     ),
     plans=(
         "(grasp bow.n.08_1 agent.n.01_1)",

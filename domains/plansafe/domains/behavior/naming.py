@@ -15,6 +15,7 @@ from typing import NamedTuple
 _NAME = re.compile(r"(.+?)(?:_(\d+))?\Z", re.DOTALL)
 _MODEL = re.compile(r"_[a-z]{6}\Z")
 _TYPE = re.compile(r"(.+)_n_\d+\Z", re.DOTALL)
+_SENSE = re.compile(r"[._]n[._]\d+\Z")
 _FLOOR = "room_floor_"
 MAX_CHOICES = 4
 MAX_LENGTH = 100
@@ -118,7 +119,8 @@ def guess(names: Iterable[str], types: dict[str, str], rooms: dict[str, str]) ->
     wanted: dict[str, list[tuple[int, str]]] = {}
     guesses: dict[str, Guess] = {}
     for name in dict.fromkeys(names):
-        parts = _NAME.match(name)
+        sense = _SENSE.search(name)
+        parts = _NAME.match(name if sense is None else name[: sense.start()])  # `rag.n.01`, without a number
         if parts is not None and not _is_floor_of_a_room(name, parts[1], members, rooms, guesses):
             wanted.setdefault(parts[1], []).append((int((parts[2] or "0")[:18]), name))
     free = {

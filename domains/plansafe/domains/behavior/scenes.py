@@ -4,6 +4,8 @@
 - a problem in PDDL for one of the shipped domains, which is used as it is;
 - a prompt of the Embodied Agent Interface, as text or as one of the prompts of its JSON file;
 - one of its scenes in JSON (``behavior_bddl_info``).
+
+Beside an activity, the goal file may be a task of IS-Bench, whose safety goals become rules.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from itertools import pairwise
 
 from plansafe.domains.behavior.bddl import AGENT, ROOM, Activity, read_activity
+from plansafe.domains.behavior.cautions import is_task_file, read_task_goal, read_task_goals, specification
 from plansafe.domains.behavior.task import Naming, scene_of
 from plansafe.domains.behavior.tokens import is_prompt, read_info, read_prompt
 from plansafe.domains.behavior.vocabulary import DOMAINS, vocabulary
@@ -37,6 +40,9 @@ def read_scene(request: Request) -> Scene:
     char = source.text[position : position + 1]
     if char == "(":
         name = _DEFINED.match(source.text, position)
+        goals = request.files.get(GOAL)
+        if goals is not None and is_task_file(goals):
+            return _refused(*wrong_task(request, *([name[1]] if name else []))) or _with_task_goals(source, goals)
         return _alone(request, name[1] if name else None, source) or _lisp(source)
     if char == "{" and is_prompt(source.text) and not source.text.startswith("[", position):
         return _refused(*wrong_task(request)) or _prompt(source, source, request, "scene")
@@ -62,13 +68,33 @@ def _alone(request: Request, name: str | None, source: Source) -> Scene | None:
     """The refusal of a goal file, or of a task, where the scene is the one task itself; nothing if all is well."""
     if GOAL in request.files:
         label = Label(source.name, Span(0, min(1, len(source.text))))
-        text = "this scene has a goal: --goal is only for prompts, which have none"
+        text = "this scene has a goal: --goal is only for prompts, which have none, and for task files of IS-Bench"
         return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,), help="remove --goal"))
     return _refused(*wrong_task(request, *([] if name is None else [name])))
 
 
 def _made(source: Source, activity: Activity | None, context: Context) -> Scene:
     return no_scene(*context.diagnostics) if activity is None else scene_of(activity, context, source)
+
+
+def _with_task_goals(source: Source, file: Source) -> Scene:
+    """The scene of an activity with the goals of a task file of IS-Bench."""
+    goals = read_task_goals(file)
+    if isinstance(goals, Diagnostic):
+        return no_scene(goals)
+    activity, context = read_activity(source)
+    if activity is None:
+        return no_scene(*context.diagnostics)
+    if goals.task_goal is not None:
+        formula = read_task_goal(goals.task_goal, context)
+        if formula is None:
+            return no_scene(*context.diagnostics)
+        activity = activity._replace(goal=formula[0], at=formula[1])
+    scene = scene_of(activity, context, source)
+    if not scene.ok:
+        return scene
+    rules, notes = specification(goals, file, activity, scene.data)
+    return scene._replace(specs=() if rules is None else (rules,), notes=(*scene.notes, *notes))
 
 
 def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
@@ -134,7 +160,19 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
     agent = agents[0] if agents else ""
     movable = next((name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())), agent)
     naming = Naming(
-        domain, names, types, {}, agent, {}, dict(names), "(two_handed" in source.text, movable, {}, {}, frozenset()
+        domain,
+        names,
+        types,
+        {},
+        agent,
+        {},
+        dict(names),
+        "(two_handed" in source.text,
+        movable,
+        {},
+        frozenset([name for name, kind in types.items() if "substance" in known.kinds.get(kind, ())]),
+        frozenset([name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())]),
+        {},
     )
     return Scene(known.source, source, data=naming)
 

@@ -94,11 +94,11 @@ def vocabulary(domain: str) -> Vocabulary:
 
 
 @cache
-def _categories() -> dict[str, frozenset[str]]:
-    """The kinds of categories, from ``categories.txt``."""
+def _categories(table: str = "categories.txt") -> dict[str, frozenset[str]]:
+    """The kinds of categories, from a table of this folder."""
     kinds: dict[str, set[str]] = {}
     kind = ""
-    with open(os.path.join(_FOLDER, "categories.txt"), encoding="utf-8") as file:
+    with open(os.path.join(_FOLDER, table), encoding="utf-8") as file:
         for line in file:
             for word in line.partition("#")[0].split():
                 if word.endswith(":"):
@@ -125,6 +125,11 @@ def kinds_of(category: str) -> frozenset[str]:
     if _CABINET.fullmatch(lemma):
         category = "cabinet.n.01"
     return _categories().get(category, frozenset()) | _told_by(lemma)
+
+
+def abilities_of(category: str) -> frozenset[str]:
+    """What can be done with a category of BEHAVIOR-1K, as the tables of ``bddl`` say; see ``properties.txt``."""
+    return _categories("properties.txt").get(category, frozenset())
 
 
 def _told_by(lemma: str) -> frozenset[str]:

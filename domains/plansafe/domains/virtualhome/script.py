@@ -81,7 +81,18 @@ def read_plan(source: Source, scene: Scene) -> ForeignPlan:
             lines[number][position] = chosen[wanted]
     text = "".join([f"({' '.join(words)})\n" for words in lines])
     places = tuple([step.place for step in reading.steps])
-    return ForeignPlan(Source(f"{source.name} as PDDL", text), places, tuple(diagnostics))
+    title, description = _find_title(source.text[: min([place.start for place in places], default=0)])
+    return ForeignPlan(Source(f"{source.name} as PDDL", text), places, tuple(diagnostics), title, description)
+
+
+def _find_title(text: str) -> tuple[str, str]:
+    """Return the title and the description in the text above the first step."""
+    if _JSON.match(text):
+        return "", ""
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "//", "```"))
+    ]
+    return (lines[0] if lines else ""), " ".join(lines[1:])
 
 
 def _read(source: Source) -> Reading:

@@ -80,7 +80,7 @@ class SpecExpander:
 
     ``domain``: the name of the task's domain. ``resolve`` finds the extended specifications; without it there are none.
     ``assignable_kinds`` are the kinds that a user may give to objects, ``domain_types`` the domain's types, and
-    ``with_proposed`` gives objects their proposed kinds (:func:`read_mapping`).
+    the objects in ``proposed_objects`` get their proposed kinds (:func:`read_mapping`).
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class SpecExpander:
         resolve: Resolver | None = None,
         assignable_kinds: Container[str] = (),
         domain_types: Container[str] = (),
-        with_proposed: bool = False,
+        proposed_objects: Container[str] = (),
     ) -> None:
         self.context = context
         self.assignable_kinds = assignable_kinds
         self.domain_types = domain_types
-        self.with_proposed = with_proposed
+        self.proposed_objects = proposed_objects
         self.domain = domain
         self.resolve = resolve
         self._copier = TreeCopier(context)
@@ -190,7 +190,7 @@ class SpecExpander:
     def _read_mapping(self, forms: list[list[Node]]) -> None:
         """Read a mapping with the mappings that extend it."""
         form = forms[0]
-        bound = read_mapping(self.context, forms, self.assignable_kinds, self.domain_types, self.with_proposed)
+        bound = read_mapping(self.context, forms, self.assignable_kinds, self.domain_types, self.proposed_objects)
         if bound is None:
             return
         specification, mapping = bound
