@@ -188,7 +188,7 @@ class Letters(LetterOrder):
         return circuit.disjunction(violating_cases) ^ 1
 
     def _encode_always_within(self, formula: Formula, answer: Formula, bound: Number) -> Literal:
-        """Return the literal that ``answer`` follows each letter at which ``formula`` holds, within ``bound`` letters."""
+        """Return the literal that ``answer`` follows each letter with ``formula`` within ``bound`` letters."""
         circuit = self.circuit
         violating_cases = []
         for k in self.letters:
@@ -300,7 +300,8 @@ class Letters(LetterOrder):
     ) -> Literal:
         """Return the worlds in which ``stay`` holds until ``goal`` holds, as in ``until``.
 
-        ``past``: in which ``stay`` has held since ``goal`` held, as in ``since``. With ``flip`` 1, both formulas must be false instead of true.
+        ``past``: in which ``stay`` has held since ``goal`` held, as in ``since``. ``flip`` 1: both formulas must be
+        false instead of true.
         """
         circuit = self.circuit
         # If letters are not merged, the start is no letter: it is not known which step is the first.
