@@ -170,7 +170,7 @@ class EditDescriber:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
-            if not self.engine.decides(violation, self.criteria):
+            if not self.engine.is_decisive(violation, self.criteria):
                 continue
             part = self.engine.rule_set.parts[violation.part]
             rule = self.engine.rules[part.rule]

@@ -197,7 +197,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
         log[number] = list(changes)
 
     run = Replay(engine, FORCE, observer=record)
-    initial = engine.initial()
+    initial = engine.make_initial_state()
     run.run_steps(list(steps))
     final = run.state
     common = _find_common_objects(steps)

@@ -91,7 +91,7 @@ class RepairTask:
         self.action_predicates = frozenset(engine.action_predicates.values())
         self.scopes = [rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
         self.fluent_base = len(engine.task.predicates)
-        initial = engine.initial()
+        initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
         self._plan_achievers: dict[Demand, list[int]] = {}
         self._patterns: dict[Demand, ObjectPattern] = {}
