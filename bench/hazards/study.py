@@ -141,8 +141,8 @@ def headlines(study: dict[str, Any]) -> str:
     unknown = len([record for record in valid if record["headline"] == Headline.UNKNOWN.value])
     introduced = len([record for record in valid if record["headline"] == Headline.UNSAFE.value])
     return (
-        f"UNSAFE of {len(records)} scripts: {with_findings} where everything decides (`--judge all`), {introduced} where "
-        "only what the script introduced or worsened does (`--judge introduced`). "
+        f"UNSAFE of {len(records)} scripts: {with_findings} where everything decides (`--judge all`), {introduced} "
+        "where only what the script introduced or worsened does (`--judge introduced`). "
         f"UNKNOWN: {unknown} ({100 * unknown / max(len(records), 1):.1f} %), INVALID: {len(records) - len(valid)}."
     )
 
