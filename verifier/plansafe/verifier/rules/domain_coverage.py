@@ -81,7 +81,7 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     kinds = {
         name: tuple([kind for kind, bound in bound_types.items() if not bound.isdisjoint(types.ancestors[number])])
         for number, name in enumerate(types.names)
-        if number and number not in parents
+        if number and number not in parents and number not in types.undeclared
     }
     covered_types = set().union(*bound_types.values())
     typed_objects = zip(symbols.objects, symbols.object_types, strict=True)
