@@ -116,4 +116,5 @@
   (:action sit :parameters (?x - thing))
   (:action lie :parameters (?x - thing))
   (:action sleep)
+  (:action cool :parameters (?x - thing) :effect (not (hot ?x)))
   (:action wait))
