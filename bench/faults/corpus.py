@@ -24,6 +24,7 @@ from bench.faults.reachable import RelaxedReachability
 from bench.faults.sources import load_sources
 from bench.faults.task import GOOD, SeedTask, plan_source, shipped_specification
 
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.engine import Engine
@@ -225,7 +226,8 @@ class Seeder:
         """The compiled task, without replay by the kernel, which would only confirm findings."""
         task = self.task
         options = task.options._replace(replay="never")
-        return Checker(task.domain, task.problem, task.specs, options, resolve=shipped_specification)
+        specs = add_kinds(task.domain, task.problem, task.specs)
+        return Checker(task.domain, task.problem, specs, options, resolve=shipped_specification)
 
     @cached_property
     def engine(self) -> Engine:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
@@ -45,7 +46,7 @@ def is_good(checker: Checker, steps: tuple[str, ...] | list[str]) -> bool:
 
 @lru_cache(maxsize=16)
 def _checker(domain: Source, problem: Source, specs: tuple[Source, ...], options: Options) -> Checker:
-    return Checker(domain, problem, specs, options, resolve=shipped_specification)
+    return Checker(domain, problem, add_kinds(domain, problem, specs), options, resolve=shipped_specification)
 
 
 def shipped_specification(name: str, extending_source: Source) -> Source | None:

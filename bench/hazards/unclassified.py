@@ -26,6 +26,7 @@ from bench.hazards.safeagentbench import DATA as ROOMS
 from bench.hazards.study import DATA as SCRIPTS
 from bench.hazards.study import scripts
 
+from plansafe.domains.objects import add_kinds
 from plansafe.domains.safeagentbench import WORLD as SAFEAGENTBENCH
 from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
 from plansafe.domains.world import Benchmark, Request
@@ -94,7 +95,8 @@ def measure(world: Benchmark, cases: Iterable[Case]) -> Iterator[Measured]:
         times = []
         for asks in (False, True):
             start = process_time()
-            checker = Checker(scene.domain, scene.problem, specs, OPTIONS, resolve=lambda name, _: _shipped(name))
+            with_kinds = add_kinds(scene.domain, scene.problem, specs)
+            checker = Checker(scene.domain, scene.problem, with_kinds, OPTIONS, resolve=lambda name, _: _shipped(name))
             if not asks:
                 checker.unclassified_check.classes.clear()
             report = checker.check(read.plan)

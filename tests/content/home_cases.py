@@ -24,6 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for scripts of this
 
 from case_files import read_cases
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
@@ -115,7 +116,13 @@ def _read(path: Path, world: str) -> list[Case]:
 def make_checker(case: Case, specifications: Iterable[Source], replay: Literal["always", "never"] = "never") -> Checker:
     """Return a checker for the problem of a case. Replay by the kernel doubles the time, so it is off by default."""
     domain = HOME / "ontology.pddl" if case.world == "ontology" else Path(domain_path(case.world))
-    return Checker(load(domain), case.problem, list(specifications), Options(replay=replay), resolve=resolve_shipped)
+    return make_task_checker(load(domain), case.problem, specifications, Options(replay=replay))
+
+
+def make_task_checker(domain: Source, problem: Source, specifications: Iterable[Source], options: Options) -> Checker:
+    """Return a checker of shipped specifications, with the kinds of the problem's objects."""
+    with_kinds = add_kinds(domain, problem, list(specifications))
+    return Checker(domain, problem, with_kinds, options, resolve=resolve_shipped)
 
 
 def library_sources(world: str) -> list[Source]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from home_cases import library_sources, load, resolve_shipped
 
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -28,8 +29,9 @@ def read_cells(paragraph: str) -> dict[str, str]:
 def make_checker(world: str, specs: list[Source], objects: str = "", facts: str = "") -> Checker:
     """Return a checker of specifications for a problem of a world with these objects and facts."""
     domain = load(Path(domain_path(world)))
-    problem = f"(define (problem p) (:domain {world}) (:objects {objects}) (:init {facts}) (:goal (and)))"
-    return Checker(domain, Source("problem", problem), specs, Options(max_findings=1000), resolve_shipped)
+    text = f"(define (problem p) (:domain {world}) (:objects {objects}) (:init {facts}) (:goal (and)))"
+    problem = Source("problem", text)
+    return Checker(domain, problem, add_kinds(domain, problem, specs), Options(max_findings=1000), resolve_shipped)
 
 
 @cache

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
+from plansafe.domains.objects import add_kinds
 from plansafe.domains.virtualhome import WORLD
 from plansafe.domains.world import GOAL, SCENE, Request, Scene
 from plansafe.grammar.diagnostics import suggest_name
@@ -166,7 +167,9 @@ def _virtualhome(origin: str, graph: str, script: str, data: str | None) -> Alig
     if not scene.ok:
         raise BadOrigin(f"{origin}: {scene.notes[0].message}")
     specs = [Source.from_path(spec_path(name)) for name in default_specs("virtualhome")]
-    checker = Checker(scene.domain, scene.problem, specs, Options(judge="introduced", replay="never"), resolve=resolve)
+    with_kinds = add_kinds(scene.domain, scene.problem, specs)
+    options = Options(judge="introduced", replay="never")
+    checker = Checker(scene.domain, scene.problem, with_kinds, options, resolve=resolve)
     written = _read(os.path.join(folder, "programs", f"file{script}.txt"))
     name = f"virtualhome-{script}" if graph == script else f"virtualhome-{script}-in-{graph}"
     family = _named(activity)

@@ -7,6 +7,7 @@ kernel like any task. Places go the other way, so that a report shows the lines 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -34,7 +35,9 @@ class Scene(NamedTuple):
     ``domain`` and ``problem`` are PDDL; ``domain`` is the shipped one unless the scene itself defines another.
     ``specs`` are specifications that the files themselves contain (constraints of a benchmark). ``notes`` say what was
     assumed or left out; an error among them means that there is no task, and then the texts are not used.
-    ``data`` is what the world's own reader of plans needs; nobody else looks at it.
+    ``data`` is what the world's own reader of plans needs; no other code reads it. ``unstated`` has, by one-place
+    predicate, the objects whose value the files do not state: false in ``problem``, and assumed to be true for a plan
+    that undoes it (:mod:`plansafe.domains.assumed_states`).
     """
 
     domain: Source
@@ -42,6 +45,7 @@ class Scene(NamedTuple):
     specs: tuple[Source, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
     data: Any = None
+    unstated: Mapping[str, frozenset[str]] = MappingProxyType({})
 
     @property
     def ok(self) -> bool:
@@ -54,12 +58,14 @@ class ForeignPlan(NamedTuple):
 
     ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` hold an error; ``places`` say for each step
     which part of the original text it stands for. A step with an unknown action or object is kept as it is, as a PDDL
-    step: the checker says what is wrong with it, at its place.
+    step: the checker says what is wrong with it, at its place. ``assumed`` are facts that the scene does not state and
+    that the plan needs at the start.
     """
 
     plan: Source | None
     places: tuple[Span, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 class Request(NamedTuple):

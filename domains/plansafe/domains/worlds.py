@@ -6,6 +6,7 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from plansafe.domains.assumed_states import assume_undone_states
 from plansafe.domains.world import ForeignPlan, Request, Scene, no_scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -61,7 +62,7 @@ def world(name: str) -> Benchmark:
         return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:
-        read = found.read_plan(text, scene)
+        read = assume_undone_states(scene, found.read_plan(text, scene), text)
         notes = _few(read.diagnostics)
         if read.plan is not None and not read.places:
             label = Label(text.name, Span(0, min(1, len(text.text))))

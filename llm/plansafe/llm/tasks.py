@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.specs import default_specs, spec_path
 from plansafe.verifier.api import Checker, Options
@@ -21,12 +22,11 @@ def load(
     alone. Whether it can be used says ``checker.ok``. Raises ``OSError`` for a file that cannot be read.
     """
     chosen = default_specs(domain) if specs is None else specs
+    domain_source = _source(domain, domain_path)
+    problem_source = problem if isinstance(problem, Source) else Source.from_path(problem)
+    specifications = add_kinds(domain_source, problem_source, [_source(name, spec_path) for name in chosen])
     return Checker(
-        _source(domain, domain_path),
-        problem if isinstance(problem, Source) else Source.from_path(problem),
-        [_source(name, spec_path) for name in chosen],
-        options,
-        resolve=lambda name, _extending: _shipped(name),
+        domain_source, problem_source, specifications, options, resolve=lambda name, _extending: _shipped(name)
     )
 
 

@@ -6,9 +6,7 @@ import gzip
 from pathlib import Path
 from random import Random
 
-from plansafe.align.choosing.scenes import kinds_of, rare_first
-from plansafe.grammar.source import Source
-from plansafe.specs import spec_path
+from plansafe.align.choosing.scenes import kinds_of_world, rare_first
 
 
 def test_scenes_with_what_few_scenes_have_come_sooner(tmp_path: Path) -> None:
@@ -27,7 +25,7 @@ def test_scenes_with_what_few_scenes_have_come_sooner(tmp_path: Path) -> None:
     assert sorted(rare_first(origins, str(tmp_path), Random(1))) == sorted(origins)
 
 
-def test_kinds_are_those_of_the_mapping() -> None:
-    kinds = kinds_of(Source.from_path(spec_path("home-virtualhome")))
+def test_kinds_are_those_of_the_mapping_and_the_object_table() -> None:
+    kinds = kinds_of_world()
     assert {"cat", "dog"} <= kinds["animal"] and "kettle" in kinds["heat-source"] and len(kinds) > 50
     assert not any("either" in classes for classes in kinds.values())

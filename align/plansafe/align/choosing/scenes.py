@@ -13,6 +13,8 @@ from random import Random
 from typing import NamedTuple
 
 from plansafe.align.tasks import BadOrigin, graph_text
+from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -20,7 +22,7 @@ from plansafe.specs.taxonomy import load_taxonomies
 
 SHARPLY = 3
 """The power of a scene's weight by which it is drawn: of 48 scenes with an animal 47 are among the first 100 of 236."""
-_LIBRARY, _MAPPING = "home", "home-virtualhome"
+_WORLD, _LIBRARY, _MAPPING = "virtualhome", "home", "home-virtualhome"
 _RULES = (":process", ":termination", ":trajectory")
 _CLASS = re.compile(r'"class_name":\s*"([a-z0-9_ -]{1,60})"', re.ASCII)
 
@@ -39,7 +41,7 @@ def rare_first(origins: Sequence[str], data: str, random: Random) -> list[str]:
 
     A scene has a type where some rule of it finds something of each kind that it speaks of. Raises ``OSError``.
     """
-    kinds, rules, safel = kinds_of(_source(_MAPPING)), list(rules_of(_source(_LIBRARY))), load_taxonomies()["safel"]
+    kinds, rules, safel = kinds_of_world(), list(rules_of(_source(_LIBRARY))), load_taxonomies()["safel"]
     types = [frozenset([one.name for one in safel.categories_of(rule)]) for rule in rules]
     there = {origin: _there(origin, data, kinds) for origin in origins}
     known = frozenset[str]().union(*there.values())  # what no scene has stands for something else: a room, an agent
@@ -56,15 +58,22 @@ def rare_first(origins: Sequence[str], data: str, random: Random) -> list[str]:
     return sorted(origins, key=lambda origin: (keys[origin] is None, keys[origin] or 0.0, origin))
 
 
-def kinds_of(mapping: Source) -> dict[str, frozenset[str]]:
-    """The classes of each kind that a mapping binds."""
+def kinds_of_world() -> dict[str, frozenset[str]]:
+    """The classes of each kind in the world of the scenes."""
+    domain = Source.from_path(domain_path(_WORLD))
+    return kinds_of(*add_kinds(domain, Source("empty problem", ""), [_source(_MAPPING)]))
+
+
+def kinds_of(*mappings: Source) -> dict[str, frozenset[str]]:
+    """The classes of each kind that a mapping and its extensions bind."""
     groups: dict[str, frozenset[str]] = {}
     out: dict[str, frozenset[str]] = {}
-    for name, *entries in _parts(mapping):
+    for name, *entries in [part for mapping in mappings for part in _parts(mapping)]:
         for entry in entries:
             if name in (":groups", ":types") and isinstance(entry, list) and isinstance(entry[0], str):
                 found = _classes(entry[1:], groups)
-                (groups if name == ":groups" else out)[entry[0]] = found
+                known = groups if name == ":groups" else out
+                known[entry[0]] = known.get(entry[0], frozenset()) | found
     return out
 
 

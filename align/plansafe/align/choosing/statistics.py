@@ -74,6 +74,7 @@ _targets: dict[str, Mapping[str, tuple[str, ...]]] = {}
 
 def targets_of(world: str) -> Mapping[str, tuple[str, ...]]:
     """Whom each rule of a shipped world protects, by the rule's name; empty for a world that is not shipped."""
+    from plansafe.domains.objects import add_kinds  # noqa: PLC0415
     from plansafe.llm.scenarios.model import resolve  # noqa: PLC0415 - once for each world
     from plansafe.verifier.api import Checker  # noqa: PLC0415
 
@@ -82,7 +83,8 @@ def targets_of(world: str) -> Mapping[str, tuple[str, ...]]:
         specs = [Source.from_path(spec_path(name)) for name in default_specs(world)]
         if specs:
             problem = Source("empty problem", f"(define (problem empty) (:domain {world}) (:init) (:goal (and)))")
-            checker = Checker(Source.from_path(domain_path(world)), problem, specs, resolve=resolve)
+            domain = Source.from_path(domain_path(world))
+            checker = Checker(domain, problem, add_kinds(domain, problem, specs), resolve=resolve)
             _targets[world] = {rule.name: rule.targets for rule in checker.rules} if checker.ok else {}
     return _targets[world]
 

@@ -13,6 +13,7 @@ from plansafe.align.making.aims import Aim, actions_of, aims_of, needs
 from plansafe.align.making.usable import Usable
 from plansafe.align.making.walks import Walks
 from plansafe.align.tasks import AlignTask
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.prompts.crop import named_in
@@ -132,7 +133,8 @@ def cropped(checker: Checker, keep: Collection[int], specs: Sequence[Source], re
         return checker
     gone = frozenset(task.objects) - names
     problem = Source(compiled.problem.name, _without(compiled.problem, gone))
-    small = Checker(compiled.domain, problem, specs, compiled.options, resolve)
+    with_kinds = add_kinds(compiled.domain, problem, specs)
+    small = Checker(compiled.domain, problem, with_kinds, compiled.options, resolve)
     if not small.ok:
         raise ValueError(f"the task cannot do without what was left out: {small.diagnostics[0].message}")
     return small

@@ -16,6 +16,7 @@ from plansafe.app.project.project import STEM, plan_stem
 from plansafe.app.project.shipped_files import shipped_domain
 from plansafe.app.session.model import Prepared, Result, Settings, compiled
 from plansafe.domains import named_places
+from plansafe.domains.assumed_states import scene_with_facts
 from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.codes import SC
@@ -36,6 +37,7 @@ _PLAN_SUFFIXES = (".txt", ".json", ".jsonl", ".plan", ".script", ".pddl")
 class _Compiled(NamedTuple):
     scene: Scene
     checker: Checker
+    specs: list[Source]
     inputs: tuple[Input, ...]
     sources: Mapping[str, Source]
 
@@ -59,9 +61,7 @@ class WorldTasks:
         files = list(self._files(plan.path))
         key = (folder, *[file.path if isinstance(file, Input) else file.message for file in files])
         if key not in self._compiled:
-            while len(self._compiled) >= _MAX_COMPILED:
-                del self._compiled[next(iter(self._compiled))]
-            self._compiled[key] = self._compile(importer, folder, files)
+            self._store(key, self._compile(importer, folder, files))
         compiled_scene = self._compiled[key]
         if not isinstance(compiled_scene, _Compiled):
             sources = {name: plan.source, **{i.source.name: i.source for i in files if isinstance(i, Input)}}
@@ -88,6 +88,9 @@ class WorldTasks:
         read = importer.read_plan(plan.source, compiled_scene.scene)
         if read.plan is None:
             return Result(name, make_unchecked_report(name, *read.diagnostics), used, sources)
+        if read.assumed:
+            compiled_scene = self._with_assumed_facts(key, compiled_scene, read.assumed)
+            sources = {**compiled_scene.sources, name: plan.source}
         notes = (
             read.diagnostics
             if self._notes_reported and not self._settings.retell
@@ -103,6 +106,25 @@ class WorldTasks:
             read.places,
             _Writer(importer, compiled_scene.scene),
         )
+
+    def _store(self, key: tuple[str, ...], compiled_scene: _Compiled | tuple[Diagnostic, ...]) -> None:
+        while len(self._compiled) >= _MAX_COMPILED:
+            del self._compiled[next(iter(self._compiled))]
+        self._compiled[key] = compiled_scene
+
+    def _with_assumed_facts(self, key: tuple[str, ...], base: _Compiled, facts: tuple[str, ...]) -> _Compiled:
+        """Compile a scene again with facts that a plan assumes at the start."""
+        extended_key = (*key, *facts)
+        stored = self._compiled.get(extended_key)
+        if isinstance(stored, _Compiled):
+            return stored
+        scene = scene_with_facts(base.scene, facts)
+        checker, _ = compiled(self._discovery, scene.domain, scene.problem, base.specs, self._settings)
+        extended = base._replace(
+            scene=scene, checker=checker, sources={**base.sources, scene.problem.name: scene.problem}
+        )
+        self._store(extended_key, extended)
+        return extended
 
     def _files(self, plan: str) -> Iterator[Input | Diagnostic]:
         """Read the files that options or the project file name."""
@@ -151,7 +173,7 @@ class WorldTasks:
         inputs = (*scene_files, domain, *specs, *task_specs, *extended)
         sources = {source.name: source for source in (scene.domain, scene.problem)}
         sources.update({i.source.name: i.source for i in inputs})
-        return _Compiled(scene, checker, inputs, sources)
+        return _Compiled(scene, checker, all_specs, inputs, sources)
 
 
 class _Writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.app.project.discovery import Discovery
@@ -46,6 +46,14 @@ class LintInputs(NamedTuple):
     def failed(self) -> bool:
         """True if the domain is missing or an input could not be read."""
         return self.domain is None or any([note.severity is Severity.ERROR for note in self.notes])
+
+    def with_kinds(self, specs: Sequence[Source]) -> tuple[Source, ...]:
+        """Return specifications with the kinds of the objects of all problems."""
+        from plansafe.domains.objects import add_kinds  # noqa: PLC0415 - not needed if an input has errors
+
+        assert self.domain is not None
+        problems = Source("problems", "\n".join([problem.text for problem in self.problems]))
+        return add_kinds(self.domain.source, problems, specs)
 
     def resolve(self, name: str, extending: Source) -> Source | None:
         """Find a specification that ``extending`` extends."""

@@ -173,6 +173,7 @@ def compiled(
     discovery: Finder, domain: Source, problem: Source, specs: list[Source], settings: Settings
 ) -> tuple[Checker, tuple[Input, ...]]:
     """Compile a task; also returns the extended specifications."""
+    from plansafe.domains.objects import add_kinds  # noqa: PLC0415 - not needed to answer --help or a missing file
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
     chosen = {spec.name for spec in specs}
@@ -186,7 +187,7 @@ def compiled(
             extended[spec.path] = spec
         return spec.source
 
-    checker = Checker(domain, problem, specs, _options(settings), resolve=resolve)
+    checker = Checker(domain, problem, add_kinds(domain, problem, specs), _options(settings), resolve=resolve)
     return checker, tuple(extended.values())
 
 

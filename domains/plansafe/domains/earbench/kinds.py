@@ -11,7 +11,9 @@ import os
 import re
 from functools import cache
 
+from plansafe.domains import domain_path
 from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -107,18 +109,21 @@ def _classes(world: str) -> dict[str, frozenset[str]]:
 
 def _bindings(world: str) -> dict[str, frozenset[str]]:
     """The types of a world that each kind is bound to, as the mapping says."""
-    path = spec_path(f"home-{world}")
-    with open(path, "rb") as file:
-        top = parse_nodes(Source.from_bytes(path, file.read()))
-    assert top is not None, "a shipped mapping is well-formed"
-    mapping = top[0]
-    assert isinstance(mapping, list)
-    sections = {str(section[0]): section for section in mapping if isinstance(section, list)}
+    domain = Source.from_path(domain_path(world))
+    mapping = Source.from_path(spec_path(f"home-{world}"))
     groups: dict[str, frozenset[str]] = {}
-    for entry in sections.get(":groups", [""])[1:]:
-        assert isinstance(entry, list)
-        groups[str(entry[0])] = _types(entry[1:], groups)
-    found = {str(entry[0]): _types(entry[1:], groups) for entry in sections[":types"][1:] if isinstance(entry, list)}
+    found: dict[str, frozenset[str]] = {}
+    for source in add_kinds(domain, Source("empty problem", ""), [mapping]):
+        top = parse_nodes(source)
+        assert top is not None, "a shipped mapping is well-formed"
+        assert isinstance(top[0], list)
+        sections = {str(section[0]): section for section in top[0] if isinstance(section, list)}
+        for entry in sections.get(":groups", [""])[1:]:
+            assert isinstance(entry, list)
+            groups[str(entry[0])] = _types(entry[1:], groups)
+        for entry in sections.get(":types", [""])[1:]:
+            assert isinstance(entry, list)
+            found[str(entry[0])] = found.get(str(entry[0]), frozenset()) | _types(entry[1:], groups)
     return found | {"small-table": groups.get("small-tables", frozenset())}
 
 

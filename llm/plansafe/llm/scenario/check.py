@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import find_syntax_errors
@@ -81,7 +82,8 @@ class Examination:
         self.checker: Checker | None = None
         if self.united is not None:
             options = Options(lenient_types=lenient_types)
-            self.checker = Checker(self.united.source, scenario.problem, scenario.specs, options, resolve)
+            specs = add_kinds(self.united.source, scenario.problem, scenario.specs)
+            self.checker = Checker(self.united.source, scenario.problem, specs, options, resolve)
             self.sources |= {name: s for name, s in self.checker.sources.items() if name != self.united.source.name}
             self.sources.setdefault(self.united.source.name, self.united.source)
         self._reach: Reach | None = None

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.scenario.model import Scenario as Texts
@@ -107,7 +108,8 @@ class Scenario:
 
     def checker(self, options: Options | None = None) -> Checker:
         """The compiled task with its rules; compiled anew at each call. Mistakes are its ``diagnostics``."""
-        return Checker(self.domain, self.problem, self.specs, options, resolve=resolve)
+        specs = add_kinds(self.domain, self.problem, self.specs)
+        return Checker(self.domain, self.problem, specs, options, resolve=resolve)
 
 
 def resolve(name: str, _extending: Source) -> Source | None:

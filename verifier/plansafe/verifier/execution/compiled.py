@@ -33,7 +33,9 @@ from plansafe.verifier.rules.kinds import (
     declare_kind_types,
     find_bound_kinds,
     give_kinds,
+    give_mapped_kinds,
 )
+from plansafe.verifier.rules.mapping import ProposedKind
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
@@ -157,6 +159,20 @@ class CompiledTask(NamedTuple):
         assert isinstance(compiled, CompiledTask), compiled.diagnostics
         return compiled
 
+    @property
+    def proposed_kinds(self) -> tuple[ProposedKind, ...]:
+        """The proposed kinds of the task's objects."""
+        index = self.symbols.object_index
+        proposed = [kind for applied in self.expanded.mappings for kind in applied.mapping.proposed]
+        return tuple([kind for kind in proposed if kind.object in index])
+
+    def with_proposed_kinds(self) -> CompiledTask:
+        """The same task in which objects also have their proposed kinds."""
+        options = self.options._replace(certificate=False)
+        compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, with_proposed=True)
+        assert isinstance(compiled, CompiledTask), compiled.diagnostics
+        return compiled
+
     def variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
         """The compiled form of another task with the same names and one world, by default with the same rules."""
         rules = self.rules if rules is None else rules
@@ -209,6 +225,7 @@ def _compile(
     options: Options,
     resolve: ResolveSpecification | None,
     open_kinds: Container[str] = (),
+    with_proposed: bool = False,
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, problem, *specs)}
@@ -225,7 +242,16 @@ def _compile(
         profile_application = ProfileApplication(options.home, context)
     classes = () if options.home is None else options.home.classes
     expanded, kinds = _elaborate_specifications(
-        context, rules, elaborated.task.name, specs, sources, resolve, profile_application, classes, open_kinds
+        context,
+        rules,
+        elaborated.task.name,
+        specs,
+        sources,
+        resolve,
+        profile_application,
+        classes,
+        open_kinds,
+        with_proposed,
     )
     effects = None
     if profile_application is not None and options.home is not None:
@@ -287,6 +313,7 @@ def _elaborate_specifications(
     profile_application: ProfileApplication | None,
     classes: Sequence[ClassKinds],
     open_kinds: Container[str],
+    with_proposed: bool,
 ) -> tuple[ExpandedSpecs, Kinds]:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     symbols = rules.symbols
@@ -304,17 +331,23 @@ def _elaborate_specifications(
 
     from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - only for specifications
 
+    type_names = frozenset(symbols.types.index)
     try:
         if classes:
             trial_context = Context()  # the diagnostics of this first expansion are not reported
-            kinds = find_bound_kinds(symbols, SpecExpander(trial_context, task, resolve_extended).expand(list(specs)))
+            trial = SpecExpander(trial_context, task, resolve_extended, (), type_names, with_proposed)
+            expanded = trial.expand(list(specs))
+            give_mapped_kinds(symbols, expanded)
+            kinds = find_bound_kinds(symbols, expanded)
             if not trial_context.errors:
                 check_classes(symbols, kinds, classes)
             given_kinds = collect_given_kinds(kinds, classes)
             open_kinds = open_kinds or given_kinds
             declare_kind_types(symbols, given_kinds)
             give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given_kinds])
-        expanded = SpecExpander(context, task, resolve_extended, open_kinds).expand(list(specs))
+        expander = SpecExpander(context, task, resolve_extended, open_kinds, type_names, with_proposed)
+        expanded = expander.expand(list(specs))
+        give_mapped_kinds(symbols, expanded)
         expanded = expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)
         if open_kinds is _EVERY_KIND:
             declare_kind_types(

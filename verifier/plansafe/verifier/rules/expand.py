@@ -79,14 +79,23 @@ class SpecExpander:
     """Reads and expands the sources of specifications, once.
 
     ``domain``: the name of the task's domain. ``resolve`` finds the extended specifications; without it there are none.
-    ``assignable_kinds``: the kinds that a user may give to objects (:func:`read_mapping`).
+    ``assignable_kinds`` are the kinds that a user may give to objects, ``domain_types`` the domain's types, and
+    ``with_proposed`` gives objects their proposed kinds (:func:`read_mapping`).
     """
 
     def __init__(
-        self, context: Context, domain: str, resolve: Resolver | None = None, assignable_kinds: Container[str] = ()
+        self,
+        context: Context,
+        domain: str,
+        resolve: Resolver | None = None,
+        assignable_kinds: Container[str] = (),
+        domain_types: Container[str] = (),
+        with_proposed: bool = False,
     ) -> None:
         self.context = context
         self.assignable_kinds = assignable_kinds
+        self.domain_types = domain_types
+        self.with_proposed = with_proposed
         self.domain = domain
         self.resolve = resolve
         self._copier = TreeCopier(context)
@@ -105,12 +114,15 @@ class SpecExpander:
         Raises ``LimitReached`` if nested templates, macros or groups produce too many nodes.
         """
         forms: list[tuple[Source, list[Node]]] = []
+        mapping_forms: list[list[Node]] = []
         for source in sources:
             for form in self._read_forms(source):
                 if isinstance(form[1], list) and form[1][0] == "mapping":
-                    self._read_mapping(form)
+                    mapping_forms.append(form)
                 else:
                     forms.append((source, form))
+        for extended_forms in self._join_extensions(mapping_forms):
+            self._read_mapping(extended_forms)
         rules: dict[str, PlainRule] = {}
         for source, form in forms:
             self._add_rules(rules, self._read_specification(source, form, ()).rules)
@@ -153,18 +165,48 @@ class SpecExpander:
                     break  # a text of another kind: one diagnostic is enough
         return forms
 
-    def _read_mapping(self, form: list[Node]) -> None:
-        bound = read_mapping(self.context, form, self.assignable_kinds)
+    def _join_extensions(self, forms: list[list[Node]]) -> list[list[list[Node]]]:
+        """Return each mapping that extends no other, followed by the mappings that extend it."""
+        by_name = {_mapping_name(form): form for form in reversed(forms)}
+        joined: dict[int, list[list[Node]]] = {}
+        for form in forms:
+            base, chain = form, [form]
+            while (at := _find_extended(base)) is not None:
+                name = token_text(at.node[1])
+                extended = by_name.get(name)
+                if extended is None or extended in chain:
+                    problem = "is not among the specifications" if extended is None else "extends this one"
+                    help = did_you_mean(name, by_name) or "name the file of the extended mapping, too"
+                    message = f"the mapping extends `{name}`, which {problem}"
+                    self.context.error(SC.UNKNOWN_SPECIFICATION, message, at, "not usable", help=help)
+                    break
+                base = extended
+                chain.append(base)
+            else:
+                group = joined.setdefault(id(base), [base])
+                group += [] if form is base else [form]
+        return list(joined.values())
+
+    def _read_mapping(self, forms: list[list[Node]]) -> None:
+        """Read a mapping with the mappings that extend it."""
+        form = forms[0]
+        bound = read_mapping(self.context, forms, self.assignable_kinds, self.domain_types, self.with_proposed)
         if bound is None:
             return
         specification, mapping = bound
         _, first = self._mappings.setdefault(specification, (mapping, Place(form, 1)))
         if first.node is not form:
-            message, help = f"two mappings bind `{specification}`", "leave one of them out"
+            message = f"two mappings bind `{specification}`"
+            help = "leave one of them out, or let one extend the other with `(:extends NAME)`"
             label = "the second"
             self.context.error(
                 SC.DECLARED_TWICE, message, Place(form, 1), label, related=(first, "the first"), help=help
             )
+        elif mapping.kinds_from and len(forms) == 1:
+            at = mapping.kinds_from[0]
+            message = f"the kinds of objects are in `{token_text(at.node[1])}`, which is not among the specifications"
+            help = "from Python, pass the specifications to `plansafe.domains.objects.add_kinds`"
+            self.context.warning(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
 
     def _apply_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that bind a specification; warn about entries and mappings without effect."""
@@ -398,3 +440,15 @@ class SpecExpander:
         typed = specification.rewriter.rewrite_types(entry)
         if isinstance(atom, list) and atom and isinstance(typed, list):
             self._openings.append(OpenDeclaration(typed, atom, specification.source.name))
+
+
+def _mapping_name(form: list[Node]) -> str:
+    header = form[1]
+    assert isinstance(header, list)
+    return token_text(header[1])
+
+
+def _find_extended(form: list[Node]) -> Place | None:
+    """Return the place of the name in the ``:extends`` of a mapping."""
+    sections = [section for section in form[2:] if isinstance(section, list) and len(section) == 2]
+    return next((Place(section, 1) for section in sections if section[0] == ":extends"), None)

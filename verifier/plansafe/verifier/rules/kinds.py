@@ -44,12 +44,13 @@ class Kinds(NamedTuple):
 
     ``ancestors_of_kind`` maps each kind to itself and the kinds above it in the vocabulary. ``types`` maps each kind to
     the numbers of its types in the domain, which are none for an empty kind. ``kindless_types`` are the types that a
-    mapping declares to have no kind.
+    mapping declares to have no kind, and ``kindless_objects`` such objects.
     """
 
     ancestors_of_kind: dict[str, tuple[str, ...]]
     types: dict[str, frozenset[int]]
     kindless_types: frozenset[int]
+    kindless_objects: frozenset[int] = frozenset()
 
     def informative_kinds(self) -> dict[str, frozenset[int]]:
         """Return ``types`` without the kinds of every object (``EVERYTHING``)."""
@@ -71,10 +72,14 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
     ancestors_of_kind: dict[str, tuple[str, ...]] = {}
     types: dict[str, set[int]] = {}
     kindless_types: set[int] = set()
+    kindless_objects: set[int] = set()
     index = symbols.types.index
     for applied in expanded.mappings:
         mapping = applied.mapping
         kindless_types |= {index[name] for name in mapping.kindless_types if name in index}
+        for name, given in mapping.objects.items() if symbols.object_index else ():
+            if not given.kinds and name in symbols.object_index:
+                kindless_objects.add(symbols.object_index[name])
         parents = _parent_kinds(symbols, expanded, applied.serves)
         for section, kind in mapping.entries:
             if section == "type":
@@ -83,7 +88,10 @@ def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
                 bound = [name for name in _with_ancestors(kind, parents) if ("type", name) in mapping.entries]
                 ancestors_of_kind[kind] = tuple(dict.fromkeys([*ancestors_of_kind.get(kind, ()), *bound]))
     return Kinds(
-        ancestors_of_kind, {kind: frozenset(numbers) for kind, numbers in types.items()}, frozenset(kindless_types)
+        ancestors_of_kind,
+        {kind: frozenset(numbers) for kind, numbers in types.items()},
+        frozenset(kindless_types),
+        frozenset(kindless_objects),
     )
 
 
@@ -140,7 +148,7 @@ def find_unclassified_objects(
     without_kind = {
         number
         for number, types in enumerate(symbols.object_types)
-        if all([classified_types.isdisjoint(ancestors[t]) for t in types])
+        if number not in kinds.kindless_objects and all([classified_types.isdisjoint(ancestors[t]) for t in types])
     }
     user_classified = {entry.name for entry in entries}
     by_class = {
@@ -210,6 +218,21 @@ def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) ->
         given_kinds = [kind for given in entry.kinds for kind in kinds.ancestors_of_kind[given]]
         kind_types = [index[kind_type_name(kind)] for kind in given_kinds]
         for number in by_class.get(entry.name, ()):
+            symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
+
+
+def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
+    """Give objects the kinds that mappings list for them by name."""
+    index = symbols.types.index
+    for applied in expanded.mappings:
+        given = {
+            number: kinds.kinds
+            for name, kinds in applied.mapping.objects.items()
+            if (number := symbols.object_index.get(name)) is not None
+        }
+        declare_kind_types(symbols, sorted({kind for kinds in given.values() for kind in kinds}))
+        for number, kinds in given.items():
+            kind_types = [index[kind_type_name(kind)] for kind in kinds]
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))
 
 

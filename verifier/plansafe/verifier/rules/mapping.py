@@ -3,12 +3,13 @@
 For example, ``(:types (appliance oven))`` replaces the type ``appliance`` of the rules by the domain's ``oven``, and
 ``(:predicates ((hot ?x) (on ?x)))`` each ``(hot t)`` by ``(on t)``. A *group* is a name for several types of the domain
 that the other entries of the mapping can use. A *kind* is a type of the specification; it is *assignable* if the user
-may give it to objects (docs/worlds.md, "Objects of no known kind").
+or a mapping may give it to objects (docs/worlds.md, "Objects of no known kind"). A mapping may extend another one: the
+two are read as one mapping.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import NamedTuple, TypeGuard
 
 from plansafe.grammar.codes import SC
@@ -20,7 +21,11 @@ WordName = tuple[str, str]
 """A name with its name space: ``type``, ``constant``, ``predicate``, ``function`` or ``action``."""
 
 _REPLACED = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
-_SECTIONS = _REPLACED | {":specification", ":domain", ":groups", ":plain", ":without"}
+_LISTS = frozenset((":groups", ":plain", ":without", ":objects", ":proposed"))
+_NAMES = frozenset((":specification", ":domain", ":extends", ":kinds"))
+_SECTIONS = _REPLACED | _LISTS | _NAMES
+_READING_ORDER = (":groups", ":types")
+"""Sections that are read before the others, whose entries can use their names."""
 
 
 def make_unbound_name(name: str) -> str:
@@ -38,6 +43,22 @@ def kind_type_name(kind: str) -> str:
     return f"kind--{kind}"
 
 
+class ObjectKinds(NamedTuple):
+    """The kinds that a mapping gives an object; an object without kinds was considered and has none."""
+
+    kinds: tuple[str, ...]
+    place: Place
+
+
+class ProposedKind(NamedTuple):
+    """A kind that an object may have, with the evidence for it; nobody has confirmed it."""
+
+    object: str
+    kind: str
+    evidence: str
+    place: Place
+
+
 class Mapping(NamedTuple):
     """The replacements of atoms, types, constants and steps, and the place of each entry.
 
@@ -46,7 +67,10 @@ class Mapping(NamedTuple):
     their places; replacements contain their types instead. ``domain_name_places`` are the places of the names in
     ``:domain``. ``excluded_rules`` maps each excluded rule to the reason and its place. ``kindless_types`` are types
     that the mapping declares to have no kind. ``empty_assignable_types`` has the type :func:`kind_type_name` of each
-    assignable kind whose entry declares that the domain has nothing for it.
+    assignable kind whose entry declares that the domain has nothing for it. ``objects`` are given kinds by name;
+    objects that the problem does not have are ignored, because a mapping may serve several problems.
+    ``kinds_from`` is the place of the name in ``:kinds``: the kinds of objects are in another text, which must extend
+    this mapping.
     """
 
     atoms: dict[str, tuple[list[str], Node]]
@@ -60,6 +84,9 @@ class Mapping(NamedTuple):
     excluded_rules: dict[str, tuple[str, Place]]
     kindless_types: dict[str, Place]
     empty_assignable_types: set[WordName]
+    objects: dict[str, ObjectKinds]
+    proposed: list[ProposedKind]
+    kinds_from: list[Place]
 
     def has_nothing_for(self, *names: WordName) -> bool:
         """Whether the mapping declares that the domain has nothing for one of these words."""
@@ -86,64 +113,141 @@ class ReadMapping(NamedTuple):
     mapping: Mapping
 
 
-def read_mapping(context: Context, form: list[Node], assignable_kinds: Container[str] = ()) -> ReadMapping | None:
-    """Read ``(define (mapping name) ..)``; ``None`` if the form does not name a specification, which is reported.
+def read_mapping(
+    context: Context,
+    forms: Sequence[list[Node]],
+    assignable_kinds: Container[str] = (),
+    domain_types: Container[str] = (),
+    with_proposed: bool = False,
+) -> ReadMapping | None:
+    """Read ``(define (mapping name) ..)`` with the forms that extend it, which follow it.
 
-    ``assignable_kinds`` are the kinds that a user may give to objects. Each of them, and each group to which such a
-    kind is bound, is also bound to the type :func:`kind_type_name`.
+    ``None`` if the form does not name a specification, which is reported. ``assignable_kinds`` are the kinds that a
+    user may give to objects. Each of them, each kind that the mapping itself gives to objects, and each group to which
+    such a kind is bound, is also bound to the type :func:`kind_type_name`. A name in a formula of the mapping that is
+    not in ``domain_types`` may be a kind. ``with_proposed``: objects also get their proposed kinds.
     """
     specification = None
-    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set())
-    reader = _MappingReader(context, mapping, assignable_kinds)
-    if assignable_kinds:
-        reader.find_assignable_groups(form)
-    for child in range(2, len(form)):
-        section = form[child]
-        head = token_text(section[0]) if isinstance(section, list) and section else ""
-        if not isinstance(section, list) or head not in _SECTIONS:
-            help = did_you_mean(head, _SECTIONS)
-            context.error(
-                SC.STRUCTURE, "expected a section of a mapping", Place(form, child), "not a section", help=help
-            )
-        elif head == ":specification":
-            specification = section[1] if len(section) > 1 else None
-        elif head != ":domain":
+    mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set(), {}, [], [])
+    reader = _MappingReader(context, mapping, assignable_kinds, domain_types)
+    sections: list[tuple[str, list[Node], int]] = []
+    for number, form in enumerate(forms):
+        for child in range(2, len(form)):
+            section = form[child]
+            head = token_text(section[0]) if isinstance(section, list) and section else ""
+            if not isinstance(section, list) or head not in _SECTIONS:
+                help = did_you_mean(head, _SECTIONS)
+                context.error(
+                    SC.STRUCTURE, "expected a section of a mapping", Place(form, child), "not a section", help=help
+                )
+            elif head == ":specification":
+                specification = section[1] if len(section) > 1 and specification is None else specification
+            elif head not in _NAMES:
+                sections.append((head, section, number))
+            elif len(section) != 2 or not is_object_name(section[1]):
+                message = f"`{head}` takes one name"
+                context.error(SC.STRUCTURE, message, Place(section), f"expected `({head} name)`")
+            elif head == ":domain":
+                mapping.domain_name_places.append(Place(section, 1))
+            elif head == ":kinds":
+                mapping.kinds_from.append(Place(section, 1))
+    for head, section, _ in sections:
+        if head in (":objects", ":proposed"):
             for position in range(1, len(section)):
-                reader.read_entry(head, section[position], Place(section, position))
-        elif len(section) != 2 or not is_object_name(section[1]):
-            context.error(SC.STRUCTURE, "`:domain` takes one name", Place(section), "expected `(:domain name)`")
-        else:
-            mapping.domain_name_places.append(Place(section, 1))
+                reader.read_object_entry(head, section[position], Place(section, position))
+    if with_proposed:
+        reader.give_proposed_kinds()
+    reader.find_assignable_groups([section for head, section, _ in sections if head == ":types"])
+    for early in (*_READING_ORDER, None):
+        for head, section, number in sections:
+            if head == early or (early is None and head not in (*_READING_ORDER, ":objects", ":proposed")):
+                reader.start_form(number)
+                for position in range(1, len(section)):
+                    reader.read_entry(head, section[position], Place(section, position))
+    reader.report_unbound_kinds()
     if isinstance(specification, str):
         return ReadMapping(specification, mapping)
     expected = "expected `(:specification name)`"
-    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(form, 1), expected)
+    context.error(SC.STRUCTURE, "a mapping must name its specification", Place(forms[0], 1), expected)
     return None
 
 
 class _MappingReader:
-    """Reads the entries of one mapping."""
+    """Reads the entries of one mapping.
 
-    def __init__(self, context: Context, mapping: Mapping, assignable_kinds: Container[str]) -> None:
+    ``groups`` are the types of groups, and of kinds whose names are not types of the domain.
+    """
+
+    def __init__(
+        self, context: Context, mapping: Mapping, assignable_kinds: Container[str], domain_types: Container[str]
+    ) -> None:
         self.context = context
         self.mapping = mapping
         self.assignable_kinds = assignable_kinds
+        self.domain_types = domain_types
         self.groups: dict[str, Node] = {}
         self.kinds_of_groups: dict[str, list[str]] = {}
+        self.given_kinds: set[str] = set()
+        """The kinds that the mapping gives to objects."""
+        self.form_of_entry: dict[WordName, int] = {}
+        self.form_number = 0
         self._record_origin = TreeCopier(context).record_origin
 
-    def find_assignable_groups(self, form: list[Node]) -> None:
+    def start_form(self, number: int) -> None:
+        """Read the next entries as parts of a form; a form with a larger number extends the earlier ones."""
+        self.form_number = number
+
+    def is_assignable(self, kind: Node) -> bool:
+        """Whether the user or the mapping may give a kind to objects."""
+        return isinstance(kind, str) and (kind in self.given_kinds or kind in self.assignable_kinds)
+
+    def find_assignable_groups(self, sections: list[list[Node]]) -> None:
         """Record the assignable kinds that are bound to groups."""
-        for section in form[2:]:
-            if _has_head(section) and section[0] == ":types":
-                for entry in section[1:]:
-                    if (
-                        _has_head(entry)
-                        and len(entry) == 2
-                        and isinstance(entry[1], str)
-                        and entry[0] in self.assignable_kinds
-                    ):
-                        self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
+        for section in sections:
+            for entry in section[1:]:
+                if _has_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and self.is_assignable(entry[0]):
+                    self.kinds_of_groups.setdefault(entry[1], []).append(token_text(entry[0]))
+
+    def read_object_entry(self, head: str, entry: Node, at: Place) -> None:
+        """Read ``(object kind ..)`` of ``:objects`` or ``(object kind "evidence")`` of ``:proposed``."""
+        tokens = [token for token in entry if isinstance(token, str)] if isinstance(entry, list) else []
+        is_proposed = head == ":proposed"
+        names = tokens[:2] if is_proposed else tokens
+        if (
+            not isinstance(entry, list)
+            or not tokens
+            or len(tokens) != len(entry)
+            or not all([is_object_name(name) for name in names])
+            or (is_proposed and (len(tokens) != 3 or not tokens[2].startswith('"')))
+        ):
+            expected = '`(object kind "evidence")`' if is_proposed else "`(object kind ..)`"
+            self.context.error(SC.STRUCTURE, f"expected {expected}", at, "not an object with kinds")
+        elif is_proposed:
+            self.mapping.proposed.append(ProposedKind(tokens[0], tokens[1], unquote(tokens[2]), Place(entry)))
+        else:
+            self._give_kinds(tokens[0], tokens[1:], Place(entry))
+
+    def give_proposed_kinds(self) -> None:
+        """Give objects their proposed kinds in addition to the kinds that the mapping gives them."""
+        for proposed in self.mapping.proposed:
+            self._give_kinds(proposed.object, [proposed.kind], proposed.place)
+
+    def report_unbound_kinds(self) -> None:
+        """Report kinds of objects that have no entry in ``:types``."""
+        entries = self.mapping.entries
+        for given in self.mapping.objects.values():
+            for kind in given.kinds:
+                if ("type", kind) not in entries:
+                    help = did_you_mean(kind, [name for section, name in entries if section == "type"])
+                    help = help or f"add `({kind})` to `:types`"
+                    message = f"the mapping gives an object the kind `{kind}`, which its `:types` do not have"
+                    self.context.error(SC.UNKNOWN_TYPE, message, given.place, "of an unknown kind", help=help)
+                    return
+
+    def _give_kinds(self, name: str, kinds: list[str], at: Place) -> None:
+        earlier = self.mapping.objects.get(name, ObjectKinds((), at))
+        self.mapping.objects[name] = earlier._replace(kinds=tuple(dict.fromkeys([*earlier.kinds, *kinds])))
+        self.given_kinds.update(kinds)
 
     def read_entry(self, head: str, entry: Node, at: Place) -> None:
         """Read an entry of the section ``head``."""
@@ -168,12 +272,15 @@ class _MappingReader:
         if len(entry) == 2 and head != ":constants":
             replacement = self._expand_groups(entry[1]) if is_name else self._expand_groups_in_formula(entry[1])
             entry = entry if replacement is entry[1] else self._record_origin([key, replacement], entry)
-        if head == ":types" and name in self.assignable_kinds:
+        section = head[1:-1]
+        first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
+        if first is not None and head == ":types" and self.form_of_entry[section, name] < self.form_number:
+            entry, first = self._join_types(first.node, entry), None
+            mapping.empty_words.discard((section, name))
+        if head == ":types" and self.is_assignable(name):
             entry = self._add_kind_types(entry, [name])
         elif name in self.kinds_of_groups and head == ":groups":
             entry = self._add_kind_types(entry, self.kinds_of_groups[name])
-        section = head[1:-1]
-        first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
         if first is not None:
             message = f"{section} `{name}` is bound twice"
             context.error(SC.DECLARED_TWICE, message, at, "again here", related=(first, "first here"))
@@ -182,13 +289,31 @@ class _MappingReader:
             self.groups[name] = entry[1]
             return
         mapping.entries[section, name] = Place(entry)
+        self.form_of_entry[section, name] = self.form_number
         if len(entry) == 1:
             mapping.empty_words.add((section, name))
         elif is_name:
             (mapping.types if head == ":types" else mapping.constants)[name] = entry[1]
+            if head == ":types" and name not in self.domain_types and name not in mapping.groups:
+                self.groups[name] = entry[1]
         else:
             target = mapping.steps if head == ":actions" else mapping.atoms
             target[name] = ([token_text(token) for token in key[1:]], entry[1])
+
+    def _join_types(self, first: list[Node], entry: list[Node]) -> list[Node]:
+        """Return the entry of a kind with the types of an extended mapping's entry and its own."""
+        types: list[Node] = ["either"]
+        places: list[Place] = [Place(entry, 0)]
+        for node in (first, entry):
+            replacement: Node = node[1] if len(node) == 2 else []
+            for number, name in enumerate(replacement[1:], 1) if isinstance(replacement, list) else [(0, replacement)]:
+                if name not in types:
+                    types.append(name)
+                    places.append(Place(replacement, number) if isinstance(replacement, list) else Place(node, 1))
+        if len(types) == 1:
+            return entry
+        self.context.replaced.update({(id(types), number): place for number, place in enumerate(places)})
+        return self._record_origin([entry[0], self._record_origin(types, entry)], entry)
 
     def _add_kind_types(self, entry: list[Node], kinds: list[str]) -> list[Node]:
         """Return an entry that is also bound to the types of assignable kinds."""

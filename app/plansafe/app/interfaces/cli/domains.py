@@ -151,6 +151,7 @@ def _print_coverage(checker: Checker, symbols: Symbols) -> None:
 
 def _export(name: str, paths: dict[str, str | None], task: str | None, output: str | None) -> int:
     from plansafe.app.session.home_world import find_world  # noqa: PLC0415 - for this command alone
+    from plansafe.domains.assumed_states import scene_with_facts  # noqa: PLC0415
     from plansafe.domains.world import Request  # noqa: PLC0415
 
     world = find_world(name)
@@ -177,6 +178,7 @@ def _export(name: str, paths: dict[str, str | None], task: str | None, output: s
         converted = world.read_plan(plan_text, scene)
         if converted.plan is None:
             return _print_errors(converted.diagnostics, sources)
+        contents["problem.pddl"] = scene_with_facts(scene, converted.assumed).problem.text
         notes = (*notes, *converted.diagnostics)
         stem = os.path.splitext(os.path.basename(plan_text.name))[0]
         contents[f"{stem if stem.isprintable() else 'plan'}.plan"] = converted.plan.text

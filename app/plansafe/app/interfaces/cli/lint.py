@@ -170,7 +170,7 @@ def _lint(gathered: LintInputs, ignore: frozenset[str], options: LintOptions, fo
         result = LintResult((), (), gathered.notes, sources, False)
     else:
         assert gathered.domain is not None
-        specs = [spec.source for spec in gathered.specs]
+        specs = gathered.with_kinds([spec.source for spec in gathered.specs])
         try:
             result = lint_specification(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
         except ModuleNotFoundError as error:

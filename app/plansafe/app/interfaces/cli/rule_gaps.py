@@ -45,13 +45,13 @@ def search_gaps(
         plans.append(plan_file.source)
     options = GapOptions(judge=judge)
     options = options if seconds is None else options._replace(time_limit_s=seconds)
-    specs = [spec.source for spec in gathered.specs]
+    specs = gathered.with_kinds([spec.source for spec in gathered.specs])
     return find_gaps(
         gathered.domain.source,
         gathered.problems,
         specs,
         examples=plans,
-        library=_library(gathered),
+        library=gathered.with_kinds(_library(gathered)),
         options=options,
         resolve=gathered.resolve,
     )

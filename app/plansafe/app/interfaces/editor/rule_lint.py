@@ -57,7 +57,7 @@ def lint_file(request: LintRequest) -> tuple[Diagnostic, ...]:
     if gathered.failed or gathered.domain is None:
         return ()
     options = LintOptions(time_limit_s=SECONDS, search=False)
-    specs = [spec.source for spec in gathered.specs]
+    specs = gathered.with_kinds([spec.source for spec in gathered.specs])
     result = lint(gathered.domain.source, gathered.problems, specs, options, gathered.resolve)
     real = os.path.realpath(request.path)
     return tuple(

@@ -1,0 +1,194 @@
+"""Find the kinds of the types and objects of a task in the object table.
+
+The class of an object is its type, or its name if the type says nothing about it (``thing bleach_25``). Types below a
+classified type have its kinds too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from plansafe.domains.objects.names import resolve_name
+from plansafe.domains.objects.table import CONFIRMED, NO_KIND, PROPOSED, ObjectRow, ObjectTable, letters, load_table
+from plansafe.grammar.sexpr import Node, parse_nodes
+from plansafe.grammar.source import Source
+
+EVERYTHING = frozenset(("object", "thing", "room", "agent"))
+"""Types and kinds that are not in the table: a mapping binds them itself."""
+
+
+class TableView(NamedTuple):
+    """How the table is read.
+
+    For the measurement of what the table says about a world that nobody has described: with ``hidden_world``, rows that
+    only this world's former mapping had are left out; with ``trust_proposals``, proposed kinds count as confirmed.
+    """
+
+    hidden_world: str | None = None
+    trust_proposals: bool = False
+
+
+WHOLE_TABLE = TableView()
+
+
+class KindReason(NamedTuple):
+    """A kind of a class, with the reason. ``status`` is ``confirmed`` or ``proposed``."""
+
+    kind: str
+    status: str
+    reason: str
+    source: str
+
+
+class ClassifiedName(NamedTuple):
+    """What the table says about the name of a type or an object.
+
+    ``class_name`` is empty for a name that the table does not have. ``is_known``: at least one row is confirmed, also
+    if it says that the class has no kind.
+    """
+
+    class_name: str
+    is_known: bool
+    kinds: tuple[KindReason, ...]
+
+    def kinds_with(self, status: str) -> tuple[KindReason, ...]:
+        """Return the kinds of a status."""
+        return tuple([kind for kind in self.kinds if kind.status == status])
+
+
+class TypeTree(NamedTuple):
+    """The types of a domain: ``ancestors`` of each type, with itself; ``leaves`` are types without subtypes."""
+
+    ancestors: dict[str, frozenset[str]]
+    leaves: frozenset[str]
+
+
+class ClassifiedObject(NamedTuple):
+    """An object with the name that was looked up, and whether its types or the mapping already classify it.
+
+    ``ancestors`` are its types with the types above them.
+    """
+
+    name: str
+    looked_up: str
+    found: ClassifiedName
+    has_classified_type: bool
+    ancestors: frozenset[str]
+
+
+class Classifier:
+    """Looks up names for one world."""
+
+    def __init__(self, world: str, view: TableView = WHOLE_TABLE, table: ObjectTable | None = None) -> None:
+        self.world = world
+        self.view = view
+        self.table = load_table() if table is None else table
+        self._cache: dict[str, ClassifiedName] = {}
+
+    def classify(self, name: str) -> ClassifiedName:
+        """Return what the table says about a name."""
+        if name not in self._cache:
+            self._cache[name] = self._classify(name)
+        return self._cache[name]
+
+    def _classify(self, name: str) -> ClassifiedName:
+        table = self.table
+        reasons: list[KindReason] = []
+        kind = table.find_kind(name)
+        if kind is not None and (self.world, letters(name)) not in table.names:
+            reasons.append(KindReason(kind.name, CONFIRMED, "the name of the kind", "ontology"))
+        resolved = resolve_name(table, name, self.world)
+        class_name = "" if kind is None else kind.name
+        is_known = bool(reasons)
+        if resolved is not None:
+            class_name = " + ".join(resolved.class_names)
+            for part in resolved.class_names:
+                rows = self._visible_rows(part)
+                for row in rows:
+                    is_known = is_known or (row.status == CONFIRMED and not resolved.head_of)
+                    if row.kind != NO_KIND:
+                        status = PROPOSED if resolved.head_of else row.status
+                        reason = row.reason
+                        if resolved.head_of:
+                            reason = f"the words of `{resolved.head_of}` name a known class: {part}"
+                        reasons.append(KindReason(row.kind, status, reason, row.source))
+                proposals = () if rows else table.proposals.get(letters(part), ())
+                reasons += [KindReason(p.kind, PROPOSED, p.evidence, "proposals.csv") for p in proposals]
+        reasons = self._close(reasons)
+        if self.view.trust_proposals and reasons:
+            reasons = [reason._replace(status=CONFIRMED) for reason in reasons]
+            is_known = True
+        return ClassifiedName(class_name, is_known, tuple(reasons))
+
+    def _visible_rows(self, class_name: str) -> list[ObjectRow]:
+        rows = self.table.rows.get(letters(class_name), ())
+        hidden = self.view.hidden_world
+        return [row for row in rows if hidden is None or row.worlds != (hidden,)]
+
+    def _close(self, reasons: Sequence[KindReason]) -> list[KindReason]:
+        """Add the kinds that follow; a confirmed kind is not also proposed."""
+        closed: dict[str, KindReason] = {}
+        for status in (CONFIRMED, PROPOSED):
+            for reason in reasons:
+                if reason.status == status:
+                    closed.setdefault(reason.kind, reason)
+            for reason in list(closed.values()):
+                for implied in self.table.kinds[letters(reason.kind)].implies if reason.status == status else ():
+                    follows = f"follows from `{reason.kind}`: {reason.reason}"
+                    closed.setdefault(implied, reason._replace(kind=implied, reason=follows))
+        return list(closed.values())
+
+
+def read_type_tree(domain: Source) -> TypeTree:
+    """Read the types of a domain; an unreadable text has none."""
+    parents: dict[str, set[str]] = {}
+    for name, types in _read_typed(_find_section(domain, ":types")):
+        parents.setdefault(name, set()).update(types)
+        for parent in types:
+            parents.setdefault(parent, set())
+    ancestors: dict[str, frozenset[str]] = {}
+    for name in parents:
+        above = [name]
+        for at in above:
+            above += [parent for parent in parents[at] if parent not in above]
+        ancestors[name] = frozenset(above)
+    with_subtypes = {parent for types in parents.values() for parent in types}
+    return TypeTree(ancestors, frozenset(parents.keys() - with_subtypes))
+
+
+def read_objects(domain: Source, problem: Source) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the constants and objects of a task with their types."""
+    objects: dict[str, list[str]] = {}
+    for source, section in ((domain, ":constants"), (problem, ":objects")):
+        for name, types in _read_typed(_find_section(source, section)):
+            objects.setdefault(name, []).extend(types or ["object"])
+    return [(name, tuple(dict.fromkeys(types))) for name, types in objects.items()]
+
+
+@lru_cache(maxsize=16)
+def _read_top(source: Source) -> list[Node]:
+    return parse_nodes(source) or []
+
+
+def _find_section(source: Source, head: str) -> list[Node]:
+    """Return the content of a section, in all forms of a text."""
+    sections = [section for form in _read_top(source) if isinstance(form, list) for section in form]
+    return [node for section in sections if isinstance(section, list) and section[:1] == [head] for node in section[1:]]
+
+
+def _read_typed(nodes: Iterable[Node]) -> list[tuple[str, tuple[str, ...]]]:
+    """Read ``a b - t c - (either t u) d``."""
+    typed: list[tuple[str, tuple[str, ...]]] = []
+    names: list[str] = []
+    items = iter(nodes)
+    for item in items:
+        if item == "-":
+            types = next(items, "object")
+            alternatives = types[1:] if isinstance(types, list) else [types]
+            typed += [(name, tuple([t for t in alternatives if isinstance(t, str)])) for name in names]
+            names = []
+        elif isinstance(item, str):
+            names.append(item)
+    return typed + [(name, ()) for name in names]

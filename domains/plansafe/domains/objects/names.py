@@ -1,0 +1,89 @@
+"""Find the class of the object table that a world's name of an object means.
+
+A name is a type or an object of a world: ``coffeecup``, ``StoveBurner_3``, ``bag__of__flour.n.01``, ``Hair dryer``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from plansafe.domains.objects.table import EVERYWHERE, ObjectTable, letters
+
+_SENSE = re.compile(r"[._][a-z][._]\d+\Z")
+_NUMBER = re.compile(r"[\s_-]*\d+\Z")
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
+_PACKAGES = frozenset(
+    ("bag", "bottle", "box", "can", "carton", "jar", "pack", "package", "packet", "sack", "tin", "tube")
+)
+"""A compound that ends in one of these names what is in it: a bleach bottle, unlike a wine glass."""
+_PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
+
+
+class ResolvedName(NamedTuple):
+    """The class that a name means.
+
+    ``class_names`` are several for ``bag of flour``, which is a bag and flour. With ``head_of`` the name is an unknown
+    compound, and the class is only what its last words mean.
+    """
+
+    class_names: tuple[str, ...]
+    head_of: str = ""
+
+
+def resolve_name(table: ObjectTable, name: str, world: str = EVERYWHERE) -> ResolvedName | None:
+    """Return the class that a name means in a world; ``None`` if the table does not have it."""
+    for spelling in _spellings(name):
+        known = find_class(table, spelling, world)
+        if known is not None:
+            return ResolvedName((known,))
+    words = split_words(name)
+    if "of" in words[1:-1]:
+        position = words.index("of", 1)
+        container = resolve_name(table, "_".join(words[:position]), world)
+        substance = resolve_name(table, "_".join(words[position + 1 :]), world)
+        if container is not None and substance is not None and not (container.head_of or substance.head_of):
+            return ResolvedName((*container.class_names, *substance.class_names))
+        words = words[:position]
+        if container is not None and not container.head_of:
+            return ResolvedName(container.class_names, " ".join(words))
+    for start in range(1, len(words)):
+        class_name = find_class(table, "_".join(words[start:]), world)
+        if class_name is not None:
+            is_package = words[start:] in [[word] for word in _PACKAGES]
+            content = find_class(table, "_".join(words[:start]), world) if is_package else None
+            return ResolvedName((class_name, *([] if content is None else [content])), " ".join(words))
+    return None
+
+
+def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE) -> str | None:
+    """Return the class of the table with a name, in the singular or the plural; ``None`` if there is none."""
+    key = letters(name)
+    for form in (key, *[key.removesuffix(end) + singular for end, singular in _PLURALS if key.endswith(end)]):
+        class_name = table.names.get((world, form)) or table.names.get((EVERYWHERE, form))
+        if class_name is not None:
+            return class_name
+        rows = table.rows.get(form)
+        if rows is not None:
+            return rows[0].class_name
+        if form in table.proposals:
+            return table.proposals[form][0].class_name
+    return None
+
+
+def split_words(name: str) -> list[str]:
+    """Return the words of a name in lower case, without the sense and the number at its end."""
+    *_, plain = _spellings(name)
+    return [word.lower() for word in _SEPARATORS.split(_WORD_START.sub("_", plain)) if word]
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """Yield a name, then the name without its number and its sense."""
+    plain = name.partition("|")[0]
+    yield plain
+    if not _SENSE.search(plain):
+        plain = _NUMBER.sub("", plain)
+        yield plain
+    yield _SENSE.sub("", plain)
