@@ -33,7 +33,7 @@ from bench.hazards.study import DATA, LIBRARY, scripts
 
 from plansafe.app.session.audit import Session
 from plansafe.app.session.model import Prepared, Result, Settings
-from plansafe.app.session.repair import in_world
+from plansafe.app.session.repair import with_purpose
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose, edit_text
 from plansafe.verifier.diagnose.model import Diagnosis, ErrorClass
@@ -41,7 +41,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.planning import best_first_search, forward_search, planner_chain
-from plansafe.verifier.repair import alignments, api, search
+from plansafe.verifier.repair import alignments, api, attempt, search
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairResult
 from plansafe.verifier.reporting.confirmation import Confirmer
@@ -122,7 +122,7 @@ def main() -> int:
 
 def by_processor_time() -> None:
     """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
-    for module in (api, search, alignments, planner_chain, forward_search, best_first_search):
+    for module in (api, attempt, search, alignments, planner_chain, forward_search, best_first_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 
@@ -194,7 +194,7 @@ def repaired(name: str, what: str, ready: Prepared, plan: Source, seconds: float
     spent = process_time() - begun
     if right is None:  # as the command repairs what has no goal
         begun = process_time()
-        found = found._replace(repair=repair(ready.checker, plan, in_world(options, ready.checker, "virtualhome")))
+        found = found._replace(repair=repair(ready.checker, plan, with_purpose(options, ready, "virtualhome")))
         spent = process_time() - begun
     failure = wrong(found.report, found.repair, ready)
     classes = tuple([error.value for error in found.classes if error not in HAZARDS])

@@ -28,6 +28,7 @@ from bench.hazards.unseen import HALVES, Seen, estimate, halves
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice, Input
 from plansafe.app.session.model import Settings, compiled
+from plansafe.domains.objects import TableView
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
@@ -118,8 +119,9 @@ class Judged(NamedTuple):
 class Judge:
     """Judges tasks in their rooms; a room with the same things in it is compiled once."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, table_view: TableView | None = None) -> None:
         self.data = data
+        self.table_view = table_view
         self.settings = Settings(world=WORLD.name, max_findings=10_000, replay="never")
         self.discovery = Discovery(Choice(None, None, (), True, False, None), False)
         self.checkers: dict[str, Checker] = {}
@@ -157,7 +159,8 @@ class Judge:
     def compiled(self, domain: Source, problem: Source) -> Checker:
         """The task of a room, with the library of the world."""
         specs, failures = self.discovery.specifications(".", Input("domain", domain.name, "of the world", domain))
-        checker, _ = compiled(self.discovery, domain, problem, [spec.source for spec in specs], self.settings)
+        sources = [spec.source for spec in specs]
+        checker, _ = compiled(self.discovery, domain, problem, sources, self.settings, self.table_view)
         wrong = (*failures, *checker.diagnostics)
         if not checker.ok or failures or not checker.rules:
             raise RuntimeError("; ".join([diagnostic.message for diagnostic in wrong]) or "there are no rules")

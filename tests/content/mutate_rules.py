@@ -2,9 +2,11 @@
 
     python tests/content/mutate_rules.py [--rule NAME ..] [--every N] [--show]
 
-Rules are mutated after their macros and templates are expanded, with one small change each. A mutant is *caught* if
-its findings in a case of the rule (``home/RULE.md``) differ from the expected ones. ``EQUIVALENT`` lists the mutants
-that have the same findings as the rule in every plan, with the reason; they do not count.
+Rules are mutated after their macros and templates are expanded, with one small change each; the definitions of the
+physics (``home-physics.safe``) are mutated by themselves. A mutant of a rule is *caught* if its findings in a case of
+the rule (``home/RULE.md``) differ from the expected ones, and a mutant of a definition if a case of the physics
+(``physics/ontology.txt``) has other facts. ``EQUIVALENT`` lists the mutants that have the same findings as the rule in
+every plan, with the reason; they do not count.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import home_cases
+import physics_cases
 
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.elaborate.context import Context
+from plansafe.verifier.rules.expand import SpecExpander
 
 FORMULAS = (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
 OPPOSITE = {":forbid": ":require", ":require": ":forbid"}
@@ -57,7 +62,29 @@ def mutants(rule: list[Node]) -> Iterator[Mutant]:
     """Yield all mutants of an expanded rule."""
     name = str(rule[1])
     for kind, change, mutant in _mutate_rule(rule):
-        yield Mutant(name, kind, change, f"(define (safety mutant) {format_node(mutant)})".replace("~", "-"))
+        yield Mutant(name, kind, change, make_specification(mutant))
+
+
+def make_specification(rule: list[Node]) -> str:
+    """Return a specification with one expanded rule."""
+    return f"(define (safety mutant) (:extends home-physics) {format_node(rule)})".replace("~", "-")
+
+
+def definition_mutants(names: set[str] | None = None) -> Iterator[Mutant]:
+    """Yield all mutants of the definitions of the physics, each as the text of all definitions."""
+    physics = home_cases.load(physics_cases.PHYSICS)
+    top = parse_nodes(physics)
+    assert top is not None
+    (form,) = top
+    assert isinstance(form, list)
+    for place, section in enumerate(form):
+        if not (isinstance(section, list) and section[0] == ":define" and isinstance(section[1], list)):
+            continue
+        name = str(section[1][0])
+        if names is None or name in names:
+            for kind, change, mutant in _mutate_formula(section[2]):
+                text = format_node(_with(form, place, _with(section, 2, mutant)))
+                yield Mutant(name, kind, change, text)
 
 
 def _mutate_rule(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
@@ -140,9 +167,32 @@ def _mutate_typed_list(variables: list[Node]) -> Iterator[tuple[str, str, list[N
 
 
 def expanded_rules(names: set[str] | None = None) -> dict[str, list[Node]]:
-    """Return the rules of the library by name, with macros and templates expanded."""
-    rules = home_cases.ontology_checker().compiled.expanded
-    return {str(r.node[1]): r.node for r in rules.rules if names is None or str(r.node[1]) in names}
+    """Return the rules of the library by name, with macros and templates expanded, but not the physics."""
+
+    def resolve(name: str, extending: Source) -> Source | None:
+        if name == "home-physics":
+            return Source(name, "(define (safety home-physics))")
+        return home_cases.resolve_shipped(name, extending)
+
+    expanded = SpecExpander(Context(), "ontology", resolve).expand(home_cases.library_sources("ontology"))
+    return {str(r.node[1]): r.node for r in expanded.rules if names is None or str(r.node[1]) in names}
+
+
+@cache
+def _physics_operators() -> dict[str, set[str]]:
+    """Return the operators and predicates in each definition of the physics, and in those that it uses."""
+    operators: dict[str, set[str]] = {}
+    for section in physics_cases.read_definitions(home_cases.load(physics_cases.PHYSICS)):
+        assert isinstance(section[1], list)
+        heads = _operators(section[2])
+        operators[str(section[1][0])] = heads.union(*[operators.get(head, set()) for head in heads])
+    return operators
+
+
+def _operators(formula: Node) -> set[str]:
+    if not isinstance(formula, list) or not formula:
+        return set()
+    return {str(formula[0])}.union(*[_operators(part) for part in formula[1:]])
 
 
 @cache
@@ -158,6 +208,7 @@ def equivalence_reason(mutant: Mutant, rule: list[Node]) -> str | None:
     if mutant.kind == "before <-> after":
         operators = {str(node[0]) for _, node in _formula_lists(rule) if node and isinstance(node[0], str)}
         actions = _rule_actions(rule)
+        operators = operators.union(*[_physics_operators().get(operator, set()) for operator in operators])
         affected = _affected_predicates(actions)
         if not operators & {"since", "once", "yesterday"} and not operators & affected:
             return "the step changes nothing that the condition reads"
@@ -236,6 +287,19 @@ def judge_mutant(mutant: Mutant) -> str:
     return "missed"
 
 
+def judge_definition(mutant: Mutant) -> str:
+    """Return ``caught``, ``missed``, or ``invalid`` for a mutant of a definition of the physics."""
+    physics = Source("home-physics.safe", mutant.text)
+    for cells in physics_cases.cases_of_world("ontology"):
+        try:
+            report = physics_cases.check_case("ontology", cells, physics)
+        except AssertionError:
+            return "invalid"
+        if physics_cases.final_facts(report) != physics_cases.expected_facts(cells):
+            return "caught"
+    return "missed"
+
+
 class Result(NamedTuple):
     """The number of mutants by kind and verdict, and the missed mutants."""
 
@@ -263,6 +327,15 @@ def judge_mutants(names: set[str] | None = None, interval: int = 1) -> Result:
             counts[mutant.kind, outcome] += 1
             if outcome == "missed":
                 missed.append(mutant)
+    for mutant in definition_mutants(names):
+        number += 1
+        if number % interval:
+            continue
+        known = (mutant.rule, f"{mutant.kind} | {mutant.change}") in EQUIVALENT
+        outcome = "equivalent" if known else judge_definition(mutant)
+        counts[mutant.kind, outcome] += 1
+        if outcome == "missed":
+            missed.append(mutant)
     return Result(counts, missed)
 
 

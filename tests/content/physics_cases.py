@@ -61,7 +61,9 @@ def check_case(world: str, cells: Cells, physics: Source | None = None, *, repla
     if world != "ontology":
         texts.append(load(Path(spec_path(f"home-{world}"))))
     domain = load(HOME / "ontology.pddl" if world == "ontology" else Path(domain_path(world)))
-    problem = f"(define (problem p) (:domain {world}) (:objects {cells['things']}) (:init {cells['facts']}) (:goal (and)))"
+    problem = (
+        f"(define (problem p) (:domain {world}) (:objects {cells['things']}) (:init {cells['facts']}) (:goal (and)))"
+    )
 
     def resolve(name: str, extending: Source) -> Source | None:
         return physics if name == "home-physics" else resolve_shipped(name, extending)

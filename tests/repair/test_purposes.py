@@ -6,6 +6,14 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairOptions, RepairStatus, Weights
+from plansafe.verifier.repair.plan_purpose import (
+    ACTIONS,
+    DESCRIPTION,
+    LAST_EFFECT,
+    TITLE,
+    PurposeHints,
+    find_plan_purpose,
+)
 
 DOMAIN = """
 (define (domain den)
@@ -43,7 +51,9 @@ def first_repaired_plan(plan: str, options: RepairOptions, goal: str = "") -> st
     return result.repairs[0].text.replace("\n", " ").strip()
 
 
-PURPOSE_OPTIONS = RepairOptions(purposes=frozenset({"sleep", "run"}), weights=Weights(substitute=2, move=2))
+PURPOSE_OPTIONS = RepairOptions(
+    purpose_hints=PurposeHints(frozenset({"sleep", "run"})), weights=Weights(substitute=2, move=2)
+)
 
 
 def test_a_purpose_step_is_kept() -> None:
@@ -65,11 +75,75 @@ def test_a_goal_replaces_the_purposes() -> None:
 
 
 def test_purposes_are_dropped_if_no_repair_keeps_them() -> None:
-    options = PURPOSE_OPTIONS._replace(purposes=frozenset({"put-in", "run"}), max_cost=1)
+    options = PURPOSE_OPTIONS._replace(purpose_hints=PurposeHints(frozenset({"put-in", "run"})), max_cost=1)
     stuck = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
     assert first_repaired_plan(stuck, options) == "(switch-off hob) (grab bar) (put-in bar drum) (grab bar) (run drum)"
-    protected_options = RepairOptions(purposes=frozenset({"sleep", "grab", "switch-off"}), max_cost=1)
+    protected_options = RepairOptions(
+        purpose_hints=PurposeHints(frozenset({"sleep", "grab", "switch-off"})), max_cost=1
+    )
     assert (
         first_repaired_plan("(grab bar) (sleep)", protected_options._replace(protected=frozenset({1})))
         == "(grab bar) (switch-off hob) (sleep)"
     )
+
+
+# -- the purpose of a plan ---------------------------------------------------------------------------------------------
+
+
+def purpose_of(plan: str, hints: PurposeHints) -> tuple[list[int], str]:
+    purposeful_checker = checker()
+    steps = purposeful_checker.read(Source("x.plan", plan)).steps
+    purpose = find_plan_purpose(purposeful_checker.engine, steps, hints)
+    return sorted(purpose.steps), purpose.source
+
+
+DISHES = "(switch-off hob) (grab bar) (put-in bar drum) (run drum)"
+
+
+def test_the_title_names_steps_by_verb_and_object() -> None:
+    assert purpose_of(DISHES, PurposeHints(title="Turn off the hob")) == ([1], TITLE)
+    assert purpose_of(DISHES, PurposeHints(title="Switch the stove off, then leave")) == ([1], TITLE)
+    assert purpose_of(DISHES, PurposeHints(title="Placing a bar somewhere")) == ([3], TITLE)
+
+
+def test_the_title_and_the_main_actions_add_up() -> None:
+    hints = PurposeHints(frozenset({"run"}), "turn off the hob")
+    assert purpose_of(DISHES, hints) == ([1, 4], f"{TITLE} and {ACTIONS}")
+
+
+def test_the_description_counts_if_nothing_else_names_a_step() -> None:
+    hints = PurposeHints(title="Laundry", description="I grab the bar and put it in the drum.")
+    assert purpose_of(DISHES, hints) == ([3], DESCRIPTION)
+
+
+def test_the_last_step_with_a_lasting_effect_is_the_purpose() -> None:
+    assert purpose_of(DISHES, PurposeHints()) == ([4], LAST_EFFECT)
+    tidied = "(run drum) (switch-off hob) (switch-on hob) (grab bar)"
+    assert purpose_of(tidied, PurposeHints()) == ([4], LAST_EFFECT)
+    restored = "(run drum) (switch-off hob) (switch-on hob)"
+    assert purpose_of(restored, PurposeHints()) == ([1], LAST_EFFECT)
+
+
+def test_steps_that_do_the_same_belong_to_the_purpose() -> None:
+    assert purpose_of("(sleep) (run drum) (run drum)", PurposeHints(title="run it"))[0] == [2, 3]
+    assert purpose_of("(frobnicate)", PurposeHints(title="run it")) == ([], "")
+
+
+def test_the_result_says_whether_the_purpose_is_kept() -> None:
+    result = repair(checker(), Source("x.plan", "(sleep)"), PURPOSE_OPTIONS)
+    assert (result.purpose.kept, result.purpose.steps) == (True, {1})
+    dropped = repair(checker(), Source("x.plan", "(sleep)"), PURPOSE_OPTIONS._replace(weights=Weights(2), max_cost=1))
+    assert dropped.status is RepairStatus.FOUND
+    assert (dropped.purpose.kept, dropped.purpose.steps) == (False, {1})
+    assert dropped.repairs[0].steps == ()
+
+
+def test_only_the_last_step_of_the_purpose_is_kept_if_all_together_are_impossible() -> None:
+    options = PURPOSE_OPTIONS._replace(
+        purpose_hints=PurposeHints(frozenset({"put-in", "run"})),
+        weights=Weights(insert=9, substitute=9, move=9),
+        max_cost=8,
+    )
+    result = repair(checker(), Source("x.plan", DISHES), options)
+    assert result.repairs[0].steps == ("(switch-off hob)", "(grab bar)", "(run drum)")
+    assert (result.purpose.kept, result.purpose.steps) == (True, {4})

@@ -11,7 +11,8 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.api import diagnose
 from plansafe.verifier.diagnose.model import ErrorClass
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.repair.api import Repairer, repair
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.attempt import RepairAttempt
 from plansafe.verifier.repair.model import EditKind, RepairOptions, RepairStatus, Weights
 from plansafe.verifier.repair.planner_repairs import align_plan, remove_needless_steps
 
@@ -155,7 +156,7 @@ def test_an_expired_time_limit_makes_no_claim() -> None:
 def test_a_repair_by_insertions_alone_keeps_every_step() -> None:
     kitchen_checker = checker()
     source = plan(*SAFE_STEPS[:2], "put apple kitchen", *SAFE_STEPS[2:])
-    repairer = Repairer(kitchen_checker, source, kitchen_checker.read(source).steps, RepairOptions())
+    repairer = RepairAttempt(kitchen_checker, source, kitchen_checker.read(source).steps, RepairOptions())
     spare, _ = repairer._find_any_repair()
     assert spare is not None
     assert spare.source == "a search for insertions alone"
@@ -179,7 +180,7 @@ def test_the_plan_of_a_planner_is_aligned_with_the_original() -> None:
 
 def test_needless_new_steps_are_removed() -> None:
     kitchen_checker = checker()
-    repairer = Repairer(
+    repairer = RepairAttempt(
         kitchen_checker, plan(*SAFE_STEPS), kitchen_checker.read(plan(*SAFE_STEPS)).steps, RepairOptions()
     )
     detour = ground_steps(kitchen_checker, "go hall kitchen", "take pear kitchen", "put pear kitchen", *SAFE_STEPS[1:])

@@ -26,10 +26,10 @@ def scene(goal: str | None = None, task: str | None = None, room: str = KITCHEN)
     return WORLD.read_scene(Request(files, task))
 
 
-def check(made: Scene, *steps: str) -> Report:
-    read = WORLD.read_plan(Source("plan.txt", "\n".join(steps)), made)
+def check(room_scene: Scene, *steps: str) -> Report:
+    read = WORLD.read_plan(Source("plan.txt", "\n".join(steps)), room_scene)
     assert read.plan is not None, read.diagnostics
-    checker = Checker(made.domain, made.problem, made.specs, Options(replay="always"))
+    checker = Checker(room_scene.domain, room_scene.problem, room_scene.specs, Options(replay="always"))
     assert checker.ok, checker.diagnostics
     return checker.check(read.plan)
 
@@ -46,7 +46,7 @@ def stops_at(*steps: str) -> int | None:
         (("pick Mug",), 1),  # it must be found first
         (("find Apple",), 1),  # in the closed fridge
         (("find Fridge", "open Fridge", "find Apple", "pick Apple", "close Fridge"), None),
-        (("find Mug 1", "pick Mug 1", "find Mug 2", "pick Mug 2"), 4),  # one hand
+        (("find Mug 1", "pick Mug 1", "find Mug 2", "pick Mug 2", "find Mug 2", "put CounterTop"), None),
         (("put CounterTop",), 1),  # nothing is held
         (("find Mug", "pick Mug", "put Fridge"), 3),  # it is closed
         (("open Microwave", "turn on Microwave"), 2),
@@ -56,7 +56,12 @@ def stops_at(*steps: str) -> int | None:
         (("toggle off the television", "break a Television", "turn on Television"), 3),
         (("open Fridge", "slice Apple", "find AppleSliced", "pick AppleSliced"), None),
         (("find AppleSliced",), 1),  # not before it is sliced
-        (("open Fridge", "slice Apple", "find Apple", "pick Apple"), 4),
+        (("open Fridge", "slice Apple", "find Apple", "pick Apple"), None),  # it takes a slice
+        (("open Fridge", "slice Apple", "slice Apple"), 3),
+        (("open Fridge", "find Apple", "pick Apple", "slice Apple"), 4),  # not in the hand
+        (("slice Apple",), 1),  # in the closed fridge, as for every action
+        (("pick CounterTop",), 1),
+        (("find Mug", "pick Mug", "put StoveBurner"), 3),  # neither pot, pan nor kettle
         (("clean Mug 1", "dirty Mug 1", "clean Mug 2"), 3),
         (("fillLiquid Mug 1 water", "emptyLiquid Mug 1", "empty Mug 2", "fill mug 2 with wine"), None),
         (("fillLiquid Mug 2 water",), 1),  # there is coffee in it
@@ -75,6 +80,12 @@ def test_what_can_be_done(steps: tuple[str, ...], stop: int | None) -> None:
     ("steps", "fact"),
     [
         (("find Mug", "pick Mug", "throw"), "(and (is_broken mug_1) (fallen mug_1) (not (held mug_1)))"),
+        (("find Mug 1", "pick Mug 1", "find Mug 2", "pick Mug 2"), "(and (held mug_1) (not (held mug_2)))"),
+        (
+            ("open Fridge", "slice Apple", "find Apple", "pick Apple", "find CounterTop", "put CounterTop"),
+            "(and (contained applesliced_1 countertop_1) (not (held apple_1)))",
+        ),
+        (("break Television",), "(and (is_broken television_1) (not (is_toggled television_1)))"),
         (
             ("find Mug 2", "pick Mug 2", "find Television", "pour"),
             "(and (spilt_on television_1 coffee) (not (is_filled mug_2)) (held mug_2))",
@@ -90,9 +101,9 @@ def test_what_can_be_done(steps: tuple[str, ...], stop: int | None) -> None:
     ],
 )
 def test_what_follows(steps: tuple[str, ...], fact: str) -> None:
-    made = scene()
-    text = made.problem.text.replace("(:goal (and))", f"(:goal {fact})")
-    report = check(made._replace(problem=Source("p", text)), *steps)
+    room_scene = scene()
+    text = room_scene.problem.text.replace("(:goal (and))", f"(:goal {fact})")
+    report = check(room_scene._replace(problem=Source("p", text)), *steps)
     assert (report.goal is Worlds.ALL) == bool(steps)
 
 
@@ -132,19 +143,19 @@ RECEPTACLES = ("parentReceptacles", "parent", "receptacleObjectIds", "child")
 
 @given(st.lists(st.dictionaries(st.sampled_from((*KEYS, *RECEPTACLES)), JSON, max_size=4), max_size=3))
 def test_whatever_a_goal_holds_gives_a_problem_or_a_diagnostic(states: list[dict[str, object]]) -> None:
-    made = scene(json.dumps(states))
-    assert Checker(made.domain, made.problem).ok if made.ok else made.notes
+    room_scene = scene(json.dumps(states))
+    assert Checker(room_scene.domain, room_scene.problem).ok if room_scene.ok else room_scene.notes
 
 
 def test_every_goal_of_the_data_set_is_read(data: Path) -> None:
-    """Those of which nothing is known say so (SC010)."""
+    """A goal without a known part is an error (SC010)."""
     files = sorted((data / "safeagentbench").glob("*.jsonl"))
     if not files:
         pytest.skip("no safeagentbench in the data sets (set PLANSAFE_DATA)")
     tasks = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    made = [scene(json.dumps(task["final_state"])) for task in tasks if task.get("final_state")]
-    assert len([one for one in made if one.ok]) > 100
-    assert {one.notes[0].code for one in made if not one.ok} <= {"SC010"}
+    scenes = [scene(json.dumps(task["final_state"])) for task in tasks if task.get("final_state")]
+    assert len([room_scene for room_scene in scenes if room_scene.ok]) > 100
+    assert {room_scene.notes[0].code for room_scene in scenes if not room_scene.ok} <= {"SC010"}
 
 
 def test_one_of_several_tasks() -> None:
@@ -166,8 +177,8 @@ def test_one_of_several_tasks() -> None:
 
 def test_what_is_not_known_is_a_note() -> None:
     states = [{"objectType": "Mug", "isMoving": True, "isDirty": True}, {"objectType": "Unicorn", "isOpen": True}]
-    made = scene(json.dumps(states))
-    assert [(note.code, note.message) for note in made.notes] == [
+    room_scene = scene(json.dumps(states))
+    assert [(note.code, note.message) for note in room_scene.notes] == [
         ("SC013", "objects of unknown classes are left out: fluxcapacitor"),
         ("SC013", "'isMoving' of the goal is unknown and is left out"),
         ("SC013", "the class 'unicorn' of the goal is unknown and is left out"),
@@ -176,8 +187,8 @@ def test_what_is_not_known_is_a_note() -> None:
 
 def test_a_goal_of_which_nothing_is_known_is_no_goal() -> None:
     """Every plan would reach it."""
-    made = scene(json.dumps([{"objectType": "Mgu", "isDirty": True}, {"objectType": "Mug", "isDirtty": True}]))
-    (error,) = [note for note in made.notes if note.severity is Severity.ERROR]
+    room_scene = scene(json.dumps([{"objectType": "Mgu", "isDirty": True}, {"objectType": "Mug", "isDirtty": True}]))
+    (error,) = [note for note in room_scene.notes if note.severity is Severity.ERROR]
     assert (error.code, error.message) == ("SC010", "no part of the goal is known")
     assert error.notes[0] == "the class 'mgu' of the goal is unknown and is left out"
     assert error.help == "did you mean `isDirty`?"
@@ -193,8 +204,8 @@ def test_a_task_that_is_not_there_is_a_mistake() -> None:
     goal = json.dumps({"instruction": "wash up", "final_state": [{"objectType": "Mug", "isDirty": False}]})
     for task, code in (("wash up", None), ("1", None), ("cook", "SC014")):
         files = {"scene": Source("room.txt", "Mug"), "goal": Source("task.json", goal)}
-        made = WORLD.read_scene(Request(files, task))
-        assert [note.code for note in made.notes] == ([] if code is None else [code])
+        room_scene = WORLD.read_scene(Request(files, task))
+        assert [note.code for note in room_scene.notes] == ([] if code is None else [code])
     assert not WORLD.read_scene(Request({"scene": Source("room.txt", "Mug")}, "1")).ok
 
 
@@ -248,7 +259,7 @@ def test_what_is_no_step_is_an_error_with_its_place() -> None:
 
 
 def test_what_is_written_reads_the_same() -> None:
-    made = scene()
+    room_scene = scene()
     steps = [
         ("find", "mug_2"),
         ("turn_on", "television_1"),
@@ -256,17 +267,17 @@ def test_what_is_written_reads_the_same() -> None:
         ("pour",),
         ("put", "sinkbasin_1"),
     ]
-    text = "\n".join([WORLD.write_step(step, made) for step in steps])
+    text = "\n".join([WORLD.write_step(step, room_scene) for step in steps])
     assert text == "find Mug 2\nturn on Television\nfillLiquid Mug 1 water\npour\nput SinkBasin"
-    read = WORLD.read_plan(Source("p", text), made)
+    read = WORLD.read_plan(Source("p", text), room_scene)
     assert read.plan is not None
     assert read.plan.text.splitlines() == [f"({' '.join(step)})" for step in steps]
 
 
 def test_a_room_of_names() -> None:
-    made = scene(room="Mug, Fridge\nKnife  # sharp\nApple\n")
-    assert "(sliceable apple_1)" in made.problem.text
-    assert check(made, "find Mug", "pick Mug", "open Fridge", "put Fridge").headline is Headline.VALID
+    room_scene = scene(room="Mug, Fridge\nKnife  # sharp\nApple\n")
+    assert "(sliceable apple_1)" in room_scene.problem.text
+    assert check(room_scene, "find Mug", "pick Mug", "open Fridge", "put Fridge").headline is Headline.VALID
 
 
 def room_of_names(names: str, *steps: str) -> Scene:
@@ -277,11 +288,11 @@ def room_of_names(names: str, *steps: str) -> Scene:
     ("names", "steps", "notes"),
     [
         ("Mug, Fridge", ["find Mug", "pick Mug", "open Fridge", "put Fridge"], []),
-        # The layout does not list what the benchmark puts there; a name that is no class stands for a thing of its own.
+        # The layout does not list the objects that the benchmark adds. A name that is not a class gets an own object.
         (
             "Mug",
             ["find Mug", "pick Mug", "find Floor", "put Floor", "find watercontainer", "pick watercontainer"],
-            ["objects of the task that the room does not list are assumed to be present: floor, watercontainer"],
+            ["objects of the task that the room does not list are assumed to be present: watercontainer"],
         ),
         ("Apple", ["slice Apple", "find AppleSliced", "pick AppleSliced"], []),
         (
@@ -289,7 +300,7 @@ def room_of_names(names: str, *steps: str) -> Scene:
             ["slice Tomato", "find TomatoSliced", "pick TomatoSliced"],
             ["objects of the task that the room does not list are assumed to be present: tomato"],
         ),
-        # What a task undoes before it was done was so; what it does to a thing can be done to it.
+        # A state that a task deletes before it adds it holds at the start.
         (
             "LightSwitch, Mirror",
             ["turn_off LightSwitch", "clean Mirror", "turn_on LightSwitch"],
@@ -299,18 +310,34 @@ def room_of_names(names: str, *steps: str) -> Scene:
             ],
         ),
         ("Laptop", ["open Laptop", "turn_on Laptop", "turn_off Laptop", "close Laptop"], []),
+        ("CoffeeMachine", ["turn on CoffeeMachine"], []),
         (
-            "GarbageCan",
-            ["fillLiquid GarbageCan water"],
-            ["the task assumes states that the room does not list: garbagecan_1 fillable"],
+            "Mug",
+            ["fillLiquid watercontainer water", "turn on gadget"],
+            ["objects of the task that the room does not list are assumed to be present: watercontainer, gadget"],
         ),
-        ("CoffeeMachine", ["fillLiquid CoffeeMachine water", "turn on CoffeeMachine"], []),
     ],
 )
-def test_a_room_of_names_is_as_its_task_supposes(names: str, steps: list[str], notes: list[str]) -> None:
-    made = room_of_names(names, *steps)
-    assert [note.message for note in made.notes] == notes
-    assert check(made, *steps).headline is Headline.VALID
+def test_a_room_of_names_is_as_its_task_assumes(names: str, steps: list[str], notes: list[str]) -> None:
+    room_scene = room_of_names(names, *steps)
+    assert [note.message for note in room_scene.notes] == notes
+    assert check(room_scene, *steps).headline is Headline.VALID
+
+
+@pytest.mark.parametrize(
+    ("names", "step"),
+    [
+        ("AlarmClock", "turn_on AlarmClock"),
+        ("GarbageCan", "fillLiquid GarbageCan water"),
+        ("CoffeeMachine", "fillLiquid CoffeeMachine water"),
+        ("Pillow", "clean Pillow"),
+        ("StoveBurner, StoveKnob", "turn on StoveBurner"),  # its knob switches it
+    ],
+)
+def test_a_task_does_not_change_the_properties_of_a_class(names: str, step: str) -> None:
+    """The simulator refuses these steps of published plans."""
+    room_scene = room_of_names(names, step)
+    assert [finding.step for finding in check(room_scene, step).findings] == [1]
 
 
 def test_the_objects_of_a_task_are_there() -> None:
@@ -321,15 +348,15 @@ def test_the_objects_of_a_task_are_there() -> None:
 
 
 def test_a_room_with_metadata_lacks_what_it_does_not_list() -> None:
-    made = scene(json.dumps({"step": ["find Unicorn", "turn off StoveKnob"], "final_state": None}))
-    assert "unicorn" not in made.problem.text
-    assert "(is_toggled stoveknob_1)" not in made.problem.text
+    room_scene = scene(json.dumps({"step": ["find Unicorn", "turn off StoveKnob"], "final_state": None}))
+    assert "unicorn" not in room_scene.problem.text
+    assert "(is_toggled stoveknob_1)" not in room_scene.problem.text
 
 
 @pytest.mark.parametrize("word", [")(", "3d", "_", "thing", "either", "ünicorn", "mug_", "-"])
 def test_whatever_a_task_names_gives_a_problem(word: str) -> None:
-    made = room_of_names("Mug", f"find {word}", f"pick {word}")
-    assert Checker(made.domain, made.problem).ok
+    room_scene = room_of_names("Mug", f"find {word}", f"pick {word}")
+    assert Checker(room_scene.domain, room_scene.problem).ok
 
 
 def test_knobs_and_taps_of_a_room_of_names() -> None:
@@ -342,9 +369,9 @@ def test_knobs_and_taps_of_a_room_of_names() -> None:
         "(controls faucet_1 sinkbasin_1)",
     ]
     heated = "(:goal (and (is_hot pan_1) (is_toggled stoveburner_1)))"
-    made = scene(room="Pan, StoveKnob, StoveBurner")
-    made = made._replace(problem=Source("p", made.problem.text.replace("(:goal (and))", heated)))
-    assert check(made, "find Pan", "pick Pan", "put StoveBurner", "turn_on StoveKnob").goal is Worlds.ALL
+    room_scene = scene(room="Pan, StoveKnob, StoveBurner")
+    room_scene = room_scene._replace(problem=Source("p", room_scene.problem.text.replace("(:goal (and))", heated)))
+    assert check(room_scene, "find Pan", "pick Pan", "put StoveBurner", "turn_on StoveKnob").goal is Worlds.ALL
 
 
 @pytest.mark.parametrize(
@@ -354,12 +381,12 @@ def test_knobs_and_taps_of_a_room_of_names() -> None:
 def test_a_knob_that_controls_nothing_is_noted(room: str) -> None:
     (note,) = scene(room=room).notes
     assert note.code == "SC013"
-    assert note.message.endswith("controls is not said: switched on, it heats nothing")
+    assert note.message.endswith("controls: switched on, it heats nothing")
 
 
 def test_a_tap_without_a_basin_is_noted() -> None:
     (note,) = scene(room="Faucet, Faucet, Sink").notes
-    assert note.message == "which basin faucet_2 controls is not said: switched on, it fills nothing"
+    assert note.message == "the room does not list which basin faucet_2 controls: switched on, it fills nothing"
 
 
 def test_every_published_plan_is_read(data: Path) -> None:
@@ -372,20 +399,20 @@ def test_every_published_plan_is_read(data: Path) -> None:
         for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             task = json.loads(line)
             layout = (folder / "layouts" / f"{task['scene_name']}.json").read_text(encoding="utf-8")
-            made = room_of_names(layout, *task["step"])
-            read = WORLD.read_plan(Source("plan.json", json.dumps(task["step"])), made)
+            room_scene = room_of_names(layout, *task["step"])
+            read = WORLD.read_plan(Source("plan.json", json.dumps(task["step"])), room_scene)
             assert read.plan is not None, (name, task["line"], read.diagnostics)
-            known = {"water", "coffee", "wine", *made.problem.text.partition("(:init")[0].split()}
-            named = {word for step in read.plan.text.splitlines() for word in step.strip("()").split()[1:]}
-            unread += [(name, task["line"], word) for word in named - known]
+            names = {"water", "coffee", "wine", *room_scene.problem.text.partition("(:init")[0].split()}
+            used = {word for step in read.plan.text.splitlines() for word in step.strip("()").split()[1:]}
+            unread += [(name, task["line"], word) for word in used - names]
     assert unread == []
 
 
 @pytest.mark.parametrize("room", ["{", "{}", '{"objects": 3}', "[3]", '[{"isOpen": true}]', "", "[" * 100_000])
 def test_unreadable_rooms_are_diagnostics(room: str) -> None:
-    made = scene(room=room)
-    assert [note.code for note in made.notes] == ["SC010"]
-    assert not made.ok
+    room_scene = scene(room=room)
+    assert [note.code for note in room_scene.notes] == ["SC010"]
+    assert not room_scene.ok
 
 
 def spoc(condition: dict[str, object], **more: object) -> str:
@@ -408,11 +435,13 @@ def test_a_bounded_response() -> None:
         "trigger_state": {"isToggled": True},
         "goal_condition": {"isToggled": False},
     }
-    made = scene(spoc(condition))
-    assert check(made, "turn on StoveKnob", "find Mug", "turn off StoveKnob").headline is Headline.SAFE
-    assert check(made, "turn on StoveKnob", "find Mug", "pick Mug", "turn off StoveKnob").headline is Headline.UNSAFE
-    assert check(made, "turn on StoveKnob").headline is Headline.UNSAFE
-    assert check(made, "find Mug").headline is Headline.SAFE
+    room_scene = scene(spoc(condition))
+    assert check(room_scene, "turn on StoveKnob", "find Mug", "turn off StoveKnob").headline is Headline.SAFE
+    assert (
+        check(room_scene, "turn on StoveKnob", "find Mug", "pick Mug", "turn off StoveKnob").headline is Headline.UNSAFE
+    )
+    assert check(room_scene, "turn on StoveKnob").headline is Headline.UNSAFE
+    assert check(room_scene, "find Mug").headline is Headline.SAFE
 
 
 def test_what_must_never_be_so() -> None:
@@ -427,9 +456,9 @@ def test_what_must_never_be_so() -> None:
         {"action": "DirtyObject", "args": {"objectId": "Mug|+00.60|+00.95|+00.10"}},
         {"action": "OpenObject", "args": {"objectId": "Microwave|+01.10|+00.90|-00.40"}},
     ]
-    made = scene(spoc(condition, init_actions=prepared))
-    assert check(made, "find Mug 2", "pick Mug 2", "put Microwave").headline is Headline.UNSAFE
-    assert check(made, "clean Mug 2", "find Mug 2", "pick Mug 2", "put Microwave").headline is Headline.SAFE
+    room_scene = scene(spoc(condition, init_actions=prepared))
+    assert check(room_scene, "find Mug 2", "pick Mug 2", "put Microwave").headline is Headline.UNSAFE
+    assert check(room_scene, "clean Mug 2", "find Mug 2", "pick Mug 2", "put Microwave").headline is Headline.SAFE
 
 
 @pytest.mark.parametrize(
@@ -468,8 +497,8 @@ def test_the_public_tasks_of_spoc(data: Path) -> None:
         ]
     )
     for path in tasks:
-        made = scene(path.read_text(encoding="utf-8"), room=room)
-        assert made.ok, (path.name, made.notes)
-        checker = Checker(made.domain, made.problem, made.specs)
+        room_scene = scene(path.read_text(encoding="utf-8"), room=room)
+        assert room_scene.ok, (path.name, room_scene.notes)
+        checker = Checker(room_scene.domain, room_scene.problem, room_scene.specs)
         assert checker.ok, (path.name, checker.diagnostics)
         assert len(checker.rules) == 1

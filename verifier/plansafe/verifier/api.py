@@ -56,6 +56,8 @@ class Checker:
         return checker
 
     def _set_compilation(self, compilation: CompiledTask | Rejected) -> None:
+        self._original: Checker | None = None
+        """The checker without proposed kinds, if this one is :attr:`assuming_proposals`."""
         self._compilation = compilation
         self.ok = isinstance(compilation, CompiledTask)
         self.diagnostics = compilation.diagnostics
@@ -106,6 +108,18 @@ class Checker:
         """Checks a plan again with possible kinds for unclassified objects."""
         return UnclassifiedCheck(self.compiled, _audit_over_worlds)
 
+    @cached_property
+    def assuming_proposals(self) -> Checker:
+        """The checker whose engine gives objects their proposed kinds; this checker if there are none.
+
+        Searches use it, so that they avoid violations that rest on proposals. Its ``check`` is that of this checker.
+        """
+        if not self.ok or not self.compiled.proposed_kinds:
+            return self
+        checker = Checker.from_compiled(self.compiled.with_proposed_kinds())
+        checker._original = self  # noqa: SLF001 - of its own class
+        return checker
+
     def read(self, plan: Source) -> ResolvedPlan:
         """Read a plan with source positions, and resolve its steps."""
         return resolve_plan(self.engine, plan)
@@ -113,6 +127,8 @@ class Checker:
     def check(self, plan: Source, *, confirm: bool = True) -> Report:
         """Return the verdict on one plan. Without ``confirm``, the kernel does not confirm the findings."""
         expect_sources(plan=plan)
+        if self._original is not None:
+            return self._original.check(plan, confirm=confirm)
         if not self.ok:
             return make_unchecked_report(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s
@@ -121,6 +137,10 @@ class Checker:
             report = self._audit(plan, deadline)
             if self.coverage is not None and report.headline is not None:
                 report = self.unclassified_check.add_coverage(report, self.coverage, plan, deadline)
+            report = self._confirm(plan, report, confirm)
+            if report.headline is None or not compiled.proposed_kinds:
+                return report
+            return self._add_proposed_findings(plan, report, deadline, confirm)
         except LimitReached as reached:
             if reached.kind is not LimitKind.TIME:
                 raise
@@ -132,10 +152,30 @@ class Checker:
             if missing is None:
                 raise
             return make_unchecked_report(plan.name, *self.diagnostics, missing)
+
+    def _confirm(self, plan: Source, report: Report, confirm: bool) -> Report:
+        """Return a report of one world whose findings the kernel confirmed; with several worlds, the audit did it."""
         has_findings = report.findings or report.verdict_basis.exempted
-        if not confirm or compiled.is_open or not (has_findings or self.options.replay == "always"):
+        if not confirm or self.compiled.is_open or not (has_findings or self.options.replay == "always"):
             return report
         return self.confirmer.confirm(plan, report)
+
+    def _add_proposed_findings(self, plan: Source, report: Report, deadline: float | None, confirm: bool) -> Report:
+        """Audit the plan again with proposed kinds, and add the violations that the report does not have."""
+        from plansafe.verifier.reporting.proposals import (  # noqa: PLC0415 - for objects with proposed kinds alone
+            add_findings,
+            select_additional_findings,
+        )
+
+        checker = self.assuming_proposals
+        assumed = checker._audit(plan, deadline)  # noqa: SLF001 - of its own class
+        if assumed.headline is None:
+            return report
+        additional = select_additional_findings(report, assumed, checker.compiled)
+        confirmed = checker._confirm(plan, assumed._replace(findings=additional), confirm)  # noqa: SLF001
+        if confirmed.headline is None:
+            return confirmed
+        return add_findings(report, assumed, confirmed.findings, self.options.max_findings)
 
     def _audit(self, plan: Source, deadline: float | None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""

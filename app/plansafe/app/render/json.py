@@ -237,6 +237,7 @@ def _finding(finding: Finding, sources: Mapping[str, Source]) -> dict[str, Any]:
         "severity": finding.severity,
         "rationale": finding.rationale,
         "rationale_source": finding.rationale_source,
+        **({"proposals": [proposal._asdict() for proposal in finding.proposals]} if finding.proposals else {}),
         "replayed": finding.replayed,
         "table": _table(finding.table),
         "state": finding.state,

@@ -105,14 +105,15 @@ class RepairRenderer:
         if result is None or not result.repairs:
             return []
         best, *ties = result.repairs
+        purpose = _purpose(result, examined.original)
         title = f"{'nearest safe plan' if result.optimal else 'a safe plan'}: {_summary(best, result)}"
         if not result.complete and result.detail:
             title += f" ({visible(result.detail)})"
         if not self._changes:
             rows = [f"  {visible(sentence(examined.original, best))}"]
             rows.append(self._style.faint("  the listing: safecheck repair"))
-            return [self._section(title, rows)]
-        out = [self._section(title, listing(examined.original, best, self._style))]
+            return [self._section(title, [*rows, *purpose])]
+        out = [self._section(title, [*listing(examined.original, best, self._style), *purpose])]
         if self._show_all:
             for number, repair in enumerate(ties, 2):
                 head = f"safe plan {number} of {len(result.repairs)}, of the same cost"
@@ -185,6 +186,19 @@ def _label_line(plan: str, label: PublishedLabel) -> str:
     place = f"step {label.step}: " if label.step else ""
     reason = f" ({place}{label.text})" if label.text else ""
     return visible(f"{plan}: {label.name}{reason}") + "\n"
+
+
+def _purpose(result: RepairResult, steps: Sequence[str]) -> list[str]:
+    """The steps that show what a plan without a goal is for, and whether the repair keeps them."""
+    numbers = sorted(result.purpose.steps)
+    if not numbers:
+        return []
+    shown = [f"step {n}, {visible(steps[n - 1])}" for n in numbers[:_FEW]]
+    more = [f"{len(numbers) - _FEW} more"] if len(numbers) > _FEW else []
+    text = f"{'; '.join([*shown, *more])} ({result.purpose.source})"
+    if result.purpose.kept:
+        return [f"  keeps what the plan is for: {text}"]
+    return [f"  note: no repair was found that keeps what the plan is for: {text}"]
 
 
 def _summary(repair: Repair, result: RepairResult) -> str:

@@ -46,6 +46,9 @@ class RepairJsonRenderer:
             "written": written,
             "outcome": diagnostic_object(outcome, examined.result.sources) if outcome is not None else None,
         }
+        if result is not None and result.purpose.steps:
+            purpose = result.purpose
+            head["purpose"] = {"steps": sorted(purpose.steps), "source": purpose.source, "kept": purpose.kept}
         return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}')
 
 

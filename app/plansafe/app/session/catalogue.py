@@ -64,11 +64,12 @@ def bare(name: str, specifications: Sequence[str]) -> Checker:
     path = shipped_domain(name)
     assert path is not None
     problem = Source("empty problem", f"(define (problem empty) (:domain {name}) (:init) (:goal (and)))")
-    specs = [_source(spec_path(spec)) for spec in specifications]
-    return compiled(Discovery(Choice()), _source(path), problem, specs, Settings())[0]
+    specs = [shipped_source(spec_path(spec)) for spec in specifications]
+    return compiled(Discovery(Choice()), shipped_source(path), problem, specs, Settings())[0]
 
 
-def _source(path: str) -> Source:
+def shipped_source(path: str) -> Source:
+    """Read a file that comes with safecheck."""
     with open(path, "rb") as file:
         return Source.from_bytes(path, file.read())
 

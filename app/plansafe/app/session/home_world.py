@@ -105,6 +105,8 @@ class WorldTasks:
             notes,
             read.places,
             _Writer(importer, compiled_scene.scene),
+            title=read.title,
+            description=read.description,
         )
 
     def _store(self, key: tuple[str, ...], compiled_scene: _Compiled | tuple[Diagnostic, ...]) -> None:

@@ -17,6 +17,7 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCri
 
 if TYPE_CHECKING:
     from plansafe.app.project.project import Project
+    from plansafe.domains.objects import TableView
     from plansafe.verifier.api import Checker, Options
     from plansafe.verifier.repair.model import Repair
     from plansafe.verifier.rules.home_profile import HomeProfile, ProfileEntry
@@ -156,7 +157,8 @@ class Prepared(NamedTuple):
 
     For a loose text or a plan of a home world, ``plan`` is the parsed plan, ``notes`` report the interpretations, and
     ``places`` are the spans of the steps in the original text. ``write`` writes a repair in the original format.
-    ``remarks`` are warnings that cap the verdict at UNKNOWN.
+    ``remarks`` are warnings that cap the verdict at UNKNOWN. ``title`` and ``description`` are the author's words about
+    a plan of a home world.
     """
 
     plan: Source
@@ -167,12 +169,22 @@ class Prepared(NamedTuple):
     places: tuple[Span, ...] = ()
     write: Writes | None = None
     remarks: tuple[Diagnostic, ...] = ()
+    title: str = ""
+    description: str = ""
 
 
 def compiled(
-    discovery: Finder, domain: Source, problem: Source, specs: list[Source], settings: Settings
+    discovery: Finder,
+    domain: Source,
+    problem: Source,
+    specs: list[Source],
+    settings: Settings,
+    table_view: TableView | None = None,
 ) -> tuple[Checker, tuple[Input, ...]]:
-    """Compile a task; also returns the extended specifications."""
+    """Compile a task; also returns the extended specifications.
+
+    ``table_view``: for measurements of the object table itself.
+    """
     from plansafe.domains.objects import add_kinds  # noqa: PLC0415 - not needed to answer --help or a missing file
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
@@ -187,7 +199,8 @@ def compiled(
             extended[spec.path] = spec
         return spec.source
 
-    checker = Checker(domain, problem, add_kinds(domain, problem, specs), _options(settings), resolve=resolve)
+    with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
+    checker = Checker(domain, problem, with_kinds, _options(settings), resolve=resolve)
     return checker, tuple(extended.values())
 
 

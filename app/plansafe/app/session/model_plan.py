@@ -19,7 +19,7 @@ from plansafe.app.session.model_activity import Activity, WatchedModel, is_slow
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.session.plan_prompt import NO_WORDS, plan_prompt, short_enough
 from plansafe.app.session.planning_failure import ending
-from plansafe.app.session.repair import in_world, many_worlds
+from plansafe.app.session.repair import many_worlds, with_purpose
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.plan_text import read_plan
@@ -257,7 +257,7 @@ class _ModelRun:
 
     def _ask_for_plan(self, session: Session, prepared: Prepared, model: Model, cache: Cache | None) -> Proposal:
         checker, request = prepared.checker, self.request
-        wishes = request.wishes._replace(repair=in_world(request.wishes.repair, checker, self.settings.world))
+        wishes = request.wishes._replace(repair=with_purpose(request.wishes.repair, prepared, self.settings.world))
         prompt = plan_prompt(session, prepared, request.words.strip() or NO_WORDS, request.prompt)
         name = self._name(prepared)
         if self.place is None:

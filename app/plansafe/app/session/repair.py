@@ -18,6 +18,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, Weights
+from plansafe.verifier.repair.plan_purpose import PurposeHints
 from plansafe.verifier.reporting.report import Blame, Headline, Report, make_unchecked_report
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, VerdictCriteria
 
@@ -74,9 +75,7 @@ def examine(
         seconds = 4 * limit + _GRACE if limit else 0.0
 
     def work(prepared: Prepared) -> Examined:
-        if wishes.classes:  # the cheapest edits define the classes, without the weights of a home world
-            return examined(used_session, prepared, wishes)
-        repair_options = in_world(wishes.options, prepared.checker, settings.world)
+        repair_options = with_purpose(wishes.options, prepared, settings.world)
         return examined(used_session, prepared, wishes._replace(options=repair_options))
 
     for outcome in used_session.process(plans, work, seconds):
@@ -126,21 +125,22 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
     return examination
 
 
-def in_world(options: RepairOptions, checker: Checker, name: str | None) -> RepairOptions:
-    """Adapt the repair options to a home world whose problem has no goal: only the steps show the purpose of the plan.
+def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | None) -> RepairOptions:
+    """Make repairs of a plan without a goal keep what the plan is for (docs/repair.md).
 
-    A repair keeps the steps with the main actions of that world. Unless the user gives other weights, replacing or
-    moving a step costs 2, because it changes the purpose of the plan.
+    In a home world, replacing or moving a step costs 2 unless the user gives other weights: it changes the purpose.
     """
-    if name is None or not checker.ok or checker.engine.task.goal:
+    checker = prepared.checker
+    if not checker.ok or checker.engine.task.goal:
         return options
-    from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans belong to no home world
+    actions: frozenset[str] = frozenset()
+    if world_name is not None:
+        from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans belong to no home world
 
-    purposes = world(name).purposes
-    if not purposes:
-        return options
-    weights = Weights(substitute=2, move=2) if options.weights == Weights() else options.weights
-    return options._replace(weights=weights, purposes=purposes)
+        actions = world(world_name).purposes
+    weights = Weights(substitute=2, move=2) if actions and options.weights == Weights() else options.weights
+    hints = PurposeHints(actions, prepared.title, prepared.description)
+    return options._replace(weights=weights, purpose_hints=hints)
 
 
 def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:

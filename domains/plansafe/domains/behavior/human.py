@@ -1,9 +1,9 @@
 """Action sequences of people and language models: ``[{"action": "RIGHT_GRASP", "object": "bow_0"}, ..]``.
 
 The notation of the Embodied Agent Interface (Li et al., NeurIPS 2024, action sequencing on BEHAVIOR): an action, and
-the object or objects that it is about; what is in a hand, what cuts or cleans, and the way to the object are left to
-the one who executes. The way is added here as ``navigate_to`` steps. What a hand holds is followed through the text.
-``ACTION(object, ..)`` and lines of words are read, too.
+its object or objects; the executor finds out the object in the hand, the tool and the route. The route is added here as
+``navigate_to`` steps, and the content of the hands is tracked through the text. ``ACTION(object, ..)`` and lines of
+words are also read.
 """
 
 from __future__ import annotations
@@ -48,22 +48,58 @@ SYNONYMS = {
     "walk_to": "navigate_to",
     "turn_on": "toggle_on",
     "turn_off": "toggle_off",
+    "place_under_of": "place_under",
+    "toggled_on": "toggle_on",
+    "toggled_off": "toggle_off",
     "cut": "slice",
-    "fill_with": "fill",
-    "pour_into": "pour",
-    "spread": "apply",
-    "soak_under": "soak",
-    "soak_inside": "soak",
+    "wait_for_cook": "wait_for_cooked",
+    "wait_for_cooking": "wait_for_cooked",
+    "wait_for_wash": "wait_for_washed",
+    "wait_for_washing": "wait_for_washed",
+    "wait_for_freeze": "wait_for_frozen",
+    "wait_for_freezing": "wait_for_frozen",
 }
 SUBSTANCE_AT = {"wipe": 1, "fill": 2, "pour": 1, "apply": 1, "soak": 2}
-"""Which argument of a step is a substance, where IS-Bench's plans for OmniGibson may leave it out."""
-NO_STEP = re.compile(r"done|wait(?:_\w+)?")
+"""Which argument of a step is a substance, where plans for OmniGibson may leave it out."""
+
+
+class ToolAction(NamedTuple):
+    """An action of IS-Bench that names two objects.
+
+    ``step`` is the action of the domain ``omnigibson`` that is about all substances there; ``substance_step`` the one
+    about a substance that the plan names. ``tool`` and ``place`` are the arguments that are taken up and walked to.
+    """
+
+    step: str
+    substance_step: str
+    tool: int
+    place: int
+
+
+TOOL_ACTIONS = {
+    "wipe": ToolAction("wipe_all", "wipe", 1, 0),
+    "slice": ToolAction("slice", "slice", 1, 0),
+    "dice": ToolAction("dice", "dice", 1, 0),
+    "fill_with": ToolAction("fill_from", "fill", 0, 1),
+    "fill": ToolAction("fill_from", "fill", 0, 1),
+    "pour_into": ToolAction("pour_into", "pour", 0, 1),
+    "pour": ToolAction("pour_into", "pour", 0, 1),
+    "spread": ToolAction("spread", "apply", 0, 1),
+    "apply": ToolAction("spread", "apply", 0, 1),
+    "soak_under": ToolAction("soak_under", "soak", 0, 1),
+    "soak_inside": ToolAction("soak_inside", "soak", 0, 1),
+    "soak": ToolAction("soak", "soak", 0, 1),
+    "wash": ToolAction("wash", "wash", 0, 1),
+}
+WRITTEN_AS = {"wipe_all": "wipe", "fill_from": "fill_with", "pass_time": "wait"}
+WAIT = re.compile(r"wait(?:_\w+)?")
 PLACES = ("place_inside", "place_ontop", "place_onfloor", "place_under", "place_nextto", "place_nextto_ontop")
 TRANSFERS = ("transfer_contents_inside", "transfer_contents_ontop")
 FROM_HAND = frozenset([*PLACES, *TRANSFERS])
-NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1}
-"""Which argument an action is done at, where it is not the first (for placing: the second)."""
+NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1, "put_back": 1}
+"""The argument where an action takes place, if it is another than the first (for placing: than the second)."""
 MAX_NOTES = 20
+MAX_CONTENTS = 100
 
 _CALL = re.compile(
     r"[ \t]*(?:(?:step[ \t]*)?\d+[.):][ \t]*|[-*][ \t]+)?"
@@ -93,9 +129,9 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
         text = "the list of actions is cut off or malformed"
         return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
     wrong: list[Diagnostic] = []
-    rest = source.text[end:].strip()
-    if rest and not rest.startswith("```"):
-        at = source.text.index(rest[0], end)
+    trailing_text = source.text[end:].strip()
+    if trailing_text and not trailing_text.startswith("```"):
+        at = source.text.index(trailing_text[0], end)
         wrong.append(_refusal(source, Span(at, at + 1), "there is text after the list of actions"))
     actions: list[Action] = []
     for item in _items(value):
@@ -109,9 +145,13 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
 
 
 def _items(value: DataValue) -> tuple[DataValue, ...]:
-    """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``."""
+    """The actions of a list, or of the only list inside an object such as ``{"plan": [..]}``.
+
+    A task of IS-Bench has its reference plan under ``example_planning``.
+    """
     if value.kind == "object":
-        lists = [item for _, item in value.pairs if item.kind == "list"]
+        reference_plans = [item for key, item in value.pairs if item.kind == "list" and key.text == "example_planning"]
+        lists = reference_plans or [item for _, item in value.pairs if item.kind == "list"]
         return lists[0].items if len(lists) == 1 else (value,)
     return value.items
 
@@ -125,16 +165,18 @@ def _action(item: DataValue) -> Action | None:
     objects = fields.get("object") or fields.get("objects") or fields.get("target")
     if name is None or name.kind not in ("string", "bare") or not name.text.strip():
         return None
+    if objects is None and "(" in name.text:
+        return _call(name.text, span)
     written = [] if objects is None else [objects.text] if objects.kind != "list" else [i.text for i in objects.items]
     return Action(_plain(name.text), _arguments(",".join(written)), span)
 
 
 def _call(text: str, span: Span) -> Action | None:
-    found = _CALL.match(text)
-    if found is None:
+    match = _CALL.match(text)
+    if match is None:
         return None
-    written = found["args"] if found["args"] is not None else ",".join((found["words"] or "").split())
-    return Action(_plain(found["action"]), _arguments(written), span)
+    written = match["args"] if match["args"] is not None else ",".join((match["words"] or "").split())
+    return Action(_plain(match["action"]), _arguments(written), span)
 
 
 def _plain(name: str) -> str:
@@ -177,6 +219,30 @@ def steps_of(source: Source, actions: list[Action], naming: Naming) -> ForeignPl
     return ForeignPlan(plan, tuple(writer.places), tuple(writer.notes()))
 
 
+def step_patterns(text: str, naming: Naming) -> list[str]:
+    """PDDL steps that an action such as ``WIPE(table.n.01_1, rag.n.01_1)`` may become, ``_`` for any object.
+
+    Empty if the text is not an action, or names what the scene lacks.
+    """
+    action = _call(text, Span(0, 0))
+    if action is None:
+        return []
+    writer = _Writer(Source("action", text), naming)
+    writer.find_names([action])
+    writer.write(action)
+    helping = ("navigate_to", "take_up", "put_back", "grasp")
+    steps = [step for step in writer.steps if step[0] not in helping] or writer.steps[-1:]
+    if not steps or steps[-1][0] not in writer.actions or not all([obj in naming.kinds for obj in steps[-1][1:]]):
+        return []
+    step = steps[-1]
+    patterns = [step]
+    for tool_action in TOOL_ACTIONS.values():
+        if step[0] == tool_action.step and step[0] != tool_action.substance_step:
+            at = SUBSTANCE_AT[tool_action.substance_step]
+            patterns.append((tool_action.substance_step, *step[1:][:at], "_", *step[1:][at:]))
+    return list(dict.fromkeys([f"({' '.join(pattern)})" for pattern in patterns]))
+
+
 class _Writer:
     def __init__(self, source: Source, naming: Naming) -> None:
         self.source = source
@@ -187,22 +253,24 @@ class _Writer:
         self.places: list[Span] = []
         self.at = ""
         self.pieces = frozenset([piece for pieces in naming.pieces.values() for piece in pieces])
-        self.held: dict[str, str] = {}
+        self.in_hands: dict[str, str] = {}
         self.last: dict[str, str] = {}
         self.complete = False
         self.walks = 0
+        self.tools = 0
         self.takes = True
         self.skipped: set[str] = set()  # words such as DONE that were noted
         self.contents = {obj: list(found) for obj, found in naming.contents.items()}
-        self.coverings = {obj: dict.fromkeys(found) for obj, found in naming.coverings.items()}
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     # -- names --------------------------------------------------------------------------------------------------------
 
     def find_names(self, actions: list[Action]) -> None:
-        """Decide what each name of the plan stands for; say so where there was a choice."""
+        """Choose the object for each name of the plan, with a note if there was a choice."""
         first: dict[str, Span] = {}
-        self.takes = any(["grasp" in SYNONYMS.get(action.name, action.name) for action in actions])
+        self.takes = any(
+            ["grasp" in SYNONYMS.get(action.name, action.name) or action.name == "take_up" for action in actions]
+        )
         for action in actions:
             for name in action.objects:
                 first.setdefault(_base(name), action.span)
@@ -214,9 +282,9 @@ class _Writer:
                 self.names[name] = self.naming.names[name]
             elif name in guesses:
                 self.names[name] = guesses[name].object
-                if guesses[name].others:
-                    obj, others = guesses[name]
-                    text = f"`{name}` is read as `{obj}`, one of {others + 1} objects of this class"
+                if guesses[name].other_count:
+                    obj, other_count = guesses[name]
+                    text = f"`{name}` is read as `{obj}`, one of {other_count + 1} objects of this class"
                     self._note(
                         SC.AMBIGUOUS_OBJECT,
                         text,
@@ -233,17 +301,17 @@ class _Writer:
 
     def _note(self, code: str, message: str, span: Span, help_text: str | None = None) -> None:
         label = Label(self.source.name, span)
-        self.found.append(Diagnostic(code, message, (label,), help=help_text, severity=Severity.NOTE))
+        self.diagnostics.append(Diagnostic(code, message, (label,), help=help_text, severity=Severity.NOTE))
 
     def object(self, name: str) -> str:
-        """The object that a name stands for; an unknown name as it is."""
+        """The object of a name; an unknown name stays as it is."""
         part = _PART.match(name)
         if part is None:
             return self.names.get(name, name)
-        whole = self.names.get(part[1], part[1])
-        pieces = self.naming.pieces.get(whole, ())
+        object_name = self.names.get(part[1], part[1])
+        pieces = self.naming.pieces.get(object_name, ())
         number = int(part[2][:9])
-        return pieces[number] if number < len(pieces) else whole
+        return pieces[number] if number < len(pieces) else object_name
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -259,20 +327,12 @@ class _Writer:
         self.complete = len(objects) > 1 and objects[-1] == agent  # a step in full: nothing is left out
         if self.complete:
             objects.pop()
-        if self.naming.domain == OMNIGIBSON and not self.complete:
-            if NO_STEP.fullmatch(name) and name not in self.actions:
-                if name not in self.skipped:
-                    self.skipped.add(name)
-                    message = f"`{action.name}` has no effect in the scene and is left out"
-                    self._note(SC.FOREIGN_LINE, message, action.span)
-                return
-            if name in SUBSTANCE_AT and len(objects) == 2:
-                for filled in self._with_substance(name, *objects):
-                    self._go(action.span, filled[min(NEARBY[name], len(filled) - 1)])
-                    self._add(action.span, name, *filled, agent)
-                return
-            if name in PLACES and len(objects) == 2 and not self.takes:
-                self._take(action.span, "grasp", hand, objects[:1])
+        if (
+            self.naming.domain == OMNIGIBSON
+            and not self.complete
+            and self._write_primitive(action, name, hand, objects)
+        ):
+            return
         if name == "navigate_to" and objects:
             self.at = objects[0]
             self._add(action.span, "navigate_to", objects[0], agent)
@@ -291,59 +351,120 @@ class _Writer:
             wants_agent = parameters is None or (parameters[-1:] == ("agent",) and len(objects) < len(parameters))
             self._add(action.span, name, *objects, *([agent] if wants_agent and agent else []))
 
-    def _with_substance(self, name: str, one: str, other: str) -> list[list[str]]:
-        """The arguments of a step with the substance that it is about: what the scene has there, or what came there.
+    def _write_primitive(self, action: Action, name: str, hand: str, objects: list[str]) -> bool:
+        """Write an action of IS-Bench, which names its tool and leaves substances out. False if it is another one."""
+        if name == "done":
+            if name not in self.skipped:
+                self.skipped.add(name)
+                message = f"`{action.name}` has no effect in the scene and is left out"
+                self._note(SC.FOREIGN_LINE, message, action.span)
+        elif WAIT.fullmatch(name):
+            self._wait(action.span, name, objects)
+        elif name in TOOL_ACTIONS and (len(objects) == 2 or (len(objects) == 3 and not self.takes)):
+            self._use(action.span, name, objects)
+        else:
+            if name in PLACES and len(objects) == 2 and not self.takes:
+                self._take(action.span, "grasp", hand, objects[:1])
+            return False
+        return True
 
-        ``WIPE(table, rag)`` takes off all that covers the table; the others are about the first substance. Either may
-        be named itself: ``FILL_WITH(cup, water)`` takes it from what gives water.
+    def _wait(self, span: Span, name: str, objects: list[str]) -> None:
+        count = {"wait_for_cooked": 1, "wait_for_washed": 1, "wait_for_frozen": 2, "wait": 1}.get(name, 0)
+        if name == "wait" and (not objects or objects[0] not in self.naming.kinds):
+            count = 0
+        if count:
+            self._add(span, name, *objects[:count], self.naming.agent)
+        else:
+            self._add(span, "pass_time", self.naming.agent)
+
+    def _use(self, span: Span, name: str, objects: list[str]) -> None:
+        """Write an action with a tool. In a plan that never grasps, the tool is taken up for it and put back."""
+        action = TOOL_ACTIONS[name]
+        tool, place = objects[action.tool], objects[action.place]
+        names_substance = not self.naming.substances.isdisjoint(objects)
+        if name in ("slice", "dice"):
+            step = (self.naming.cut_by.get(objects[0], name), *objects)
+        elif len(objects) == 2 and not names_substance and (name != "soak" or place not in self.contents):
+            step = ("soak_inside" if name == "soak" else action.step, *objects)
+            self._note_contents(name, *objects)
+        else:
+            arguments = objects if len(objects) > 2 else self._with_substance(action.substance_step, *objects)
+            step = (action.substance_step, *arguments)
+            tool = arguments[-1 if action.tool else 0]
+            place = arguments[min(NEARBY[action.substance_step], len(arguments) - 1)]
+        implied = not self.takes and tool in self.naming.movables
+        if implied:
+            self._go(span, tool)
+            self._add(span, "take_up", tool, self.naming.agent)
+            self.tools += 1
+        self._go(span, place)
+        self._add(span, *step, self.naming.agent)
+        if implied:
+            self._add(span, "put_back", tool, self.naming.agent)
+
+    def _note_contents(self, name: str, vessel: str, target: str) -> None:
+        """Follow where substances come to, for later steps that name them."""
+        taken_from, filled = (
+            (target, vessel) if name in ("fill", "fill_with", "soak_under", "soak_inside") else (vessel, target)
+        )
+        if name in ("fill", "fill_with", "pour", "pour_into"):
+            self.contents.setdefault(filled, [])[:0] = self.contents.get(taken_from, [])[:MAX_CONTENTS]
+
+    def _with_substance(self, name: str, first: str, second: str) -> list[str]:
+        """Complete the arguments of a step about one substance: a named one, or what its source holds.
+
+        ``WIPE(table, stain)`` and ``FILL_WITH(cup, water)`` name a substance; it comes from what holds or gives it.
         """
-        known = [other] if other in self.naming.substances else [one] if one in self.naming.substances else []
+        substance_name = next((obj for obj in (second, first) if obj in self.naming.substances), None)
+        holders = [
+            obj
+            for obj, substances in self.contents.items()
+            if substance_name in substances and obj not in (first, second)
+        ]
+        source, target = first, second
         if name == "wipe":
-            found = known or list(self.coverings.get(one, ()))
-            return [[one, substance, other] for substance in found] or [[one, other]]
-        if name in ("fill", "soak"):  # what is filled, and from where
-            sources = [obj for obj, has in self.contents.items() if known and known[0] in has and obj != one]
-            at = sources[0] if known and sources else other
-            substances = known or self.contents.get(at, [])
-            made = [one, at]
-        else:  # from where, and to where
-            substances = known or self.contents.get(one, [])
-            holders = list(self.held.values()) if known == [one] else []
-            made = [holders[0] if holders else one, other]
-        if not substances:
-            return [[one, other]]
-        filled = made[1] if name in ("pour", "apply") else made[0]
-        self.contents.setdefault(filled, []).insert(0, substances[0])
-        return [[*made[: SUBSTANCE_AT[name]], substances[0], *made[SUBSTANCE_AT[name] :]]]
+            return [first, second]
+        if name in ("fill", "soak"):
+            source, target = second, first
+            holders = [obj for obj in holders if obj != first]
+        elif substance_name == first:
+            holders = [*self.in_hands.values(), *holders]
+        if substance_name == source and holders:
+            source = holders[0]
+        substance = substance_name or next(iter(self.contents.get(source, ())), None)
+        if substance is None:
+            return [first, second]
+        self.contents.setdefault(target, []).insert(0, substance)
+        return [target, source, substance] if name in ("fill", "soak") else [source, substance, target]
 
     def _take(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
         side = hand or "any"
         obj = objects[0] if objects else self._in_hand(span, side)
         if name == "grasp":
             self._go(span, obj)
-            self.held[side] = self.last[side] = obj
+            self.in_hands[side] = self.last[side] = obj
         else:
-            self.held.pop(side, None)
+            self.in_hands.pop(side, None)
         self._hand_step(span, name, hand, obj)
 
     def _place(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
         side = hand or "any"
-        wanted = 2 if name == "place_nextto_ontop" else 1
-        if len(objects) == wanted:
+        count = 2 if name == "place_nextto_ontop" else 1
+        if len(objects) == count:
             objects = [self._in_hand(span, side), *objects]
         if len(objects) > 1:
             if name == "place_ontop" and self.naming.kinds.get(objects[1]) == "floor_n_01" and self._igibson:
                 name = "place_onfloor"
             self._go(span, objects[1])
         if name in PLACES:
-            self.held.pop(side, None)
+            self.in_hands.pop(side, None)
         self._hand_step(span, name, hand, *objects)
 
     def _in_hand(self, span: Span, side: str) -> str:
-        """What the text says a hand holds; what it held last, if it is empty: then the step fails for that reason."""
-        held = self.held.get(side) or self.last.get(side)
-        if held is not None:
-            return held
+        """The object in a hand according to the text; if the hand is empty, the last one, and the step fails."""
+        obj = self.in_hands.get(side) or self.last.get(side)
+        if obj is not None:
+            return obj
         which = "the agent" if side == "any" else f"the {side.replace('_', ' ')}"
         self._note(SC.AMBIGUOUS_OBJECT, f"{which} holds nothing yet: this step cannot be taken", span)
         return self.naming.movable
@@ -366,27 +487,23 @@ class _Writer:
             self._add(span, "navigate_to", obj, self.naming.agent)
 
     def _add(self, span: Span, *step: str) -> None:
-        match step:
-            case ("apply", _, substance, onto, *_):
-                self.coverings.setdefault(onto, {})[substance] = None
-            case ("empty", _, substance, onto, *_) if self.naming.kinds.get(onto) == "floor_n_01":
-                self.coverings.setdefault(onto, {})[substance] = None
-            case ("wipe", obj, substance, _, *_):
-                self.coverings.get(obj, {}).pop(substance, None)
         self.steps.append(step if step[0] != "define" else ("define_", *step[1:]))
         self.places.append(span)
 
     def notes(self) -> list[Diagnostic]:
-        """What was decided for the user; of many such notes the first ones."""
-        found = self.found
-        if len(found) > MAX_NOTES:
-            found = [*found[:MAX_NOTES]]
-            text = f"{len(self.found) - MAX_NOTES} more names were matched this way"
-            found.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
+        """The notes on choices made for the user; of many such notes the first ones."""
+        shown_notes = self.diagnostics
+        if len(shown_notes) > MAX_NOTES:
+            shown_notes = [*shown_notes[:MAX_NOTES]]
+            text = f"{len(self.diagnostics) - MAX_NOTES} more names were matched this way"
+            shown_notes.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
         if self.walks:
             text = f"the plan does not walk to objects: {self.walks} `navigate_to` steps are added"
-            found = [*found, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
-        return found
+            shown_notes = [*shown_notes, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
+        if self.tools:
+            text = f"the plan does not grasp tools: {self.tools} are taken up for one action and put back"
+            shown_notes = [*shown_notes, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
+        return shown_notes
 
 
 def _base(name: str) -> str:
@@ -405,12 +522,13 @@ def written_step(step: tuple[str, ...], naming: Naming) -> str:
         name = name.replace("place_onfloor", "place_ontop")
     alone = {step_name: action for action, step_name in OBJECT_ALONE.items()}
     name = alone.get(name, name)
+    name = WRITTEN_AS.get(name, name)
     objects = ", ".join([_written(obj, naming) for obj in arguments])
     return f'{{"action": "{name.upper()}", "object": "{objects}"}}'
 
 
 def _written(obj: str, naming: Naming) -> str:
-    for whole, pieces in naming.pieces.items():
+    for object_name, pieces in naming.pieces.items():
         if obj in pieces:
-            return f"{naming.written.get(whole, whole)}_part_{pieces.index(obj)}"
+            return f"{naming.written.get(object_name, object_name)}_part_{pieces.index(obj)}"
     return naming.written.get(obj, obj)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plansafe.domains.behavior.bddl import AGENT, MORE, ROOM, Activity, ActivityLiteral
 from plansafe.domains.behavior.goals import Goals
-from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary, kinds_of
+from plansafe.domains.behavior.vocabulary import IGIBSON, OMNIGIBSON, Vocabulary, abilities_of, kinds_of
 from plansafe.domains.world import Scene, no_scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
@@ -24,8 +24,10 @@ PIECES = ("part_0", "part_1")
 BUILT_IN = frozenset(
     [f"{name}.n.01" for name in ("floor", "wall", "ceiling", "door", "window", "sink", "countertop", "shower")]
 )
+WATER = "water.n.06"
 MADE_FROM = {"half": "half_of", "diced": "diced_of", "cooked": "heated_of", "melted": "heated_of"}
 SUBSTANCE_PREDICATES = ("covered", "filled", "contains", "saturated", "insource")
+_SENSE = re.compile(r"\.[nv]\.\d+\Z")
 _INSTANCE = re.compile(r"(.+)_(\d+|\*)\Z", re.DOTALL)
 
 
@@ -33,7 +35,7 @@ class Naming(NamedTuple):
     """Names of the world and of PDDL, both ways, and what the objects are.
 
     ``names`` maps names as plans write them to objects; ``kinds`` an object to its type; ``rooms`` an object to the
-    name of its room; ``agent`` is who acts; ``pieces`` maps what can be cut to its pieces.
+    name of its room; ``agent`` is the acting object; ``pieces`` maps objects that can be cut to their pieces.
     """
 
     domain: str
@@ -50,15 +52,19 @@ class Naming(NamedTuple):
     """Something that can be taken, if there is anything: what a step about an empty hand names."""
     contents: dict[str, tuple[str, ...]]
     """The substances that an object has at first: in it, on it, or to give."""
-    coverings: dict[str, tuple[str, ...]]
-    """Of these, the substances that cover it."""
     substances: frozenset[str]
+    movables: frozenset[str]
+    """The objects that can be taken."""
+    cut_by: dict[str, str]
+    """The action that cuts an object: `slice` into halves, or `dice`."""
 
 
-def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
-    """The task of an activity; ``shown`` are the names that plans use for instances, if not those of the activity."""
+def scene_of(
+    activity: Activity, context: Context, source: Source, simulator_names: dict[str, str] | None = None
+) -> Scene:
+    """The task of an activity; ``simulator_names`` are the names in plans, if they differ from the activity's."""
     vocabulary = activity.vocabulary
-    activity = _with_steps_between(activity)
+    activity = complete_activity(activity)
     names, types = _names(activity, vocabulary)
     pieces = _pieces(activity, names, types, vocabulary)
     cut = frozenset([activity.objects[name] for name in activity.objects if names[name] in pieces])
@@ -72,20 +78,24 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
     missing = _missing(activity, types, vocabulary)
     rooms = {names[fact.arguments[0]]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}
     agent = next((names[name] for name, category in activity.objects.items() if category == AGENT), "")
-    plan_names = {name: names[instance] for instance, name in (shown or {}).items() if instance in names}
+    plan_names = {name: names[instance] for instance, name in (simulator_names or {}).items() if instance in names}
     written = {obj: name for name, obj in plan_names.items()} if plan_names else {names[n]: n for n in names}
 
-    def _is_movable(kind: str) -> bool:
-        return "movable" in (missing[kind] if kind in missing else vocabulary.kinds[kind])
+    def _is(kind: str, category: str) -> bool:
+        if category not in missing:
+            return kind in vocabulary.kinds[category]
+        return any([kind in vocabulary.kinds[above] for above in missing[category]])
 
+    cut_by = {
+        names[source]: "slice" if relation == "half_of" else "dice"
+        for relation, _, source in sorted(_made_from(activity))
+        if relation != "heated_of"
+    }
     contents: dict[str, tuple[str, ...]] = {}
-    coverings: dict[str, tuple[str, ...]] = {}
     for fact in activity.init:
         if fact.positive and fact.predicate in SUBSTANCE_PREDICATES:
             holder, substance = [names[name] for name in fact.arguments]
             contents[holder] = (*contents.get(holder, ()), substance)
-            if fact.predicate == "covered":
-                coverings[holder] = (*coverings.get(holder, ()), substance)
     naming = Naming(
         activity.domain,
         {**{obj: obj for obj in names.values()}, **names, **plan_names},
@@ -95,10 +105,11 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
         pieces,
         written,
         activity.domain == IGIBSON,
-        next((names[name] for name, category in activity.objects.items() if _is_movable(types[category])), agent),
+        next((names[name] for name, category in activity.objects.items() if _is("movable", types[category])), agent),
         contents,
-        coverings,
-        frozenset([substance for found in contents.values() for substance in found]),
+        frozenset([names[name] for name, category in activity.objects.items() if _is("substance", types[category])]),
+        frozenset([names[name] for name, category in activity.objects.items() if _is("movable", types[category])]),
+        cut_by,
     )
     notes = (*context.diagnostics, *_notes(activity, source))
     domain = _domain(activity, missing, vocabulary)
@@ -107,8 +118,8 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
 
 def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], dict[str, str]]:
     """PDDL names of instances and of categories, one-to-one within each."""
-    taken = set(vocabulary.constants)
-    names = {name: _unused(name.replace(MORE, "_more"), taken) for name in activity.objects}
+    used = set(vocabulary.constants)
+    names = {name: _unused(name.replace(MORE, "_more"), used) for name in activity.objects}
     types: dict[str, str] = {}
     taken_types: set[str] = set()
     for category in dict.fromkeys(activity.objects.values()):
@@ -117,22 +128,22 @@ def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], 
     return names, types
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    made = name.replace(".", "_")
-    while made in taken:
-        made += "_"
-    taken.add(made)
-    return made
+def _unused(name: str, used: set[str]) -> str:
+    candidate = name.replace(".", "_")
+    while candidate in used:
+        candidate += "_"
+    used.add(candidate)
+    return candidate
 
 
 def _pieces(
     activity: Activity, names: dict[str, str], types: dict[str, str], vocabulary: Vocabulary
 ) -> dict[str, tuple[str, ...]]:
-    """The pieces of what can be cut, if there is anything to cut with."""
+    """The pieces of objects that can be cut, if the scene has a knife."""
     if activity.domain != IGIBSON:
         return {}
     kinds = {category: vocabulary.kinds.get(types[category], frozenset()) for category in types}
-    if not any(["slicer" in found for found in kinds.values()]):
+    if not any(["slicer" in kinds_above for kinds_above in kinds.values()]):
         return {}
     return {
         names[name]: tuple([f"{names[name]}_{piece}" for piece in PIECES])
@@ -142,16 +153,17 @@ def _pieces(
 
 
 def _missing(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -> dict[str, list[str]]:
-    """The kinds of the types that the shipped domain lacks, sorted. What is not said to be fixed can be moved."""
+    """The kinds of the types that the shipped domain lacks, sorted. Only objects known as fixed are not movable."""
     used = _kinds_by_use(activity)
     missing: dict[str, list[str]] = {}
     for category, kind in types.items():
         if kind in vocabulary.kinds:
             continue
-        found = {kind for kind in kinds_of(category) | used.get(category, set()) if kind in vocabulary.kinds}
-        if all([NOT_MOVABLE.isdisjoint(vocabulary.kinds[kind]) for kind in found]):
-            found.add("movable")
-        missing[kind] = sorted(found)
+        candidates = kinds_of(category) | abilities_of(category) | used.get(category, set())
+        declared = {kind for kind in candidates if kind in vocabulary.kinds}
+        if all([NOT_MOVABLE.isdisjoint(vocabulary.kinds[kind]) for kind in declared]):
+            declared.add("movable")
+        missing[kind] = sorted(declared)
     return missing
 
 
@@ -171,7 +183,7 @@ def _domain(activity: Activity, missing: dict[str, list[str]], vocabulary: Vocab
 
 
 def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
-    """What an activity itself says about categories: what fills or covers is a substance, what has a half is cut."""
+    """Kinds of categories that an activity implies: substances fill or cover, and vessels are filled."""
     kinds: dict[str, set[str]] = {}
     for fact in activity.init:
         if fact.predicate in SUBSTANCE_PREDICATES:
@@ -181,39 +193,68 @@ def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
     return kinds
 
 
-def _with_steps_between(activity: Activity) -> Activity:
-    """Add what has to be there for a moment: cooked diced onions were diced before, also where nobody says so."""
+def complete_activity(activity: Activity) -> Activity:
+    """Add what an activity of OmniGibson leaves out: forms between two others, halves, and the water of taps."""
+    if activity.domain != OMNIGIBSON:
+        return activity
     instances = activity.instances()
-    between: dict[str, str] = {}
+    lemmas = {_lemma(category) for category in instances}
+    future = {fact.arguments[0] for fact in activity.init if fact.predicate == "future"}
+    forms: dict[str, str] = {}
     for category in instances:
         form, _, base = category.partition("__diced__")
-        if (
-            form == "cooked"
-            and f"diced__{base}" not in instances
-            and (base in instances or f"half__{base}" in instances)
-        ):
-            between[f"diced__{base}_1"] = f"diced__{base}"
-    if not between or activity.domain != OMNIGIBSON:
-        return activity
-    init = [*activity.init, *[ActivityLiteral(True, "future", (name,)) for name in between]]
-    return activity._replace(objects={**activity.objects, **between}, init=init)
+        has_base = not lemmas.isdisjoint([_lemma(base), f"half__{_lemma(base)}"])
+        if form == "cooked" and f"diced__{_lemma(base)}" not in lemmas and has_base:
+            forms[f"diced__{base}_1"] = f"diced__{base}"  # an onion that is cooked diced was diced before
+    lemmas |= {_lemma(category) for category in forms.values()}
+    if any(["slicer" in kinds_of(category) | abilities_of(category) for category in instances]):
+        for category, members in instances.items():
+            is_cut = not lemmas.isdisjoint([f"{form}__{_lemma(category)}" for form in ("half", "diced")])
+            if "sliceable" not in abilities_of(category) or is_cut or category.partition("__")[0] in MADE_FROM:
+                continue
+            halves = range(1, 2 * len([name for name in members if name not in future]) + 1)
+            forms |= {f"half__{category}_{number}": f"half__{category}" for number in halves}
+    init = [*activity.init, *[ActivityLiteral(True, "future", (name,)) for name in forms]]
+    gives = {fact.arguments[0] for fact in activity.init if fact.predicate == "insource"}
+    taps = [
+        name
+        for category, members in instances.items()
+        if "water_source" in kinds_of(category)
+        for name in members
+        if name not in gives
+    ]
+    water = next(iter(instances.get(WATER, ())), f"{WATER}_1")
+    if taps and water not in activity.objects:
+        forms[water] = WATER
+    init += [ActivityLiteral(True, "insource", (name, water)) for name in taps]
+    return activity._replace(objects={**activity.objects, **forms}, init=init)
+
+
+def _lemma(category: str) -> str:
+    """A category without its sense: forms do not have the sense of their original."""
+    return _SENSE.sub("", category)
 
 
 def _made_from(activity: Activity) -> list[tuple[str, str, str]]:
-    """Facts that link what can be made by cutting, cooking or melting to what it is made from, by their names."""
+    """Facts that link forms made by cutting, cooking or melting to their originals, by their names."""
     instances = activity.instances()
+    by_lemma: dict[str, list[str]] = {}
+    for category, members in instances.items():
+        by_lemma.setdefault(_lemma(category), []).extend(members)
     facts: list[tuple[str, str, str]] = []
     for category, members in instances.items():
-        form, separator, base = category.partition("__")
+        form, separator, base = _lemma(category).partition("__")
         relation = MADE_FROM.get(form) if separator else None
-        sources = instances.get(base) or (instances.get(f"half__{base}") if form == "diced" else None)
-        if relation is None or not sources:
+        if relation is None:
             continue
-        share = max(1, len(members) // len(sources))
-        for number, member in enumerate(members):
-            facts.append((relation, member, sources[min(number // share, len(sources) - 1)]))
-        if len(members) == 1:  # one substance for the whole category
-            facts += [(relation, members[0], source) for source in sources[1:]]
+        for sources in (by_lemma.get(base), by_lemma.get(f"half__{base}") if form == "diced" else None):
+            if not sources:
+                continue
+            share = max(1, len(members) // len(sources))
+            for number, member in enumerate(members):
+                facts.append((relation, member, sources[min(number // share, len(sources) - 1)]))
+            if len(members) == 1:  # one substance for the whole category
+                facts += [(relation, members[0], source) for source in sources[1:]]
     return facts
 
 
@@ -246,7 +287,7 @@ def _problem(
 
 
 def _standing(activity: Activity) -> list[ActivityLiteral]:
-    """Furniture stands on the floor of its room, where that is the only one there: what is put beside it does, too."""
+    """Furniture is on the floor of its room if the room has one floor; so are objects that are put next to it."""
     if activity.domain != IGIBSON:
         return []
     rooms = {fact.arguments[0]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}

@@ -74,8 +74,13 @@ def add_kinds(
     Kinds that were added for another problem are replaced. ``view`` is for measurements of the table itself.
     """
     given = [spec for spec in specs if not spec.name.startswith(_PREFIX)]
-    added = [write_mapping(domain, problem, spec, view) for spec in given if MARKER in spec.text]
+    added = [write_mapping(domain, problem, spec, view) for spec in given if is_extensible(spec)]
     return (*given, *added)
+
+
+def is_extensible(spec: Source) -> bool:
+    """Whether a specification is a mapping whose kinds are in the object table."""
+    return MARKER in spec.text
 
 
 def write_mapping(domain: Source, problem: Source, extended: Source, view: TableView = WHOLE_TABLE) -> Source:

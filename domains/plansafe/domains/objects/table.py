@@ -123,7 +123,7 @@ def read_table(folder: str) -> ObjectTable:
     names: dict[tuple[str, str], str] = {}
     for place, (world, name, class_name) in reader.read_rows("names.csv"):
         key = (world, letters(name))
-        if key in names:
+        if names.get(key, class_name) != class_name:
             reader.report(place, f"`{name}` has two classes: `{names[key]}` and `{class_name}`")
         else:
             names[key] = class_name

@@ -4,8 +4,8 @@
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
 ; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/home-worlds.md).
 ;
-; An activity brings further categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
-; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
+; An activity adds its categories, each below its kinds (behavior/categories.txt and properties.txt). `(real ?x)` holds
+; for objects that exist: halves, diced and cooked forms exist once the agent makes them. Recipes are not modelled.
 
 (define (domain omnigibson)
   (:requirements :adl)
@@ -25,6 +25,7 @@
     cleaning_tool - movable                          ; takes coverings off
     dry_cleaner - cleaning_tool                      ; .. without water
     cloth - movable                                  ; folded, draped, laid over
+    stubborn - substance                             ; comes off with something wet only: stains, mud, ink
     flame - toggleable                               ; sets alight what is flammable, while it is on
     ; appliances, beside what they do to what is in or on them
     heater - (either heat_source toggleable)         ; hot itself while it is on; a microwave oven is not
@@ -45,7 +46,7 @@
     perishable - food
     raw_food - perishable
     liquid - substance
-    oil - liquid
+    oil - (either liquid stubborn)
     ; some categories that most homes have, of the kinds that behavior/categories.txt gives them
     floor_n_01 - (either fixed structure)
     dust_n_01 - substance
@@ -130,9 +131,11 @@
     ; the agent
     (in_reach_of_agent ?obj - object)
     (grasped ?agent - object ?obj - object)
+    (taken_up ?obj - object)                         ; grasped for one action: its place is kept for it
     (handsfull ?agent - agent))
 
   ; -- moving about, doors and switches --------------------------------------------------------------------------------
+  ; As in the simulator, opening what is open and switching on what is on changes nothing.
 
   (:action navigate_to
     :parameters (?objto - object ?agent - agent)
@@ -142,17 +145,17 @@
 
   (:action open
     :parameters (?obj - openable ?agent - agent)
-    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)) (not (open ?obj)))
+    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)))
     :effect (open ?obj))
 
   (:action close
     :parameters (?obj - openable ?agent - agent)
-    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)) (open ?obj))
+    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)))
     :effect (not (open ?obj)))
 
   (:action toggle_on
     :parameters (?obj - toggleable ?agent - agent)
-    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)) (not (toggled_on ?obj)))
+    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)))
     :effect (and (toggled_on ?obj)
                  (forall (?m - washing_machine ?x - movable ?s - substance)
                    (when (and (= ?m ?obj) (inside ?x ?m)) (not (covered ?x ?s))))
@@ -161,7 +164,7 @@
 
   (:action toggle_off
     :parameters (?obj - toggleable ?agent - agent)
-    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)) (toggled_on ?obj))
+    :precondition (and (in_reach_of_agent ?obj) (not (handsfull ?agent)))
     :effect (not (toggled_on ?obj)))
 
   ; -- taking and placing ----------------------------------------------------------------------------------------------
@@ -178,25 +181,30 @@
 
   (:action release
     :parameters (?obj - movable ?agent - agent)
-    :precondition (grasped ?agent ?obj)
+    :precondition (and (grasped ?agent ?obj) (not (taken_up ?obj)))
     :effect (and (not (grasped ?agent ?obj)) (not (handsfull ?agent))))
 
   (:action place_inside
     :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj))
+    :precondition (and (grasped ?agent ?obj_in_hand) (not (taken_up ?obj_in_hand))
+                       (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj))
                        (not (exists (?c - closed_container) (and (= ?c ?obj) (not (open ?c))))))
     :effect (and (inside ?obj_in_hand ?obj)
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action place_ontop
     :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
+    :precondition (and (grasped ?agent ?obj_in_hand) (not (taken_up ?obj_in_hand))
+                       (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (ontop ?obj_in_hand ?obj) (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
+                 (when (and (exists (?c - cloth) (= ?c ?obj_in_hand)) (not (folded ?obj_in_hand)))
+                       (overlaid ?obj_in_hand ?obj))
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
   (:action place_under
     :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
+    :precondition (and (grasped ?agent ?obj_in_hand) (not (taken_up ?obj_in_hand))
+                       (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (under ?obj_in_hand ?obj)
                  (forall (?o - thing)                             ; .. where that one is
                    (and (when (ontop ?obj ?o) (ontop ?obj_in_hand ?o))
@@ -205,7 +213,8 @@
 
   (:action place_nextto                              ; so near that they touch
     :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
+    :precondition (and (grasped ?agent ?obj_in_hand) (not (taken_up ?obj_in_hand))
+                       (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (nextto ?obj_in_hand ?obj) (nextto ?obj ?obj_in_hand)
                  (touching ?obj_in_hand ?obj) (touching ?obj ?obj_in_hand)
                  (forall (?o - thing)                             ; .. where that one is
@@ -215,7 +224,8 @@
 
   (:action attach
     :parameters (?obj_in_hand - movable ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?obj_in_hand) (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
+    :precondition (and (grasped ?agent ?obj_in_hand) (not (taken_up ?obj_in_hand))
+                       (in_reach_of_agent ?obj) (not (= ?obj_in_hand ?obj)))
     :effect (and (attached ?obj_in_hand ?obj)
                  (not (grasped ?agent ?obj_in_hand)) (not (handsfull ?agent))))
 
@@ -223,13 +233,15 @@
 
   (:action drape                                     ; over a rack, a hanger
     :parameters (?cloth - cloth ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?cloth) (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
+    :precondition (and (grasped ?agent ?cloth) (not (taken_up ?cloth))
+                       (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
     :effect (and (draped ?cloth ?obj) (touching ?cloth ?obj) (touching ?obj ?cloth)
                  (not (grasped ?agent ?cloth)) (not (handsfull ?agent))))
 
   (:action overlay                                   ; cover a surface with it
     :parameters (?cloth - cloth ?obj - thing ?agent - agent)
-    :precondition (and (grasped ?agent ?cloth) (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
+    :precondition (and (grasped ?agent ?cloth) (not (taken_up ?cloth))
+                       (in_reach_of_agent ?obj) (not (= ?cloth ?obj)))
     :effect (and (overlaid ?cloth ?obj) (ontop ?cloth ?obj) (touching ?cloth ?obj) (touching ?obj ?cloth)
                  (unfolded ?cloth) (not (folded ?cloth))
                  (not (grasped ?agent ?cloth)) (not (handsfull ?agent))))
@@ -356,11 +368,10 @@
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
-  (:action wipe                                      ; dust comes off dry, liquids too; other things with a wet tool
+  (:action wipe                                      ; stains, mud, ink and oil come off with something wet
     :parameters (?obj - thing ?substance - substance ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj) (covered ?obj ?substance)
-                       (or (exists (?d - dust_n_01) (= ?d ?substance))
-                           (exists (?l - liquid ?a - absorbent) (and (= ?l ?substance) (= ?a ?tool)))
+                       (or (not (exists (?d - stubborn) (= ?d ?substance)))
                            (exists (?d - dry_cleaner) (= ?d ?tool))
                            (exists (?s - substance) (saturated ?tool ?s))
                            (exists (?s - substance)               ; soap, or water, on the tool or on the thing
@@ -373,4 +384,158 @@
                        (or (exists (?s - substance) (or (filled ?at ?s) (contains ?at ?s)))
                            (exists (?s - substance ?t - toggleable)
                              (and (= ?t ?at) (toggled_on ?t) (insource ?at ?s)))))
-    :effect (forall (?s - substance) (not (covered ?obj ?s)))))
+    :effect (forall (?s - substance) (not (covered ?obj ?s))))
+
+  ; -- actions that name a tool and leave the rest open ----------------------------------------------------------------
+  ; The skill primitives of IS-Bench (arXiv 2506.16402): a tool is taken up for one action and put back where it was,
+  ; and an action is about all substances that are there.
+
+  (:action take_up
+    :parameters (?tool - movable ?agent - agent)
+    :precondition (and (real ?tool) (in_reach_of_agent ?tool) (not (handsfull ?agent))
+                       (not (exists (?c - closed_container) (and (inside ?tool ?c) (not (open ?c))))))
+    :effect (and (grasped ?agent ?tool) (handsfull ?agent) (taken_up ?tool)))
+
+  (:action put_back
+    :parameters (?tool - movable ?agent - agent)
+    :precondition (and (grasped ?agent ?tool) (taken_up ?tool))
+    :effect (and (not (grasped ?agent ?tool)) (not (handsfull ?agent)) (not (taken_up ?tool))))
+
+  (:action wipe_all                                  ; WIPE: all that the tool takes off, if there is anything
+    :parameters (?obj - thing ?tool - cleaning_tool ?agent - agent)
+    :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj)
+                       (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
+                       (or (not (exists (?s - substance) (covered ?obj ?s)))
+                           (exists (?s - substance)
+                             (and (covered ?obj ?s) (not (exists (?d - stubborn) (= ?d ?s)))))
+                           (exists (?d - dry_cleaner) (= ?d ?tool))
+                           (exists (?s - substance) (or (saturated ?tool ?s) (covered ?tool ?s)))
+                           (exists (?s ?other - substance)
+                             (and (covered ?obj ?s) (covered ?obj ?other) (not (= ?s ?other))))))
+    :effect (forall (?s - substance)
+              (when (and (covered ?obj ?s)
+                         (or (not (exists (?d - stubborn) (= ?d ?s)))
+                             (exists (?d - dry_cleaner) (= ?d ?tool))
+                             (exists (?other - substance) (or (saturated ?tool ?other) (covered ?tool ?other)))
+                             (exists (?other - substance) (and (covered ?obj ?other) (not (= ?other ?s))))))
+                    (and (not (covered ?obj ?s)) (covered ?tool ?s)))))
+
+  (:action fill_from                                 ; FILL_WITH: from a tap or another source
+    :parameters (?obj - fillable ?source - thing ?agent - agent)
+    :precondition (and (in_reach_of_agent ?source)
+                       (or (exists (?s - substance) (insource ?source ?s)) (exists (?w - water_source) (= ?w ?source)))
+                       (not (exists (?t - toggleable) (and (= ?t ?source) (not (toggled_on ?t)))))
+                       (or (grasped ?agent ?obj) (inside ?obj ?source) (ontop ?obj ?source) (= ?obj ?source)
+                           (exists (?f - fixed) (= ?f ?obj))))    ; through a hose
+    :effect (forall (?s - substance)
+              (when (insource ?source ?s)
+                    (and (filled ?obj ?s) (contains ?obj ?s) (real ?s) (not (future ?s))))))
+
+  (:action pour_into                                 ; a part of all that is in it; sinks and showers drain
+    :parameters (?from - thing ?to - thing ?agent - agent)
+    :precondition (and (in_reach_of_agent ?to) (not (= ?from ?to))
+                       (or (grasped ?agent ?from) (exists (?f - fixed) (= ?f ?from)))
+                       (exists (?s - substance) (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s)))
+                       (not (exists (?c - closed_container)
+                              (and (or (= ?c ?to) (inside ?to ?c)) (not (open ?c))))))
+    :effect (forall (?s - substance)
+              (when (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s))
+                    (and (real ?s) (not (future ?s))
+                         (when (and (exists (?v - fillable) (= ?v ?to)) (not (exists (?w - water_source) (= ?w ?to))))
+                               (and (filled ?to ?s) (contains ?to ?s)))
+                         (when (not (exists (?v - (either fillable water_source)) (= ?v ?to))) (covered ?to ?s))
+                         (when (filled ?from ?s) (and (contains ?from ?s) (not (filled ?from ?s))))))))
+
+  (:action spread                                    ; over a thing, or into a cloth
+    :parameters (?from - thing ?to - thing ?agent - agent)
+    :precondition (and (in_reach_of_agent ?to) (not (= ?from ?to))
+                       (or (grasped ?agent ?from) (exists (?f - fixed) (= ?f ?from)))
+                       (exists (?s - substance)
+                         (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s)
+                             (saturated ?from ?s) (covered ?from ?s)))
+                       (not (exists (?c - closed_container) (and (inside ?to ?c) (not (open ?c))))))
+    :effect (forall (?s - substance)
+              (when (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s)
+                        (saturated ?from ?s) (covered ?from ?s))
+                    (and (when (exists (?c - cloth) (= ?c ?to)) (saturated ?to ?s))
+                         (when (not (exists (?c - cloth) (= ?c ?to))) (covered ?to ?s))))))
+
+  (:action soak_under                                ; a running tap
+    :parameters (?obj - thing ?source - thing ?agent - agent)
+    :precondition (and (in_reach_of_agent ?source)
+                       (or (exists (?s - substance) (insource ?source ?s)) (exists (?w - water_source) (= ?w ?source)))
+                       (not (exists (?t - toggleable) (and (= ?t ?source) (not (toggled_on ?t)))))
+                       (or (grasped ?agent ?obj) (inside ?obj ?source) (exists (?f - fixed) (= ?f ?obj))))
+    :effect (forall (?s - substance) (when (insource ?source ?s) (saturated ?obj ?s))))
+
+  (:action soak_inside                               ; what is in a vessel
+    :parameters (?obj - thing ?vessel - thing ?agent - agent)
+    :precondition (and (in_reach_of_agent ?vessel) (not (= ?obj ?vessel))
+                       (exists (?s - substance) (or (filled ?vessel ?s) (contains ?vessel ?s)))
+                       (or (grasped ?agent ?obj) (inside ?obj ?vessel) (exists (?f - fixed) (= ?f ?obj))))
+    :effect (forall (?s - substance)
+              (when (or (filled ?vessel ?s) (contains ?vessel ?s)) (saturated ?obj ?s))))
+
+  ; -- waiting ---------------------------------------------------------------------------------------------------------
+
+  (:action wait_for_cooked                           ; a thing, a vessel with all that is in it, or a substance in one
+    :parameters (?obj - object ?agent - agent)
+    :precondition (exists (?h - heat_source)
+                    (and (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t)))))
+                         (or (= ?h ?obj) (inside ?obj ?h) (ontop ?obj ?h) (contains ?h ?obj) (filled ?h ?obj)
+                             (exists (?v - thing)
+                               (and (or (inside ?v ?h) (ontop ?v ?h))
+                                    (or (inside ?obj ?v) (ontop ?obj ?v) (contains ?v ?obj) (filled ?v ?obj)
+                                        (exists (?w - thing)
+                                          (and (or (inside ?w ?v) (ontop ?w ?v))
+                                               (or (inside ?obj ?w) (ontop ?obj ?w)
+                                                   (contains ?w ?obj) (filled ?w ?obj))))))))))
+    :effect (and (hot ?obj) (cooked ?obj) (not (frozen ?obj))
+                 (forall (?x - movable)
+                   (when (or (inside ?x ?obj) (ontop ?x ?obj)
+                             (exists (?v - movable)
+                               (and (or (inside ?x ?v) (ontop ?x ?v)) (or (inside ?v ?obj) (ontop ?v ?obj)))))
+                         (and (hot ?x) (cooked ?x) (not (frozen ?x)))))
+                 (forall (?c ?r - object)                         ; what melts or changes its name
+                   (when (and (heated_of ?c ?r) (real ?r)
+                              (or (= ?r ?obj) (contains ?obj ?r) (filled ?obj ?r) (inside ?r ?obj) (ontop ?r ?obj)))
+                         (and (real ?c) (not (future ?c)) (not (real ?r))
+                              (forall (?v - thing)
+                                (when (or (contains ?v ?r) (filled ?v ?r) (inside ?r ?v) (ontop ?r ?v))
+                                      (and (contains ?v ?c) (when (filled ?v ?r) (filled ?v ?c))
+                                           (not (contains ?v ?r)) (not (filled ?v ?r))
+                                           (not (inside ?r ?v)) (not (ontop ?r ?v))))))))))
+
+  (:action wait_for_washed
+    :parameters (?machine - washing_machine ?agent - agent)
+    :precondition (toggled_on ?machine)
+    :effect (forall (?x - movable)
+              (when (or (inside ?x ?machine)
+                        (exists (?v - movable) (and (inside ?v ?machine) (or (inside ?x ?v) (ontop ?x ?v)))))
+                    (forall (?s - substance) (not (covered ?x ?s))))))
+
+  (:action wait_for_frozen
+    :parameters (?obj - thing ?cold - cold_source ?agent - agent)
+    :precondition (or (inside ?obj ?cold)
+                      (exists (?v - thing) (and (inside ?v ?cold) (or (inside ?obj ?v) (ontop ?obj ?v)))))
+    :effect (and (frozen ?obj) (not (hot ?obj))))
+
+  (:action wait                                      ; until it is as warm as the room
+    :parameters (?obj - object ?agent - agent)
+    :effect (and (when (not (exists (?c - cold_source) (inside ?obj ?c))) (not (frozen ?obj)))
+                 (forall (?x - object)
+                   (when (and (or (= ?x ?obj) (inside ?x ?obj) (ontop ?x ?obj))
+                              (not (exists (?h - heat_source)
+                                     (and (or (= ?obj ?h) (inside ?obj ?h) (ontop ?obj ?h))
+                                          (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t)))))))))
+                         (not (hot ?x))))))
+
+  (:action pass_time                                 ; WAIT, with nothing named
+    :parameters (?agent - agent)
+    :effect (forall (?x - thing)
+              (when (not (exists (?h - heat_source)
+                           (and (or (= ?x ?h) (inside ?x ?h) (ontop ?x ?h)
+                                    (exists (?v - thing)
+                                      (and (or (inside ?x ?v) (ontop ?x ?v)) (or (inside ?v ?h) (ontop ?v ?h)))))
+                                (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t))))))))
+                    (not (hot ?x))))))

@@ -1,19 +1,25 @@
 """SafeAgentBench (Yin et al., arXiv 2412.13178): tasks of a robot in rooms of AI2-THOR, and plans in its words.
 
-docs/home-worlds.md says what a step means, and what was decided where the benchmark leaves it to the simulator.
+docs/home-worlds.md describes the files and steps; SOURCE.md says how the actions follow the simulator.
 """
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 from plansafe.domains import domain_path
 from plansafe.domains.json_text import broken_plan
-from plansafe.domains.safeagentbench.classes import CLASSES
-from plansafe.domains.safeagentbench.scenes import Unreadable, by_class, class_of_thing, first, problem_text, read_room
-from plansafe.domains.safeagentbench.steps import SAID, split_number, words_of
-from plansafe.domains.safeagentbench.tasks import Task, chosen_task, named_by, read_task
+from plansafe.domains.safeagentbench.object_classes import CLASSES
+from plansafe.domains.safeagentbench.resolver import ObjectResolver
+from plansafe.domains.safeagentbench.scenes import (
+    Room,
+    Unreadable,
+    class_of_name,
+    names_by_class,
+    problem_text,
+    read_room,
+    start_of,
+)
+from plansafe.domains.safeagentbench.steps import ACTION_WORDS
+from plansafe.domains.safeagentbench.tasks import Task, read_task, select_task, task_assumptions
 from plansafe.domains.step_places import step_spans
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
@@ -21,30 +27,25 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, sugg
 from plansafe.grammar.source import Source
 
 _WORDS = {"turn_on": "turn on", "turn_off": "turn off", "fill": "fillLiquid", "empty": "emptyLiquid"}
-_BASINS = {"sink": "sinkbasin", "bathtub": "bathtubbasin"}
-
-
-class _Data(NamedTuple):
-    """What a plan needs: the objects by class, in the order of the scene."""
-
-    by_kind: dict[str, tuple[str, ...]]
+# States that a list of names does not give, and the ability that an object needs for the state.
+_UNSTATED = {"is_toggled": "toggleable", "is_dirty": "dirtyable", "is_filled": "fillable"}
 
 
 def read_scene(request: Request) -> Scene:
-    """Make a problem of a room, with the goal of a task and, in SPOC's format, its requirement as a specification."""
+    """Make a problem from a room and the goal of a task, and a specification from SPOC's requirement."""
     file = request.files[SCENE]
     goal = request.files.get(GOAL)
-    misnamed = wrong_task(request) if goal is None else ()
-    if misnamed:
-        return no_scene(*misnamed)
+    mistakes = wrong_task(request) if goal is None else ()
+    if mistakes:
+        return no_scene(*mistakes)
     try:
-        entry = None if goal is None else chosen_task(goal, request.task)
-        room = read_room(file, named_by(entry))
+        entry = None if goal is None else select_task(goal, request.task)
+        room = read_room(file, task_assumptions(entry))
         task = Task() if goal is None else read_task(goal, entry, room)
-    except Unreadable as wrong:
-        return no_scene(wrong.diagnostic)
-    if not room.things:
-        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "the room has no objects", (first(file),)))
+    except Unreadable as error:
+        return no_scene(error.diagnostic)
+    if not room.objects:
+        return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "the room has no objects", (start_of(file),)))
     with open(domain_path("safeagentbench"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
     problem = Source(f"{file.name} (as PDDL)", problem_text(room, task.goal, list(task.facts)))
@@ -54,97 +55,73 @@ def read_scene(request: Request) -> Scene:
             "(define (safety requirements_of_the_task) (:domain safeagentbench)\n  " + "\n  ".join(task.rules) + ")\n"
         )
         specs.append(Source(f"{goal.name} (requirement)", text))
-    return Scene(domain, problem, tuple(specs), (*room.notes, *task.notes), _Data(by_class(room.things)))
+    return Scene(domain, problem, tuple(specs), (*room.notes, *task.notes), room, _unstated_states(room))
+
+
+def _unstated_states(room: Room) -> dict[str, frozenset[str]]:
+    if room.has_metadata:
+        return {}
+    return {
+        state: frozenset([scene_object.name for scene_object in room.objects if ability in scene_object.abilities])
+        for state, ability in _UNSTATED.items()
+    }
 
 
 def read_plan(text: Source, scene: Scene) -> ForeignPlan:
-    """Read steps such as ``find Mug``, ``fillLiquid Mug water``, ``turn on the coffee machine``; on lines or in JSON.
-
-    A class without a number means the thing of that class that the plan found last, else the first of the scene.
-    """
-    data: _Data = scene.data
-    last: dict[str, str] = {}
+    """Read steps such as ``find Mug``, ``fillLiquid Mug water`` and ``turn on the television``, on lines or in JSON."""
+    resolver = ObjectResolver(scene.data)
     steps: list[str] = []
     places: list[Span] = []
-    wrong: list[Diagnostic] = []
-    told: set[str] = set()
+    diagnostics: list[Diagnostic] = []
+    noted: set[str] = set()
     broken = broken_plan(text)
     if broken is not None:
         return ForeignPlan(None, (), (broken,))
     for span in step_spans(text):
         words = text.slice(span)
-        made = _step(words, data, last)
-        if made is None:
-            label = Label(text.name, span)
-            wrong.append(
-                Diagnostic(SC.FOREIGN_LINE, "this is not a step of SafeAgentBench", (label,), help=_advice(words))
-            )
+        step = resolver.read_step(words)
+        label = Label(text.name, span)
+        if step is None:
+            message = "this is not a step of SafeAgentBench"
+            diagnostics.append(Diagnostic(SC.FOREIGN_LINE, message, (label,), help=_suggest_step(words)))
             continue
-        step, choice = made
-        if choice is not None and choice not in told:
-            told.add(choice)
-            message = f"there are {len(data.by_kind[class_of_thing(choice)])}: taken as `{choice}`"
-            wrong.append(Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(text.name, span),), severity=Severity.NOTE))
+        choice = resolver.choice
+        if choice is not None and choice not in noted:
+            noted.add(choice)
+            count = len(resolver.names[class_of_name(choice)])
+            message = f"there are {count}: taken as `{choice}`"
+            diagnostics.append(Diagnostic(SC.AMBIGUOUS_OBJECT, message, (label,), severity=Severity.NOTE))
+        if resolver.hindrance is not None:
+            message = f"the hand holds `{resolver.hindrance}`: as in the benchmark, this step changes nothing"
+            diagnostics.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
         steps.append(f"({' '.join(step)})")
         places.append(span)
-    if any([diagnostic.severity is Severity.ERROR for diagnostic in wrong]):
-        return ForeignPlan(None, diagnostics=tuple(wrong))
+    if any([diagnostic.severity is Severity.ERROR for diagnostic in diagnostics]):
+        return ForeignPlan(None, diagnostics=tuple(diagnostics))
     plan = Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n")
-    return ForeignPlan(plan, tuple(places), tuple(wrong))
+    return ForeignPlan(plan, tuple(places), tuple(diagnostics))
 
 
-def _advice(words: str) -> str:
-    """What to write in the place of words that are no step."""
+def _suggest_step(words: str) -> str:
+    """Return the help text for words that are not a step."""
     plain = " ".join(words.lower().split()[:3])
-    if plain in SAID:
+    if plain in ACTION_WORDS:
         return f"name a thing: `{plain} Mug`"
     starts = [" ".join(plain.split()[:count]) for count in (2, 1)]
-    guesses = [guess for guess in [suggest_name(start, SAID) for start in starts if start] if guess is not None]
-    return guesses[0] if guesses else "the actions are " + ", ".join(SAID)
-
-
-def _step(words: str, data: _Data, last: dict[str, str]) -> tuple[tuple[str, ...], str | None] | None:
-    """The step that words say, and the thing that was chosen for the reader, if one was."""
-    said = words_of(words)
-    if said is None:
-        return None
-    if said.thing is None:
-        return (said.action,), None
-    name, choice = _name(said.thing, said.action, data, last)
-    return (said.action, name) if said.liquid is None else (said.action, name, _plain(said.liquid)), choice
-
-
-def _name(words: str, action: str, data: _Data, last: dict[str, str]) -> tuple[str, str | None]:
-    """The thing that is meant, as a name of PDDL; one that the scene does not have keeps its words."""
-    kind, number = split_number(words)
-    if action == "put" and kind in _BASINS and _BASINS[kind] in data.by_kind:
-        kind = _BASINS[kind]
-    there = data.by_kind.get(kind, ())
-    choice = None
-    if number is not None:
-        name = there[number - 1] if 1 <= number <= len(there) else _plain(f"{kind}_{number}")
-    elif there:
-        name = last.get(kind, there[0])
-        choice = name if len(there) > 1 and kind not in last else None
-    else:
-        name = _plain(kind)
-    last[kind] = name
-    return name, choice
-
-
-def _plain(words: str) -> str:
-    return re.sub(r"[^a-z0-9_-]", "_", words.lower()) or "_"
+    guesses = [guess for guess in [suggest_name(start, ACTION_WORDS) for start in starts if start] if guess is not None]
+    return guesses[0] if guesses else "the actions are " + ", ".join(ACTION_WORDS)
 
 
 def write_step(step: tuple[str, ...], scene: Scene) -> str:
-    """Write a step in the benchmark's words, with the number of the thing where the scene has several."""
-    data: _Data = scene.data
+    """Write a step in the benchmark's words, with the number of the object if the scene has several of its class."""
+    room: Room = scene.data
     action, names = step[0], list(step[1:])
     if names:
-        kind = class_of_thing(names[0])
+        object_class = class_of_name(names[0])
         number = names[0].rpartition("_")[2]
-        several = len(data.by_kind.get(kind, ())) > 1
-        names[0] = (CLASSES[kind][0] if kind in CLASSES else names[0]) + (f" {number}" if several else "")
+        numbered = len(names_by_class(room.objects).get(object_class, ())) > 1
+        class_name = CLASSES[object_class].name if object_class in CLASSES else names[0]
+        names[0] = class_name + (f" {number}" if numbered else "")
     return " ".join([_WORDS.get(action, action), *names])
 
 

@@ -1,4 +1,4 @@
-"""Rooms of AI2-THOR as problems: from the metadata of its objects, or from a list of names."""
+"""Read rooms of AI2-THOR, from metadata of objects or from a list of class names, and write them as problems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, read_json
-from plansafe.domains.safeagentbench.classes import CLASSES, LIQUIDS, OTHER_NAMES, PIECES, PROPERTIES
+from plansafe.domains.safeagentbench.object_classes import CLASSES, LIQUIDS, OLDER_NAMES, PROPERTIES, fits
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
 from plansafe.grammar.source import Source
@@ -24,60 +24,69 @@ STATES: Mapping[str, str] = {
     "isPickedUp": "held",
 }
 
-# What switches what in a room of names, which does not say it: the first of the classes that is there.
-SWITCHED: Mapping[str, tuple[str, ...]] = {
+# A list of names does not say which switch controls which object. The first class that the room has is controlled.
+CONTROLLED_CLASSES: Mapping[str, tuple[str, ...]] = {
     "stoveknob": ("stoveburner",),
     "faucet": ("sinkbasin", "sink", "bathtubbasin", "bathtub"),
 }
-# What a switch that controls nothing does, which a room of names with more switches than things to switch has.
-_ALONE = (("stoveknob", "burner", "heats nothing"), ("faucet", "basin", "fills nothing"))
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
+# For a switch without a controlled object: the missing object and the effect, as words of a note.
+_UNPAIRED_NOTES = (("stoveknob", "burner", "heats nothing"), ("faucet", "basin", "fills nothing"))
+_TYPE_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
-class Thing(NamedTuple):
-    """An object of a room: its name in PDDL, its class, AI2-THOR's identifier, and its facts (predicates) at the start.
+class SceneObject(NamedTuple):
+    """An object of a room.
 
-    The class of one that is not AI2-THOR's is ``thing``. ``parents`` are identifiers of its receptacles; ``controls``
-    of what it switches.
+    ``name`` is its name in PDDL, ``object_class`` its PDDL type (``thing`` if AI2-THOR does not have the class), ``id``
+    AI2-THOR's identifier. ``abilities`` are predicates of its properties, ``facts`` predicates or atoms that are true
+    at the start. ``parents`` are identifiers of its receptacles, ``controls`` of the objects that it switches.
+    ``distance`` is the distance of the robot at the start.
     """
 
     name: str
-    kind: str
+    object_class: str
     id: str
-    can: frozenset[str]
+    abilities: frozenset[str]
     facts: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
+    distance: float = 0.0
 
 
-class Named(NamedTuple):
-    """What a task's steps suppose of a thing that they name: what it can do, and its states at the start."""
+class Assumption(NamedTuple):
+    """Abilities and initial states that the steps of a task assume for the objects of a class."""
 
-    can: frozenset[str] = frozenset()
+    abilities: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()
 
 
 class Room(NamedTuple):
-    """The objects of a room in the order of the file, what pieces there may be, and what was left out."""
+    """The objects of a room in the order of the file, the pieces that slicing can make, and notes.
 
-    things: tuple[Thing, ...]
-    pieces: Mapping[str, str]  # of a piece: the name of the whole
+    ``pieces`` maps the name of a piece to the name of the sliced object, ``absent`` are pieces that do not exist yet.
+    ``has_metadata`` is false for a list of names.
+    """
+
+    objects: tuple[SceneObject, ...]
+    pieces: Mapping[str, str]
+    absent: frozenset[str]
+    has_metadata: bool
     notes: tuple[Diagnostic, ...]
 
 
 class Unreadable(Exception):
-    """The diagnostic that says why there is no task."""
+    """Carries the diagnostic of a file that is not a room or a task."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
 
 
-def read_room(file: Source, named: Mapping[str, Named] | None = None) -> Room:
-    """Read a room: JSON (objects with their metadata, or names), or names on lines. Raises :class:`Unreadable`.
+def read_room(file: Source, assumptions: Mapping[str, Assumption] | None = None) -> Room:
+    """Read a room: JSON (objects with metadata, or names), or names on lines. Raises :class:`Unreadable`.
 
-    ``named`` are the classes that a task names: a room of names, which lists neither what the benchmark puts there for
-    a task nor any state, is as the task supposes.
+    ``assumptions`` are the classes that a task names. A room of names, which lists neither the objects that the
+    benchmark adds for a task nor any state, is completed with them.
     """
     if file.text.lstrip()[:1] in ("{", "["):
         value = load(file)
@@ -86,142 +95,194 @@ def read_room(file: Source, named: Mapping[str, Named] | None = None) -> Room:
             raise unreadable(file, "expected a list of objects, or an object with `objects`")
     else:
         entries = [name for line in file.text.splitlines() for name in line.split("#")[0].split(",") if name.strip()]
-    reader = _Room(file)
+    reader = _RoomReader(file)
     for entry in entries:
-        kind = _kind(file, entry)
-        if kind in CLASSES:
-            reader.add(kind, entry)
+        object_class = _read_class(file, entry)
+        if object_class in CLASSES:
+            reader.add(object_class, entry)
         else:
-            reader.unknown.setdefault(kind)
+            reader.unknown_classes.setdefault(object_class)
     if entries and all([isinstance(entry, str) for entry in entries]):
-        reader.suppose(named or {})
+        reader.add_floor()
+        reader.assume(assumptions or {})
         reader.add_pieces()
-        reader.pair()
-    else:
-        reader.add_pieces()
-    return reader.done()
+        reader.pair_switches()
+        return reader.make_room(has_metadata=False)
+    reader.add_pieces()
+    return reader.make_room(has_metadata=True)
 
 
-class _Room:
-    """The things of a room as they are read."""
+class _RoomReader:
+    """Collects the objects of a room."""
 
     def __init__(self, file: Source) -> None:
         self.file = file
-        self.things: list[Thing] = []
+        self.objects: list[SceneObject] = []
         self.counts: dict[str, int] = {}
         self.pieces: dict[str, str] = {}
-        self.unknown: dict[str, None] = {}
+        self.absent: set[str] = set()
+        self.unknown_classes: dict[str, None] = {}
         self.notes: list[Diagnostic] = []
 
-    def name(self, kind: str) -> str:
-        """The name of the next thing of a class."""
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        return f"{kind}_{self.counts[kind]}"
+    def next_name(self, object_class: str) -> str:
+        """Return the PDDL name of the next object of a class: ``mug_2`` after ``mug_1``."""
+        self.counts[object_class] = self.counts.get(object_class, 0) + 1
+        return f"{object_class}_{self.counts[object_class]}"
 
-    def add(self, kind: str, entry: Any) -> None:
-        """One more thing of a class."""
-        self.things.append(_thing(entry, kind, self.name(kind)))
+    def add(self, object_class: str, entry: Any) -> None:
+        """Add an object from its name or its metadata."""
+        self.objects.append(_read_object(entry, object_class, self.next_name(object_class)))
 
-    def suppose(self, named: Mapping[str, Named]) -> None:
-        """Add what is named and lacks, and make the first thing of each class what is supposed of it."""
-        comes = {PIECES.get(kind) for kind in (*self.counts, *named)}
-        lacking = [kind for kind in named if kind not in {*self.counts, *comes} and _NAME.fullmatch(kind)]
-        for kind in lacking:
-            self.things.append(_thing(kind, kind, self.name(kind)))
-        firsts = {f"{kind}_1": supposed for kind, supposed in named.items()}
-        for at, thing in enumerate(self.things):
-            can, facts = firsts.get(thing.name, Named())
-            self.things[at] = thing._replace(can=thing.can | can, facts=facts)
-            states = [f"{thing.name} {fact}" for fact in (*sorted(can - thing.can), *facts)]
-            if states and class_of_thing(thing.name) not in lacking:
-                self.note(f"the task assumes states that the room does not list: {', '.join(states)}")
-        if lacking:
-            self.note(
-                f"objects of the task that the room does not list are assumed to be present: {', '.join(lacking)[:300]}"
-            )
+    def add_floor(self) -> None:
+        """Add the floor, which every room of AI2-THOR has and old layouts do not list."""
+        if self.objects and "floor" not in self.counts:
+            self.add("floor", "floor")
+
+    def assume(self, assumptions: Mapping[str, Assumption]) -> None:
+        """Add missing objects of a task, and give the first object of each class the assumed states.
+
+        AI2-THOR's classes keep their properties: a step that the simulator refuses stays impossible.
+        """
+        piece_classes = {CLASSES[name].piece for name in (*self.counts, *assumptions) if name in CLASSES}
+        missing = [
+            name
+            for name in assumptions
+            if name not in self.counts and name not in piece_classes and _TYPE_NAME.fullmatch(name)
+        ]
+        for object_class in missing:
+            self.add(object_class, object_class)
+        for index, scene_object in enumerate(self.objects):
+            object_class = class_of_name(scene_object.name)
+            if object_class not in assumptions or scene_object.name != f"{object_class}_1":
+                continue
+            abilities, facts = assumptions[object_class]
+            if object_class in CLASSES:
+                abilities = frozenset()
+            self.objects[index] = scene_object._replace(abilities=scene_object.abilities | abilities, facts=facts)
+            if facts and object_class not in missing:
+                states = ", ".join([f"{scene_object.name} {fact}" for fact in facts])
+                self.note(f"the task assumes states that the room does not list: {states}")
+        if missing:
+            names = ", ".join(missing)[:300]
+            self.note(f"objects of the task that the room does not list are assumed to be present: {names}")
 
     def add_pieces(self) -> None:
-        """What slicing and cracking may bring about."""
-        for thing in list(self.things):
-            kind = PIECES.get(thing.kind)
-            if kind is not None:
-                piece = Thing(self.name(kind), kind, "", CLASSES[kind][1])
-                self.things.append(piece)
-                self.pieces[piece.name] = thing.name
+        """Add the pieces that slicing and cracking can make; a sliced object of the metadata has its pieces already."""
+        for scene_object in list(self.objects):
+            piece_class = CLASSES[scene_object.object_class].piece if scene_object.object_class in CLASSES else None
+            if piece_class is None:
+                continue
+            listed = [
+                o.name for o in self.objects if o.object_class == piece_class and o.id.startswith(f"{scene_object.id}|")
+            ]
+            if listed:
+                self.pieces[listed[0]] = scene_object.name
+                continue
+            piece = SceneObject(self.next_name(piece_class), piece_class, "", CLASSES[piece_class].predicates)
+            self.objects.append(piece)
+            self.pieces[piece.name] = scene_object.name
+            self.absent.add(piece.name)
 
-    def pair(self) -> None:
-        """Let the first knob switch the first burner, and so on; taps likewise."""
-        there = by_class(self.things)
-        pairs: dict[str, str] = {}
-        for switch, kinds in SWITCHED.items():
-            switched = next((there[kind] for kind in kinds if kind in there), ())
-            pairs.update(zip(there.get(switch, ()), switched, strict=False))
-        self.things = [t._replace(controls=(pairs[t.name],)) if t.name in pairs else t for t in self.things]
+    def pair_switches(self) -> None:
+        """Let the first knob control the first burner, the second knob the second burner, and taps likewise."""
+        names = names_by_class(self.objects)
+        controlled: dict[str, str] = {}
+        for switch, object_classes in CONTROLLED_CLASSES.items():
+            targets = next((names[name] for name in object_classes if name in names), ())
+            controlled.update(zip(names.get(switch, ()), targets, strict=False))
+        self.objects = [
+            scene_object._replace(controls=(controlled[scene_object.name],))
+            if scene_object.name in controlled
+            else scene_object
+            for scene_object in self.objects
+        ]
 
     def note(self, message: str, help: str | None = None) -> None:
-        """Say what was decided about the room."""
-        self.notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (first(self.file),), help=help, severity=Severity.NOTE))
+        """Add a note about the room."""
+        label = start_of(self.file)
+        self.notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), help=help, severity=Severity.NOTE))
 
-    def done(self) -> Room:
-        """The room."""
-        if self.unknown:
-            unknown = list(self.unknown)
+    def make_room(self, has_metadata: bool) -> Room:
+        """Return the room, with notes about unknown classes and switches that control nothing."""
+        if self.unknown_classes:
+            unknown = list(self.unknown_classes)
             message = f"objects of unknown classes are left out: {', '.join(unknown[:8])[:300]}"
             self.note(message, suggest_name(unknown[0], tuple(CLASSES)))
-        for kind, controlled, said in _ALONE:
-            alone = [thing.name for thing in self.things if thing.kind == kind and not thing.controls]
-            if alone:
-                self.note(f"which {controlled} {', '.join(alone)[:300]} controls is not said: switched on, it {said}")
-        return Room(tuple(self.things), self.pieces, tuple(self.notes))
+        for switch, target, effect in _UNPAIRED_NOTES:
+            unpaired = [o.name for o in self.objects if o.object_class == switch and not o.controls]
+            if unpaired:
+                names = ", ".join(unpaired)[:300]
+                self.note(f"the room does not list which {target} {names} controls: switched on, it {effect}")
+        return Room(tuple(self.objects), self.pieces, frozenset(self.absent), has_metadata, tuple(self.notes))
 
 
-def by_class(things: Iterable[Thing]) -> dict[str, tuple[str, ...]]:
-    """The names of things by the class in the name, in order."""
-    found: dict[str, tuple[str, ...]] = {}
-    for thing in things:
-        kind = class_of_thing(thing.name)
-        found[kind] = (*found.get(kind, ()), thing.name)
-    return found
+def names_by_class(objects: Iterable[SceneObject]) -> dict[str, tuple[str, ...]]:
+    """Group the names of objects by the class in the name, in order."""
+    names: dict[str, tuple[str, ...]] = {}
+    for scene_object in objects:
+        object_class = class_of_name(scene_object.name)
+        names[object_class] = (*names.get(object_class, ()), scene_object.name)
+    return names
 
 
-def class_of_thing(name: str) -> str:
-    """The class of a thing's name: ``mug`` of ``mug_2``."""
+def class_of_name(name: str) -> str:
+    """Return the class of an object's name: ``mug`` for ``mug_2``."""
     return name.rpartition("_")[0]
 
 
-def problem_text(room: Room, goal: str, extra: list[str]) -> str:
-    """The problem of a room; ``extra`` are facts that hold besides (``(not ..)``: that do not)."""
-    names = {thing.id: thing.name for thing in room.things if thing.id}
-    facts: dict[str, None] = {}
-    for thing in room.things:
-        if thing.name not in room.pieces:
-            facts.setdefault(f"(present {thing.name})")
-        for predicate in (*sorted(thing.can), *thing.facts):
-            facts.setdefault(predicate if predicate.startswith("(") else f"({predicate} {thing.name})")
-        for parent in thing.parents:
-            if parent in names:
-                facts.setdefault(f"(contained {thing.name} {names[parent]})")
-        for other in thing.controls:
-            if other in names:
-                facts.setdefault(f"(controls {thing.name} {names[other]})")
-    for piece, whole in room.pieces.items():
-        facts.setdefault(f"(piece_of {piece} {whole})")
-    for fact in extra:
-        if fact.startswith("(not "):
-            facts.pop(fact[5:-1], None)
+def single_places(room: Room) -> list[str]:
+    """Return the receptacles that accept one object at a time.
+
+    A list of names has each class once, so it does not tell how many burners a room has: then the result is empty.
+    """
+    if not room.has_metadata:
+        return []
+    return [o.name for o in room.objects if "accepts_only_fitting" in o.abilities]
+
+
+def problem_text(room: Room, goal: str, changes: list[str]) -> str:
+    """Write the problem of a room; ``changes`` are further initial facts, or ``(not ..)`` for facts to remove."""
+    facts = dict.fromkeys(_initial_facts(room))
+    for change in changes:
+        if change.startswith("(not "):
+            facts.pop(change[5:-1], None)
         else:
-            facts.setdefault(fact)
-    kinds: dict[str, list[str]] = {}
-    for thing in room.things:
-        kinds.setdefault(thing.kind, []).append(thing.name)
-    objects = "\n".join([f"    {' '.join(names)} - {kind}" for kind, names in kinds.items()])
+            facts.setdefault(change)
+    names: dict[str, list[str]] = {}
+    for scene_object in room.objects:
+        names.setdefault(scene_object.object_class, []).append(scene_object.name)
+    objects = "\n".join([f"    {' '.join(members)} - {object_class}" for object_class, members in names.items()])
     init = "\n".join([f"    {fact}" for fact in facts])
     head = "(define (problem room) (:domain safeagentbench)"
     return "\n".join([head, f"  (:objects\n{objects})", f"  (:init\n{init})", f"  (:goal {goal}))", ""])
 
 
-def _kind(file: Source, entry: Any) -> str:
-    """The class of an entry, in lower case."""
+def _initial_facts(room: Room) -> Iterable[str]:
+    names = {o.id: o.name for o in room.objects if o.id}
+    for scene_object in room.objects:
+        if scene_object.name not in room.absent:
+            yield f"(present {scene_object.name})"
+        for predicate in (*sorted(scene_object.abilities), *scene_object.facts):
+            yield predicate if predicate.startswith("(") else f"({predicate} {scene_object.name})"
+        for parent in scene_object.parents:
+            if parent in names:
+                yield f"(contained {scene_object.name} {names[parent]})"
+        for target in scene_object.controls:
+            if target in names:
+                yield f"(controls {scene_object.name} {names[target]})"
+    for piece, sliced_object in room.pieces.items():
+        yield f"(piece_of {piece} {sliced_object})"
+    for place in single_places(room):
+        yield f"(accepts_one {place})"
+    for receptacle in room.objects:
+        if "accepts_only_fitting" in receptacle.abilities:
+            for scene_object in room.objects:
+                if fits(scene_object.object_class, receptacle.object_class):
+                    yield f"(fits {scene_object.name} {receptacle.name})"
+
+
+def _read_class(file: Source, entry: Any) -> str:
+    """Return the class of an entry, in lower case."""
     if isinstance(entry, dict):
         entry = entry.get("objectType") or entry.get("objectId")
     if not isinstance(entry, str) or not entry.strip():
@@ -230,36 +291,39 @@ def _kind(file: Source, entry: Any) -> str:
 
 
 def class_of(name: str) -> str:
-    """The class of ``Mug``, ``coffee machine``, ``Mug|+00.52|..``, ``Sink|..|SinkBasin``; today's of an older name."""
+    """Return the class in ``Mug``, ``coffee machine``, ``Mug|+00.52|..`` or ``Sink|..|SinkBasin``: its current name."""
     parts = name.split("|")
-    own = re.sub(r"_\d+$", "", parts[4] if len(parts) > 4 else parts[0])
-    kind = re.sub(r"[\s_]", "", own.lower())
-    return OTHER_NAMES.get(kind, kind)
+    class_name = re.sub(r"_\d+$", "", parts[4] if len(parts) > 4 else parts[0])
+    object_class = re.sub(r"[\s_]", "", class_name.lower())
+    return OLDER_NAMES.get(object_class, object_class)
 
 
-def _thing(entry: Any, kind: str, name: str) -> Thing:
-    if kind not in CLASSES:
-        return Thing(name, "thing", name, frozenset())
+def _read_object(entry: Any, object_class: str, name: str) -> SceneObject:
+    if object_class not in CLASSES:
+        return SceneObject(name, "thing", name, frozenset())
     if not isinstance(entry, dict):
-        return Thing(name, kind, name, CLASSES[kind][1])
-    can = set(CLASSES[kind][1])
+        return SceneObject(name, object_class, name, CLASSES[object_class].predicates)
+    abilities = set(CLASSES[object_class].predicates)
     for key, predicate in PROPERTIES.items():
         if isinstance(entry.get(key), bool):
-            (can.add if entry[key] else can.discard)(predicate)
+            (abilities.add if entry[key] else abilities.discard)(predicate)
+    if "openable" not in abilities:
+        abilities.discard("accepts_only_open")
     facts = [predicate for key, predicate in STATES.items() if entry.get(key) is True]
     liquid = entry.get("fillLiquid")
     if liquid in LIQUIDS:
         facts += ["is_filled", f"(filled_with {name} {liquid})"]
     if entry.get("temperature") == "Hot":
         facts.append("is_hot")
-    return Thing(
+    return SceneObject(
         name,
-        kind,
+        object_class,
         str(entry.get("objectId") or name),
-        frozenset(can),
+        frozenset(abilities),
         tuple(dict.fromkeys(facts)),
         _strings(entry.get("parentReceptacles")),
         _strings(entry.get("controlledObjects")),
+        _number(entry.get("distance")),
     )
 
 
@@ -267,8 +331,13 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple([item for item in value if isinstance(item, str)]) if isinstance(value, list) else ()
 
 
+def _number(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e9 else 0.0
+
+
 def load(file: Source) -> Any:
-    """The JSON of a file. Raises :class:`Unreadable`."""
+    """Read a file as JSON. Raises :class:`Unreadable`."""
     try:
         return read_json(file.text)
     except BadJson as error:
@@ -276,11 +345,11 @@ def load(file: Source) -> Any:
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
 
 
-def first(file: Source) -> Label:
-    """The beginning of a file, for what is about all of it."""
+def start_of(file: Source) -> Label:
+    """Return a label at the start of a file, for diagnostics about the whole file."""
     return Label(file.name, Span(0, min(1, len(file.text))))
 
 
 def unreadable(file: Source, message: str) -> Unreadable:
-    """What to raise about a file that is not what it should be."""
-    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(file),)))
+    """Return the exception for a file that does not have the expected content."""
+    return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (start_of(file),)))

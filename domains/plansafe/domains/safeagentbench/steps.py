@@ -1,4 +1,4 @@
-"""The words of a step in SafeAgentBench: the action, the thing that it names, and a liquid."""
+"""Read a step of SafeAgentBench: the action, the object that it names, and a liquid."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from plansafe.domains.safeagentbench.scenes import Named, class_of
+from plansafe.domains.safeagentbench.scenes import Assumption, class_of
 
-# The words of a step, the action, and whether it names a thing. Longer words first.
+# The words of a step, the action, and whether the step names an object. Longer words first.
 _ACTIONS: tuple[tuple[str, str, bool], ...] = (
     ("find", "find", True),
     ("pick up", "pick", True),
@@ -36,17 +36,17 @@ _ACTIONS: tuple[tuple[str, str, bool], ...] = (
     ("drop", "drop", False),
     ("throw", "throw", False),
 )
-SAID = tuple(sorted({said for said, _, _ in _ACTIONS}))
-"""What an action may be called."""
-# `turn on`, `turn_on` and `turnOn` are one: the published plans have two of these.
+ACTION_WORDS = tuple(sorted({words for words, _, _ in _ACTIONS}))
+"""The words that a step can start with."""
+# `turn on`, `turn_on` and `turnOn` are equal: the published plans have two of these.
 _PATTERNS = tuple(
     [
-        (re.compile(rf"{said.replace(' ', '[ _]?')}(?= |$)", re.IGNORECASE), action, named)
-        for said, action, named in _ACTIONS
+        (re.compile(rf"{words.replace(' ', '[ _]?')}(?= |$)", re.IGNORECASE), action, has_object)
+        for words, action, has_object in _ACTIONS
     ]
 )
-# What a thing must be for an action to be done to it.
-_NEEDS: Mapping[str, str] = {
+# The ability that an action requires of its object.
+_REQUIRED_ABILITY: Mapping[str, str] = {
     "pick": "pickupable",
     "put": "receptacle",
     "open": "openable",
@@ -60,59 +60,68 @@ _NEEDS: Mapping[str, str] = {
     "clean": "dirtyable",
     "fill": "fillable",
 }
-_MAKES: Mapping[str, str] = {"turn_on": "is_toggled", "open": "is_open", "dirty": "is_dirty", "fill": "is_filled"}
-_UNDOES: Mapping[str, str] = {"turn_off": "is_toggled", "close": "is_open", "clean": "is_dirty", "empty": "is_filled"}
+_ADDED_STATE: Mapping[str, str] = {
+    "turn_on": "is_toggled",
+    "open": "is_open",
+    "dirty": "is_dirty",
+    "fill": "is_filled",
+}
+_DELETED_STATE: Mapping[str, str] = {
+    "turn_off": "is_toggled",
+    "clean": "is_dirty",
+    "empty": "is_filled",
+}
 
 
-class Words(NamedTuple):
-    """What a step says: an action, and for most the words for a thing, for some those for a liquid."""
+class StepWords(NamedTuple):
+    """The action of a step, with the words for its object and its liquid where the step has them."""
 
     action: str
-    thing: str | None = None
+    object_words: str | None = None
     liquid: str | None = None
 
 
-def words_of(step: str) -> Words | None:
-    """Take a step such as ``fillLiquid Mug water`` apart; ``None`` if it is none."""
-    rest = " ".join(step.strip().rstrip(".").split())
-    for pattern, action, named in _PATTERNS:
-        found = pattern.match(rest)
-        if found is None:
+def parse_step(step: str) -> StepWords | None:
+    """Split a step such as ``fillLiquid Mug water``; ``None`` for other text."""
+    text = " ".join(step.strip().rstrip(".").split())
+    for pattern, action, has_object in _PATTERNS:
+        match = pattern.match(text)
+        if match is None:
             continue
-        if not named:
-            return Words(action)
-        tail, liquid = rest[found.end() :].strip(), None
+        if not has_object:
+            return StepWords(action)
+        object_words, liquid = text[match.end() :].strip(), None
         if action == "fill":
-            tail, _, liquid = tail.rpartition(" ")
-            tail, liquid = tail.removesuffix(" with"), liquid.lower()
-        thing = re.sub(r"^(?:the|an|a) ", "", tail, flags=re.IGNORECASE)
-        return Words(action, thing, liquid) if thing else None
+            object_words, _, liquid = object_words.rpartition(" ")
+            object_words, liquid = object_words.removesuffix(" with"), liquid.lower()
+        object_words = re.sub(r"^(?:the|an|a) ", "", object_words, flags=re.IGNORECASE)
+        return StepWords(action, object_words, liquid) if object_words else None
     return None
 
 
-def split_number(thing: str) -> tuple[str, int | None]:
-    """The class of the thing that words name, and the number if they say one: of ``Mug 2``, ``mug`` and 2."""
-    numbered = re.fullmatch(r"(.*?\D)\s*(\d{1,6})", thing)
-    return (class_of(numbered[1]), int(numbered[2])) if numbered else (class_of(thing), None)
+def split_number(object_words: str) -> tuple[str, int | None]:
+    """Return the class and the number in the words for an object: ``mug`` and 2 for ``Mug 2``."""
+    numbered = re.fullmatch(r"(.*?\D)\s*(\d{1,6})", object_words)
+    return (class_of(numbered[1]), int(numbered[2])) if numbered else (class_of(object_words), None)
 
 
-def named_in(steps: Iterable[str]) -> dict[str, Named]:
-    """The classes that steps name, in order, and what they suppose of things of each.
+def assumptions_of(steps: Iterable[str]) -> dict[str, Assumption]:
+    """Return the classes that steps name, in order, with the abilities and initial states that the steps assume.
 
-    What is done to a thing can be done to it; what is undone before it was done, was so at the start.
+    An action assumes the ability that it requires. A state that a step deletes before a step adds it is true initially.
     """
-    found: dict[str, Named] = {}
-    made: set[tuple[str, str]] = set()
+    assumptions: dict[str, Assumption] = {}
+    changed: set[tuple[str, str]] = set()
     for step in steps:
-        said = words_of(step)
-        if said is None or said.thing is None:
+        words = parse_step(step)
+        if words is None or words.object_words is None:
             continue
-        kind = split_number(said.thing)[0]
-        can, facts = found.get(kind, Named())
-        undone = _UNDOES.get(said.action)
-        if undone is not None and (kind, undone) not in made:
-            facts = (*facts, undone)
-        made.add((kind, undone or _MAKES.get(said.action, "")))
-        needed = _NEEDS.get(said.action)
-        found[kind] = Named(can | ({needed} if needed is not None else set()), facts)
-    return found
+        object_class = split_number(words.object_words)[0]
+        abilities, facts = assumptions.get(object_class, Assumption())
+        deleted = _DELETED_STATE.get(words.action)
+        if deleted is not None and (object_class, deleted) not in changed:
+            facts = (*facts, deleted)
+        changed.add((object_class, deleted or _ADDED_STATE.get(words.action, "")))
+        required = _REQUIRED_ABILITY.get(words.action)
+        assumptions[object_class] = Assumption(abilities | ({required} if required is not None else set()), facts)
+    return assumptions

@@ -15,7 +15,8 @@ from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
 from plansafe.verifier.model.printing import formula_text
 from plansafe.verifier.repair.alignments import Alignment
-from plansafe.verifier.repair.api import ProgressCallback, Repairer, find_unsupported_reason
+from plansafe.verifier.repair.api import Repairer, find_unsupported_reason
+from plansafe.verifier.repair.attempt import ProgressCallback
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import Edit, EditKind, RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.reporting.report import FindingClass, Headline, Report, Worlds
@@ -49,6 +50,7 @@ def diagnose(
     report = checker.check(plan)
     if report.headline in (Headline.SAFE, Headline.VALID):
         return Diagnosis(plan.name, report, (), RepairResult(RepairStatus.ALREADY_SAFE, optimal=True, complete=True))
+    checker = checker.assuming_proposals
     resolved = checker.read(plan)
     reason = find_unsupported_reason(checker, resolved)
     if reason:
@@ -70,7 +72,7 @@ class _WitnessFinder:
     def __init__(self, checker: Checker, report: Report, repairer: Repairer, result: RepairResult) -> None:
         self.checker = checker
         self.report = report
-        self.repairer = repairer
+        self.attempt = repairer.last_attempt
         self.result = result
         self.steps = repairer.steps
         self.impossible_step_witnesses: dict[int, Witness] = {}
@@ -90,7 +92,7 @@ class _WitnessFinder:
 
     def _find_impossible_steps(self) -> None:
         """Find the ill-formed steps, and the steps whose precondition can never hold on their objects."""
-        possible = {step_key(step) for repair in self.repairer.ranked_alignments for step in repair.steps}
+        possible = {step_key(step) for repair in self.attempt.ranked_alignments for step in repair.steps}
         doubtful_steps: list[tuple[int, GroundAction]] = []
         for number, step in enumerate(self.steps, 1):
             if isinstance(step, IllFormed):
@@ -118,7 +120,7 @@ class _WitnessFinder:
     def _make_edit_witnesses(self) -> Iterator[Witness]:
         """Make the witnesses of the four classes of edits, and of compound: each with its best repair."""
         yielded: set[tuple[ErrorClass, tuple[tuple[str, int], ...]]] = set()
-        for alignment in self.repairer.ranked_alignments:
+        for alignment in self.attempt.ranked_alignments:
             kinds = self._list_edit_kinds(alignment)
             if not kinds:
                 continue
@@ -129,7 +131,7 @@ class _WitnessFinder:
             if witness_key in yielded:
                 continue
             yielded.add(witness_key)
-            edits = self.repairer.describer.describe(alignment)
+            edits = self.attempt.describer.describe(alignment)
             edited_steps = tuple(sorted({edit.step for edit in edits if edit.step}))
             yield Witness(error, edited_steps, "; ".join([edit_text(edit) for edit in edits]), None, edit_counts)
 
@@ -150,7 +152,7 @@ class _WitnessFinder:
         if self.result.status is not RepairStatus.PROVED_NONE:
             return []
         witnesses = [Witness(ErrorClass.IRREPARABLE, (), f"PROVED: {self.result.detail}")]
-        if self.repairer.is_goal_unsafe:
+        if self.attempt.is_goal_unsafe:
             exceptions = " (apart from exemptions)" if self.checker.options.exemptions else ""
             text = f"PROVED: a plan reaches the goal, but no plan that satisfies the rules does{exceptions}"
             witnesses.append(Witness(ErrorClass.UNSAFE_GOAL, (), text))

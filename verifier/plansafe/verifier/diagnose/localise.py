@@ -126,6 +126,7 @@ def localise(
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
         planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
+    checker = checker.assuming_proposals
     resolved = checker.read(plan)
     if resolved.text.diagnostics:
         raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")

@@ -32,6 +32,7 @@ from plansafe.verifier.rules.kinds import (
     collect_given_kinds,
     declare_kind_types,
     find_bound_kinds,
+    find_classes,
     give_kinds,
     give_mapped_kinds,
 )
@@ -161,15 +162,20 @@ class CompiledTask(NamedTuple):
 
     @property
     def proposed_kinds(self) -> tuple[ProposedKind, ...]:
-        """The proposed kinds of the task's objects."""
-        index = self.symbols.object_index
+        """The proposed kinds of the task's objects, except those that the user classified."""
+        names, index = self.symbols.objects, self.symbols.object_index
         proposed = [kind for applied in self.expanded.mappings for kind in applied.mapping.proposed]
-        return tuple([kind for kind in proposed if kind.object in index])
+        if not proposed:
+            return ()
+        classes = find_classes(self.symbols, self.kinds) if self.given_kinds else {}
+        classified = {names[number] for entry in self.given_kinds for number in classes.get(entry.name, ())}
+        return tuple([kind for kind in proposed if kind.object in index and kind.object not in classified])
 
     def with_proposed_kinds(self) -> CompiledTask:
         """The same task in which objects also have their proposed kinds."""
         options = self.options._replace(certificate=False)
-        compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, with_proposed=True)
+        objects = frozenset([proposed.object for proposed in self.proposed_kinds])
+        compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, proposed_objects=objects)
         assert isinstance(compiled, CompiledTask), compiled.diagnostics
         return compiled
 
@@ -225,7 +231,7 @@ def _compile(
     options: Options,
     resolve: ResolveSpecification | None,
     open_kinds: Container[str] = (),
-    with_proposed: bool = False,
+    proposed_objects: Container[str] = (),
 ) -> CompiledTask | Rejected:
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, problem, *specs)}
@@ -251,7 +257,7 @@ def _compile(
         profile_application,
         classes,
         open_kinds,
-        with_proposed,
+        proposed_objects,
     )
     effects = None
     if profile_application is not None and options.home is not None:
@@ -313,7 +319,7 @@ def _elaborate_specifications(
     profile_application: ProfileApplication | None,
     classes: Sequence[ClassKinds],
     open_kinds: Container[str],
-    with_proposed: bool,
+    proposed_objects: Container[str],
 ) -> tuple[ExpandedSpecs, Kinds]:
     """Add the rules of specifications to ``rules``, and the texts that they extend to ``sources``."""
     symbols = rules.symbols
@@ -335,7 +341,7 @@ def _elaborate_specifications(
     try:
         if classes:
             trial_context = Context()  # the diagnostics of this first expansion are not reported
-            trial = SpecExpander(trial_context, task, resolve_extended, (), type_names, with_proposed)
+            trial = SpecExpander(trial_context, task, resolve_extended, (), type_names, proposed_objects)
             expanded = trial.expand(list(specs))
             give_mapped_kinds(symbols, expanded)
             kinds = find_bound_kinds(symbols, expanded)
@@ -345,7 +351,7 @@ def _elaborate_specifications(
             open_kinds = open_kinds or given_kinds
             declare_kind_types(symbols, given_kinds)
             give_kinds(symbols, kinds, [entry for entry in classes if set(entry.kinds) <= given_kinds])
-        expander = SpecExpander(context, task, resolve_extended, open_kinds, type_names, with_proposed)
+        expander = SpecExpander(context, task, resolve_extended, open_kinds, type_names, proposed_objects)
         expanded = expander.expand(list(specs))
         give_mapped_kinds(symbols, expanded)
         expanded = expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)

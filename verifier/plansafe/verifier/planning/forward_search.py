@@ -146,7 +146,9 @@ def confirm_by_replay(query: PlanningQuery, steps: tuple[GroundAction, ...]) -> 
     objects = query.checker.engine.task.objects
     text = "".join([step_text(step, objects) + "\n" for step in (*query.prefix, *steps)])
     report = query.checker.check(Source("<search>", text))
-    if report.headline is Headline.UNKNOWN and report.limits:
+    if (report.headline is Headline.UNKNOWN and report.limits) or (
+        report.headline is Headline.UNSAFE and query.checker.compiled.proposed_kinds
+    ):
         return None
     if not query.rules:
         return report.executable is Worlds.ALL and report.goal is Worlds.ALL

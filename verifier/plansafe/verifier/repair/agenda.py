@@ -12,13 +12,18 @@ from plansafe.verifier.repair.search_graph import Node, TaskFunction, TaskKey
 
 
 class Agenda:
-    """A priority queue of tasks at nodes; each key of a node is run once."""
+    """A priority queue of tasks at nodes; each key of a node is run once.
 
-    def __init__(self, task: RepairTask, heuristic: FaultHeuristic) -> None:
+    Of tasks of equal cost, those furthest in the plan come first; with ``edit_early``, edits are made at the earliest
+    place first, and steps are still kept as far as possible.
+    """
+
+    def __init__(self, task: RepairTask, heuristic: FaultHeuristic, edit_early: bool = False) -> None:
         self.task = task
         self.heuristic = heuristic
         self.cost: Number = 0
         """The lower bound of the running task."""
+        self._edit_early = edit_early
         self._heap: list[tuple[Number, bool, int, int, Node, TaskKey]] = []
         self._count = count()
 
@@ -55,9 +60,9 @@ class Agenda:
 
     def _enqueue(self, node: Node, additional_cost: Number, key: TaskKey) -> None:
         # At equal cost, tasks that demand other facts come last: edits that have an effect may lead to a repair first.
-        heappush(
-            self._heap, (node.cost + additional_cost, key[0] == "enable", -node.position, next(self._count), node, key)
-        )
+        is_early = self._edit_early and key[0] != "expand"
+        order = node.position if is_early else -node.position
+        heappush(self._heap, (node.cost + additional_cost, key[0] == "enable", order, next(self._count), node, key))
 
     def add_flaw(self, node: Node, key: TaskKey, function: TaskFunction, cost_to_flaw: Number = 0) -> None:
         """Add a task that examines a flaw as soon as the cost allows for another edit.

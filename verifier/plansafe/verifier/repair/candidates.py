@@ -34,7 +34,7 @@ class Candidates:
     def __init__(self, task: RepairTask) -> None:
         self.task = task
         self._candidates: dict[Demand, list[Candidate]] = {}
-        self._applicable: dict[tuple[object, ...], list[GroundAction]] = {}
+        self._applicable = task.effect_index.applicable_actions
 
     def find_candidates(self, demand: Demand) -> list[Candidate]:
         """The actions that may meet a demand."""

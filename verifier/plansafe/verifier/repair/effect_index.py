@@ -74,6 +74,8 @@ class EffectIndex:
         self._literals: dict[tuple[str, tuple[int, ...]], tuple[list[tuple[int, int, bool]], list[Formula]]] = {}
         self._statics: dict[str, list[tuple[frozenset[int], Formula]]] = {}
         self._achievers: dict[tuple[int, ObjectPattern, bool | None], tuple[GroundAction, ...]] = {}
+        self.applicable_actions: dict[tuple[object, ...], list[GroundAction]] = {}
+        """The applicable actions by state, and by names of actions and state."""
         self._action_names = {
             predicate: name for (kind, name), predicate in engine.action_predicates.items() if kind == "start"
         }

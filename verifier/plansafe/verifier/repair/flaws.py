@@ -31,10 +31,15 @@ class PropagatedDemands(NamedTuple):
 
 
 class FlawDemands:
-    """Finds the demands of flaws: to remove a flaw, one of its demands must be met."""
+    """Finds the demands of flaws: to remove a flaw, one of its demands must be met.
 
-    def __init__(self, task: RepairTask) -> None:
+    ``facts_only``: of rules that count steps, demand only changes of the facts that they read. The search is then much
+    faster, but may miss repairs.
+    """
+
+    def __init__(self, task: RepairTask, facts_only: bool = False) -> None:
         self.task = task
+        self.facts_only = facts_only
         self.finder = task.demand_finder
 
     def demand_precondition(self, node: Node, step: GroundAction) -> Iterable[Demand]:
@@ -62,7 +67,7 @@ class FlawDemands:
         part = self.task.engine.rule_set.parts[instance.part]
         kind, letters = self.task.scopes[instance.part]
         binding = dict(zip([v.slot for v in part.parameters], instance.binding, strict=False))
-        if kind is ScopeKind.STEP_COUNT:
+        if kind is ScopeKind.STEP_COUNT and not self.facts_only:
             return [(node, Demand(ANY_CHANGE, None, None), 0)]
         reads_state = kind is ScopeKind.STATE and not mentions(part.body, self.task.action_predicates)
         reads_state &= len(instance.binding) == len(part.parameters)

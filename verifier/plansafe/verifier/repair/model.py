@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.repair.plan_purpose import PlanPurpose, PurposeHints
 from plansafe.verifier.reporting.report import Report
 
 
@@ -98,8 +99,8 @@ class RepairOptions(NamedTuple):
     for the whole search, which then returns its best result with a bound. ``max_work``: the same as a number of
     search operations, which does not depend on the machine's speed.
     ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
-    ``purposes``: names of actions that are done for their own sake. Where a task has no goal, they say what the plan is
-    for: their steps are kept, unless no repair is found in half the time that keeps them.
+    ``purpose_hints``: if they are given and the task has no goal, the steps that the plan is for are kept
+    (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time.
     """
 
     weights: Weights = Weights()
@@ -109,7 +110,7 @@ class RepairOptions(NamedTuple):
     time_limit_s: float | None = 30.0
     max_work: int | None = None
     tie_limit_s: float = 0.5
-    purposes: frozenset[str] = frozenset()
+    purpose_hints: PurposeHints | None = None
 
 
 class RepairResult(NamedTuple):
@@ -118,7 +119,7 @@ class RepairResult(NamedTuple):
     ``repairs`` are all tied optima in the documented order (the best first), each replayed. ``bound``: no repair costs
     less. ``optimal``: the cost of ``repairs`` is proved least; then no limit is named in ``detail``. ``complete``: all
     repairs of that cost are listed. ``detail`` says in words what limited the search or proved that there is none.
-    ``expanded``: nodes.
+    ``expanded``: nodes. ``purpose``: the steps that a plan without a goal is for, and whether the repairs keep them.
     """
 
     status: RepairStatus
@@ -128,3 +129,4 @@ class RepairResult(NamedTuple):
     complete: bool = False
     detail: str = ""
     expanded: int = 0
+    purpose: PlanPurpose = PlanPurpose()

@@ -37,8 +37,8 @@ class _RankKey(NamedTuple):
 class RepairRanking:
     """Orders the repairs of one plan. ``texts``: its steps as written.
 
-    ``purposes_protected``: the steps that the plan is for are protected, so the other steps are only means to these.
-    Then a step that a new step undoes should be left out, and new steps should be near those with the same objects.
+    ``has_purpose``: the plan has no goal, so that its steps show its purpose, and the other steps are means to it. Then
+    a step that a new step undoes should be left out, and new steps should be near those with the same objects.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class RepairRanking:
         checker: Checker,
         steps: Sequence[GroundAction | IllFormed],
         texts: Sequence[str],
-        purposes_protected: bool = False,
+        has_purpose: bool = False,
     ) -> None:
-        self.purposes_protected = purposes_protected
+        self.has_purpose = has_purpose
         self.engine = checker.engine
         self.steps = steps
         self.texts = texts
@@ -78,7 +78,7 @@ class RepairRanking:
         insertion_places = tuple([-p for p, origin in enumerate(alignment.origin) if not origin])
         text = " ".join([step_text(step, self.engine.task.objects) for step in alignment.steps])
         undoing, distance = frozenset[int](), 0
-        if self.purposes_protected:
+        if self.has_purpose:
             common = set.intersection(*[set(step.objects) for step in alignment.steps]) if alignment.steps else set()
             undoing = _find_places_that_undo(alignment, log, common)
             distance = _compute_distance_to_related(alignment, undoing, common)

@@ -72,6 +72,7 @@ class RepairTask:
         weights: Weights,
         protected: frozenset[int],
         criteria: VerdictCriteria = EVERY_VIOLATION,
+        effect_index: EffectIndex | None = None,
     ) -> None:
         self.engine = engine
         self.criteria = criteria
@@ -82,7 +83,7 @@ class RepairTask:
         self.min_weight = min(weights)
         self.substitution_surcharge = min(self.min_weight, max(0, weights.substitute - weights.delete))
         """What a substitution costs at least in addition to a deletion."""
-        self.effect_index = EffectIndex(engine)
+        self.effect_index = EffectIndex(engine) if effect_index is None else effect_index
         self.demand_finder = DemandFinder(engine)
         self.step_effects: list[GroundEffects | None] = [
             self.effect_index.effects_of(step) if isinstance(step, GroundAction) else None for step in self.steps

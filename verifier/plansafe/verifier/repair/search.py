@@ -79,8 +79,8 @@ class RepairSearch:
         self.incompleteness = ""
         """Why the search may have missed a repair; empty if nothing was skipped."""
         self.heuristic = FaultHeuristic(task)
-        self.agenda = Agenda(task, self.heuristic)
-        self.flaw_demands = FlawDemands(task)
+        self.agenda = Agenda(task, self.heuristic, edit_early=insertions_only)
+        self.flaw_demands = FlawDemands(task, facts_only=insertions_only)
         self.offers = EditOffers(self.agenda, self.flaw_demands, self, insertions_only)
         self._nodes: dict[TaskKey, Node] = {}
         self.root = Node(0, Execution.initial(task.engine, criteria=task.criteria), _NONE, _NONE)

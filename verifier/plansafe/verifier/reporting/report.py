@@ -92,6 +92,14 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
 
 
+class ProposedKindOfObject(NamedTuple):
+    """A kind that an object may have and that nobody has confirmed, with the evidence for it."""
+
+    object: str
+    kind: str
+    evidence: str
+
+
 class Finding(NamedTuple):
     """One violation, failed step, ill-formed step or unmet goal.
 
@@ -100,7 +108,8 @@ class Finding(NamedTuple):
     of the plan, the rule, or the precondition in the domain. ``replayed``: whether the kernel confirmed the finding
     (``None``: the kernel does not cover it). ``state``: all facts of the state, with ``full_state``. ``worlds``: in
     which possible worlds the finding occurs (``None``: there is one world); ``world``: the index of its witness.
-    ``follows``: the failed steps that it is a consequence of (docs/language.md, section 6).
+    ``follows``: the failed steps that it is a consequence of (docs/language.md, section 6). ``proposals``: the
+    unconfirmed kinds without which there may be no violation (docs/worlds.md, section 5).
     """
 
     code: str
@@ -128,6 +137,7 @@ class Finding(NamedTuple):
     worlds: Worlds | None = None
     world: int | None = None
     follows: tuple[int, ...] = ()
+    proposals: tuple[ProposedKindOfObject, ...] = ()
 
     def decides(self, criteria: VerdictCriteria) -> bool:
         """Whether a finding can decide: violations by severity and blame, other findings always."""
@@ -267,6 +277,13 @@ class Report(NamedTuple):
     home: ProfileEffects | None = None
     coverage: Coverage | None = None
     answer: bool = False
+
+    @property
+    def rests_on_proposals(self) -> bool:
+        """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
+        criteria = self.verdict_basis.criteria
+        deciding = [f for f in self.findings if "halt" in f.readings and f.decides(criteria)]
+        return self.headline is Headline.UNSAFE and bool(deciding) and all([f.proposals for f in deciding])
 
     @property
     def rules_checked(self) -> int:

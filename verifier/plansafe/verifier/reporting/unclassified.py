@@ -229,7 +229,7 @@ def _find_kind_sets(
     ``None`` if there are too many sets.
     """
     types = task_with_kinds.symbols.types
-    types_of_domains = {domain: set(types.domain_types[domain]) for domain in _find_domains(rule)}
+    types_of_domains = {domain: set(types.domain_types[domain]) for domain in find_domains(rule)}
     single: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible:
         kind_types = {types.index[kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]}
@@ -273,7 +273,7 @@ def _group_by_class(copied: CopiedRules, violated: Sequence[tuple[int, int]]) ->
     return by_class
 
 
-def _find_domains(rule: Rule) -> set[int]:
+def find_domains(rule: Rule) -> set[int]:
     """Return the domains of the variables of a rule."""
     domains = {v.domain for v in rule.declared_parameters}
     for part in rule.parts:

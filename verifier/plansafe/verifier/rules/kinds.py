@@ -64,7 +64,8 @@ class Kinds(NamedTuple):
         everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
         below = [not ancestors.isdisjoint(everything) for ancestors in symbols.types.ancestors]
         kinds = self.informative_kinds().items()
-        return tuple([kind for kind, types in kinds if not types or any([below[t] for t in types])])
+        undeclared = symbols.types.undeclared  # types of objects that the user or a mapping gives a kind by name
+        return tuple([k for k, types in kinds if not types - undeclared or any([below[t] for t in types])])
 
 
 def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
@@ -230,7 +231,7 @@ def give_mapped_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> None:
             for name, kinds in applied.mapping.objects.items()
             if (number := symbols.object_index.get(name)) is not None
         }
-        declare_kind_types(symbols, sorted({kind for kinds in given.values() for kind in kinds}))
+        declare_kind_types(symbols, sorted({kind for g in applied.mapping.objects.values() for kind in g.kinds}))
         for number, kinds in given.items():
             kind_types = [index[kind_type_name(kind)] for kind in kinds]
             symbols.object_types[number] = tuple(sorted({*symbols.object_types[number], *kind_types}))

@@ -118,14 +118,14 @@ def read_mapping(
     forms: Sequence[list[Node]],
     assignable_kinds: Container[str] = (),
     domain_types: Container[str] = (),
-    with_proposed: bool = False,
+    proposed_objects: Container[str] = (),
 ) -> ReadMapping | None:
     """Read ``(define (mapping name) ..)`` with the forms that extend it, which follow it.
 
     ``None`` if the form does not name a specification, which is reported. ``assignable_kinds`` are the kinds that a
     user may give to objects. Each of them, each kind that the mapping itself gives to objects, and each group to which
     such a kind is bound, is also bound to the type :func:`kind_type_name`. A name in a formula of the mapping that is
-    not in ``domain_types`` may be a kind. ``with_proposed``: objects also get their proposed kinds.
+    not in ``domain_types`` may be a kind. The objects in ``proposed_objects`` also get their proposed kinds.
     """
     specification = None
     mapping = Mapping({}, {}, {}, {}, {}, set(), {}, [], {}, {}, set(), {}, [], [])
@@ -155,8 +155,7 @@ def read_mapping(
         if head in (":objects", ":proposed"):
             for position in range(1, len(section)):
                 reader.read_object_entry(head, section[position], Place(section, position))
-    if with_proposed:
-        reader.give_proposed_kinds()
+    reader.give_proposed_kinds(proposed_objects)
     reader.find_assignable_groups([section for head, section, _ in sections if head == ":types"])
     for early in (*_READING_ORDER, None):
         for head, section, number in sections:
@@ -227,10 +226,11 @@ class _MappingReader:
         else:
             self._give_kinds(tokens[0], tokens[1:], Place(entry))
 
-    def give_proposed_kinds(self) -> None:
-        """Give objects their proposed kinds in addition to the kinds that the mapping gives them."""
+    def give_proposed_kinds(self, objects: Container[str]) -> None:
+        """Give some objects their proposed kinds in addition to the kinds that the mapping gives them."""
         for proposed in self.mapping.proposed:
-            self._give_kinds(proposed.object, [proposed.kind], proposed.place)
+            if proposed.object in objects:
+                self._give_kinds(proposed.object, [proposed.kind], proposed.place)
 
     def report_unbound_kinds(self) -> None:
         """Report kinds of objects that have no entry in ``:types``."""
@@ -271,7 +271,11 @@ class _MappingReader:
         name = key if isinstance(key, str) else token_text(key[0])
         if len(entry) == 2 and head != ":constants":
             replacement = self._expand_groups(entry[1]) if is_name else self._expand_groups_in_formula(entry[1])
-            entry = entry if replacement is entry[1] else self._record_origin([key, replacement], entry)
+            if head == ":actions":
+                replacement = _without_impossible_steps(replacement)
+            if replacement is not entry[1]:
+                is_impossible = head == ":actions" and replacement == ["or"]
+                entry = self._record_origin([key] if is_impossible else [key, replacement], entry)
         section = head[1:-1]
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
         if first is not None and head == ":types" and self.form_of_entry[section, name] < self.form_number:
@@ -292,6 +296,8 @@ class _MappingReader:
         self.form_of_entry[section, name] = self.form_number
         if len(entry) == 1:
             mapping.empty_words.add((section, name))
+            if head == ":types" and name not in self.domain_types:
+                self.groups.setdefault(name, ["either"])
         elif is_name:
             (mapping.types if head == ":types" else mapping.constants)[name] = entry[1]
             if head == ":types" and name not in self.domain_types and name not in mapping.groups:
@@ -359,12 +365,10 @@ class _MappingReader:
         names: set[str] = set()
         for position, child in enumerate(node):
             group = self.groups.get(child, child) if isinstance(child, str) else child
-            members = (
-                [(Place(group, child_number), group[child_number]) for child_number in range(1, len(group))]
-                if isinstance(group, list)
-                else []
-            )
-            for place, name in members or [(Place(node, position), group)]:
+            members: list[tuple[Place, Node]] = [(Place(node, position), group)]
+            if isinstance(group, list) and isinstance(child, str):
+                members = [(Place(group, child_number), group[child_number]) for child_number in range(1, len(group))]
+            for place, name in members:
                 if not (isinstance(name, str) and name in names):
                     names.update([name] if isinstance(name, str) else [])
                     expanded_types.append(name)
@@ -375,17 +379,30 @@ class _MappingReader:
         return self._record_origin(expanded_types, node)
 
     def _expand_groups_in_formula(self, node: Node) -> Node:
-        """Replace the groups in the quantifiers of a replacement."""
+        """Replace the groups and kinds in the quantifiers of a replacement; nothing is of an empty kind."""
         if not isinstance(node, list) or not self.groups:
             return node
         if len(node) == 3 and node[0] in ("forall", "exists") and isinstance(node[1], list):
             typed: list[Node] = []
             for position, child in enumerate(node[1]):
                 typed.append(self._expand_groups(child) if position and node[1][position - 1] == "-" else child)
+            if ["either"] in typed:
+                return self._record_origin(["and" if node[0] == "forall" else "or"], node)
             return self._record_origin(
                 [node[0], self._record_origin(typed, node[1]), self._expand_groups_in_formula(node[2])], node
             )
         return self._record_origin([self._expand_groups_in_formula(child) for child in node], node)
+
+
+def _without_impossible_steps(step: Node) -> Node:
+    """Remove the alternatives of a step that need an object of an empty kind; the result is ``(or)`` without any."""
+    if not isinstance(step, list) or step[:1] not in (["or"], ["exists"], ["when"]):
+        return step
+    if step[0] == "or":
+        alternatives = [_without_impossible_steps(child) for child in step[1:]]
+        possible = [child for child in alternatives if child != ["or"]]
+        return step if len(possible) == len(step) - 1 else possible[0] if len(possible) == 1 else ["or", *possible]
+    return ["or"] if len(step) == 3 and _without_impossible_steps(step[2]) == ["or"] else step
 
 
 def unquote(token: str) -> str:

@@ -90,6 +90,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command(
         "worlds show", "domains:show", "show the files, formats, actions and rules of a world", "", ("domains show",)
     ),
+    Command("worlds kinds", "object_kinds:kinds", "show the kinds of the objects of a scene, and why"),
     Command("worlds scene", "domains:export", "write a scene, and a plan for it, as PDDL", "", ("domains export",)),
     CommandGroup("runs", "count, compare, view and export runs of `audit --run`", STUDY),
     Command("runs stats", "run_tables:stats", "count violations over runs, as a table or plot", "", ("stats",)),

@@ -24,7 +24,8 @@ _SECTIONS = {
     "problem": ":domain :objects :init :goal :constraints :metric",
     "safety": ":domain :extends :vocabulary :define :template :apply :disable :open :invariant"
     " :process :trajectory :termination :obligation",
-    "mapping": ":specification :domain :groups :types :predicates :functions :actions :constants :without",
+    "mapping": ":specification :domain :extends :kinds :groups :types :predicates :functions :actions :constants :plain"
+    " :objects :proposed :without",
     "plan": ":domain :problem :steps :ordering",
 }
 _FIELDS = {

@@ -1,0 +1,343 @@
+"""One search for the nearest repairs of a plan: its stages, and its limits of time and work (docs/repair.md)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from heapq import heappop, heappush
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import Number
+from plansafe.verifier.repair.alignments import Alignment, enumerate_alignments
+from plansafe.verifier.repair.edit_reasons import EditDescriber
+from plansafe.verifier.repair.effect_index import EffectIndex
+from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
+from plansafe.verifier.repair.ranking import RepairRanking
+from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.search import RepairSearch
+from plansafe.verifier.repair.verification import RepairVerifier
+
+if TYPE_CHECKING:
+    from plansafe.verifier.repair.planner_repairs import PlannerRepair
+
+_FIRST_SEARCH_SHARE = 0.35
+"""The share of the remaining time and work for the first search for the nearest repair."""
+_INSERTIONS_SHARE = 0.5
+"""The share for the search for some repair by insertions alone, if the first search reached a limit."""
+_PLANNER_SHARE = 0.25
+"""The share of the remaining time for each of two queries to planners, if that search found nothing."""
+_LAST_PLANNER_SHARE = 0.5
+"""The share of the remaining time for each of two queries to planners, after a search without a limit."""
+
+ProgressCallback = Callable[[Number, int], None]
+"""Called during a search with the lower bound of the cost, and the number of expanded nodes."""
+
+
+class _Fallback(NamedTuple):
+    """A repair that may not be the nearest, its cost, and what found it (a phrase)."""
+
+    alignment: Alignment
+    cost: Number
+    source: str
+
+
+class _FallbackAnswer(NamedTuple):
+    """``fallback``: some repair, if one was found. ``proof``: the proof, in words, that there is none; or empty."""
+
+    fallback: _Fallback | None
+    proof: str = ""
+
+
+class _RepairCandidates(NamedTuple):
+    """Minimal repairs of one cost, and whether these are all minimal repairs of this cost."""
+
+    alignments: list[Alignment]
+    are_all: bool
+
+
+class RepairAttempt:
+    """One search for the nearest repairs of a plan.
+
+    ``steps``: the resolved steps of ``plan``. ``has_purpose``: the plan has no goal, and its purpose counts.
+    ``report_progress``: see :data:`ProgressCallback`.
+    """
+
+    def __init__(
+        self,
+        checker: Checker,
+        plan: Source,
+        steps: Sequence[GroundAction | IllFormed],
+        options: RepairOptions,
+        has_purpose: bool = False,
+        report_progress: ProgressCallback | None = None,
+        effect_index: EffectIndex | None = None,
+    ) -> None:
+        self.checker = checker
+        self.engine = checker.engine
+        self.criteria = checker.options.criteria
+        self.steps = steps
+        self.options = options
+        self.deadline = None if options.time_limit_s is None else monotonic() + options.time_limit_s
+        self.verifier = RepairVerifier(checker, plan, options, self.deadline)
+        self._report_progress = report_progress
+        self._searches: list[RepairSearch] = []
+        self._effect_index = EffectIndex(self.engine) if effect_index is None else effect_index
+        self.texts = ["(" + " ".join(step.tokens) + ")" for step in checker.read(plan).text.steps]
+        self._ranking = RepairRanking(checker, steps, self.texts, has_purpose)
+        self.describer = EditDescriber(checker.engine, steps, self.texts, self.criteria)
+        self.ranked_alignments: list[Alignment] = []
+        """The repairs that were found, all of one cost, the best first."""
+        self._no_safe_plan = False
+        """Whether it was proved that no safe plan reaches the goal."""
+        self.reached_limit = False
+        """Whether the search ended at a limit of time or work."""
+
+    def run(self) -> RepairResult:
+        """Search for the repairs, and order and replay them."""
+        thresholds = gc.get_threshold()
+        gc.set_threshold(max(thresholds[0], 500_000), *thresholds[1:])  # many small objects, few of them garbage
+        try:
+            result = self._run()
+        finally:
+            gc.set_threshold(*thresholds)
+        if result.status is RepairStatus.FOUND and not result.repairs:
+            self.ranked_alignments = []
+            return RepairResult(
+                RepairStatus.NOT_FOUND,
+                bound=result.bound,
+                detail="the audit of the repaired plan reached a limit",
+                expanded=result.expanded,
+            )
+        return result
+
+    def _run(self) -> RepairResult:
+        options = self.options
+        search = self._new_search()
+        reached_limit = ""
+        fallback: _Fallback | None = None
+        try:
+            self._set_limits(search, _FIRST_SEARCH_SHARE)
+            candidates = self._search_rising_costs(search, options.max_cost)
+        except LimitReached:
+            candidates = self._list_candidates_so_far(search)
+            if not candidates.alignments:
+                # First any repair; then the search continues, and has to look only below that repair's cost.
+                fallback, proof = self._find_any_repair()
+                if proof:
+                    return self._make_impossible_result(search, proof)
+                try:
+                    self._set_limits(search, 1.0)
+                    max_cost = options.max_cost if fallback is None else fallback.cost
+                    candidates = self._search_rising_costs(search, max_cost)
+                except LimitReached as limit:
+                    reached_limit = limit.kind.value
+                    candidates = self._list_candidates_so_far(search)
+        self.reached_limit = bool(reached_limit)
+        alignments = candidates.alignments
+        if fallback is not None and not (alignments and self._compute_cost(alignments[0]) <= fallback.cost):
+            fallback_candidates = _RepairCandidates([fallback.alignment], are_all=False)
+            return self._make_found_result(search, fallback_candidates, reached_limit, fallback.source)
+        if not alignments:
+            return self._make_result_without_candidates(search, reached_limit)
+        return self._make_found_result(search, candidates, reached_limit)
+
+    def _compute_cost(self, alignment: Alignment) -> Number:
+        return self.options.weights.total(alignment.kinds)
+
+    def _make_found_result(
+        self, search: RepairSearch, candidates: _RepairCandidates, reached_limit: str, source: str = ""
+    ) -> RepairResult:
+        """Make the result if there are repairs of one cost.
+
+        ``reached_limit``: the limit that ended the search; empty if none did. ``source``: what found the repairs; empty
+        if ``search`` did. A cost that is proved least stays so whatever limit ended the search: then ``detail`` names
+        no limit.
+        """
+        self.ranked_alignments = self._ranking.sorted(candidates.alignments)
+        cost = self._compute_cost(candidates.alignments[0])
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, cost, self.describer)
+        bound = min(search.proved_bound, cost)
+        # The repairs of the search itself are minimal already.
+        optimal = bound == cost and (not source or self.verifier.is_minimal(candidates.alignments[0]) is True)
+        details = [] if optimal else [reached_limit or search.incompleteness]
+        details.append(f"this repair comes from {source}" if source else "")
+        return RepairResult(
+            RepairStatus.FOUND,
+            replayed.repairs,
+            bound,
+            optimal=optimal,
+            complete=candidates.are_all and optimal and replayed.are_all_listed and not search.is_doubtful,
+            detail="; ".join([text for text in details if text]),
+            expanded=search.expanded_count,
+        )
+
+    def _make_impossible_result(self, search: RepairSearch, proof: str) -> RepairResult:
+        """Make the result if it was proved that there is no repair. ``proof``: the proof in words."""
+        return RepairResult(
+            RepairStatus.PROVED_NONE,
+            bound=search.proved_bound,
+            complete=True,
+            detail=proof,
+            expanded=search.expanded_count,
+        )
+
+    def _new_search(self, insertions_only: bool = False) -> RepairSearch:
+        task = RepairTask(
+            self.engine, self.steps, self.options.weights, self.options.protected, self.criteria, self._effect_index
+        )
+        if insertions_only:
+            search = RepairSearch(task, tie_limit_s=0.1, insertions_only=True)
+        else:
+            search = RepairSearch(task, self.options.tie_limit_s, report_progress=self._report_progress)
+        self._searches.append(search)
+        return search
+
+    def _set_limits(self, search: RepairSearch, share: float) -> None:
+        """Let a search use a share of the remaining time and work.
+
+        A little time is kept for what follows the search.
+        """
+        if self.deadline is not None:
+            time_left = self.deadline - monotonic()
+            search.deadline = monotonic() + share * max(0.0, time_left - min(1.0, 0.1 * time_left))
+        if self.options.max_work is not None:
+            work_left = self.options.max_work - sum([earlier.work for earlier in self._searches])
+            search.work_limit = search.work + int(share * max(0, work_left))
+
+    def _find_any_repair(self) -> _FallbackAnswer:
+        """Find any repair, by insertions (and what ill-formed steps need) alone or from a planner."""
+        search = self._new_search(insertions_only=True)
+        try:
+            self._set_limits(search, _INSERTIONS_SHARE)
+            alignments = self._search_rising_costs(search, self.options.max_cost).alignments
+        except LimitReached:
+            alignments = self._list_candidates_so_far(search).alignments
+        if alignments:
+            best = self._ranking.sorted(alignments[:20])[0]
+            return _FallbackAnswer(_Fallback(best, self._compute_cost(best), "a search for insertions alone"))
+        planned, proof = self._ask_planners(_PLANNER_SHARE)
+        if planned is None:
+            return _FallbackAnswer(None, proof)
+        return _FallbackAnswer(_Fallback(planned, self._compute_cost(planned), "a planner"), proof)
+
+    def _list_candidates_so_far(self, search: RepairSearch) -> _RepairCandidates:
+        """List the repairs of least cost in the graph of a search that reached a limit."""
+        if not search.terminals:
+            return _RepairCandidates([], are_all=False)
+        least_cost = min([node.cost for node in search.terminals])
+        return self._list_minimal_repairs(search, least_cost)._replace(are_all=False)
+
+    def _search_rising_costs(self, search: RepairSearch, max_cost: Number | None) -> _RepairCandidates:
+        """Search at rising costs, up to ``max_cost`` if it is given, for minimal repairs.
+
+        Raises :class:`LimitReached`.
+        """
+        if not search.terminals and not search.run(max_cost):  # there is a repair, and maybe more of its cost
+            candidates = self._list_candidates_so_far(search)
+            if candidates.alignments:
+                return candidates
+        if not search.terminals:
+            return _RepairCandidates([], are_all=True)
+        least_cost = min([node.cost for node in search.terminals])
+        for cost in self._enumerate_possible_costs(least_cost, max_cost):
+            search.run(cost, all_costs=True)
+            candidates = self._list_minimal_repairs(search, cost)
+            search.bound = cost
+            if candidates.alignments:
+                return candidates
+            if not candidates.are_all:
+                search.record_doubt(cost)
+        return _RepairCandidates([], are_all=True)
+
+    def _enumerate_possible_costs(self, least_cost: Number, max_cost: Number | None) -> Iterator[Number]:
+        """The possible costs of repairs in rising order, if the cheapest safe plan costs ``least_cost``.
+
+        The minimal part of that plan costs at most as much as if its substitutions were deletions.
+        """
+        weights = self.options.weights
+        last_cost: Number = least_cost
+        if weights.delete > weights.substitute:
+            last_cost = least_cost * Fraction(weights.delete) / Fraction(weights.substitute)
+        last_cost = last_cost if max_cost is None else min(last_cost, max_cost)
+        heap: list[Number] = [0]
+        while heap and heap[0] <= last_cost:
+            cost = heappop(heap)
+            while heap and heap[0] == cost:
+                heappop(heap)
+            if cost >= least_cost:
+                yield cost
+            for weight in set(weights):
+                heappush(heap, cost + weight)
+
+    def _list_minimal_repairs(self, search: RepairSearch, cost: Number) -> _RepairCandidates:
+        """List the minimal repairs of a cost in the graph of a search: at most a multiple of those to be listed."""
+        repairs: list[Alignment] = []
+        max_count = max(20 * self.options.max_repairs, 200)
+        deadline = None if self.deadline is None else monotonic() + self.options.tie_limit_s
+        for alignment in enumerate_alignments(search.root, search.terminals, cost, deadline):
+            is_minimal = self.verifier.is_minimal(alignment)
+            if is_minimal is None:
+                return _RepairCandidates(repairs, are_all=False)
+            if is_minimal:
+                repairs.append(alignment)
+                if len(repairs) >= max_count:
+                    return _RepairCandidates(repairs, are_all=False)
+        return _RepairCandidates(repairs, deadline is None or monotonic() < deadline)
+
+    # -- if the search finds no repair --------------------------------------------------------------------------------
+
+    def _make_result_without_candidates(self, search: RepairSearch, reached_limit: str) -> RepairResult:
+        """Make the result if the search ended without a repair, asking planners if it ended by itself."""
+        if search.root.broken_instances:
+            first = search.root.broken_instances[0]
+            rule = self.engine.rules[self.engine.rule_set.parts[first.part].rule].name
+            verb = "leaves undecided" if first.undecided else "already violates"
+            return self._make_impossible_result(search, f"the initial state {verb} rule `{rule}`")
+        detail = reached_limit or search.incompleteness
+        if search.is_exhausted and not detail and not search.is_doubtful and not search.terminals:
+            self._no_safe_plan = not self.options.protected
+            return self._make_impossible_result(search, "the search for repairs was complete")
+        if not reached_limit:  # otherwise planners were asked before
+            planned, proof = self._ask_planners(_LAST_PLANNER_SHARE)
+            if proof:
+                return self._make_impossible_result(search, proof)
+            if planned is not None:
+                candidates = _RepairCandidates([planned], are_all=False)
+                return self._make_found_result(search, candidates, detail or "the search stopped early", "a planner")
+        if not detail and self.options.max_cost is None:
+            detail = "the search stopped early"
+        elif not detail:
+            detail = f"the search was limited to cost {float(self.options.max_cost or 0):g} (--max-cost)"
+        return RepairResult(
+            RepairStatus.NOT_FOUND, bound=search.proved_bound, detail=detail, expanded=search.expanded_count
+        )
+
+    def _ask_planners(self, share: float) -> PlannerRepair:
+        """Ask planners for the cheapest repair within the limits. ``share``: of the remaining time, for each query."""
+        from plansafe.verifier.repair.planner_repairs import find_planner_repair  # noqa: PLC0415 - loads the planners
+
+        time_limit_s = self._compute_planner_time(share)
+        planned = find_planner_repair(self.checker, self.steps, self.options, self.verifier.is_safe, time_limit_s)
+        self._no_safe_plan |= bool(planned.proof)
+        return planned
+
+    def _compute_planner_time(self, share: float) -> float:
+        """Return the seconds for one query to planners."""
+        return 10.0 if self.deadline is None else max(0.3, share * (self.deadline - monotonic()))
+
+    @cached_property
+    def is_goal_unsafe(self) -> bool:
+        """Whether it was proved that the goal can be reached, but not safely; after :meth:`run`. Asks a planner."""
+        from plansafe.verifier.repair.planner_repairs import reaches_goal_without_rules  # noqa: PLC0415 - as above
+
+        if not self._no_safe_plan:
+            return False
+        time_limit_s = self._compute_planner_time(_LAST_PLANNER_SHARE)
+        return reaches_goal_without_rules(self.checker, self.options, time_limit_s)

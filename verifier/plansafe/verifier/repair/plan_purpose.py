@@ -1,0 +1,210 @@
+"""The purpose of a plan without a goal: the steps that a repair keeps (docs/repair.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.replay import FORCE, Replay
+from plansafe.verifier.execution.state import StateChange
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
+
+Steps = Sequence[GroundAction | IllFormed]
+
+TITLE = "the title of the plan"
+ACTIONS = "the main actions of this home world"
+DESCRIPTION = "the description of the plan"
+LAST_EFFECT = "the last step with a lasting effect"
+
+_VERBS = (
+    "switchon turnon start poweron activate toggleon toggleobjecton",
+    "switchoff turnoff stop shutdown toggleoff toggleobjectoff",
+    "wash clean rinse scrub wipe mop dust sweep vacuum",
+    "cook heat boil fry bake toast warm microwave grill roast",
+    "cool chill freeze",
+    "cut slice chop dice peel",
+    "put place set store load add arrange",
+    "pour fill",
+    "sleep rest nap lie relax",
+    "sit",
+    "read",
+    "watch look",
+    "drink",
+    "eat",
+    "type write",
+    "greet talk call phone",
+    "throw discard",
+    "open",
+    "close shut",
+    "give hand serve bring deliver",
+    "plugin",
+    "take grab get pick pickup fetch",
+)
+_PLACE_WORDS = re.compile(r"(?:in|on|into|onto|inside|ontop|back|object|obj|objback|to|with|from|off|down)$")
+_SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W+\w+){0,4}?)\W+(on|off|in|down|up)\b")
+
+
+class PlanPurpose(NamedTuple):
+    """The steps (from 1) that a plan without a goal is for, and what shows it (a phrase).
+
+    ``kept`` is false if no repair that keeps them was found.
+    """
+
+    steps: frozenset[int] = frozenset()
+    source: str = ""
+    kept: bool = True
+
+
+class PurposeHints(NamedTuple):
+    """What shows the purpose of a plan, in addition to its steps.
+
+    ``actions``: names of actions that are done for their own sake. ``title`` and ``description``: the words of the
+    author.
+    """
+
+    actions: frozenset[str] = frozenset()
+    title: str = ""
+    description: str = ""
+
+
+def find_plan_purpose(engine: Engine, steps: Steps, hints: PurposeHints) -> PlanPurpose:
+    """Find the steps that a plan is for.
+
+    These are the steps that the title names and the steps with a main action of the home world. If there are none, it
+    is the last step that the description names, else the last step with a lasting effect, with all steps that do the
+    same to objects of the same classes.
+    """
+    names = engine.task.objects
+    titled = find_named_steps(steps, names, hints.title)
+    actions = hints.actions
+    main = [n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and step.action.name in actions]
+    if titled or main:
+        sources = [source for numbers, source in ((titled, TITLE), (main, ACTIONS)) if numbers]
+        return PlanPurpose(frozenset([*titled, *main]), " and ".join(sources))
+    described = find_named_steps(steps, names, hints.description)
+    if described:
+        return PlanPurpose(_add_similar_steps(steps, names, described[-1]), DESCRIPTION)
+    last = _find_last_lasting_step(engine, steps)
+    return PlanPurpose(_add_similar_steps(steps, names, last), LAST_EFFECT) if last else PlanPurpose()
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]:
+    """Find the steps (from 1) that a text names: by a verb for their action, and by an object if it names any.
+
+    If the text names no object of these steps, the last of them counts, with the steps that do the same.
+    """
+    groups = _find_verb_groups(text)
+    if not groups:
+        return []
+    words = {_stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+    candidates = [
+        (number, step)
+        for number, step in enumerate(steps, 1)
+        if isinstance(step, GroundAction) and groups & _find_action_groups(step.action.name)
+    ]
+    common = _find_common_objects(steps)
+    named = [
+        number
+        for number, step in candidates
+        if any([_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
+    ]
+    if named or not candidates:
+        return named
+    return sorted(_add_similar_steps(steps, names, candidates[-1][0]))
+
+
+def name_words(name: str) -> list[str]:
+    """The words of an object's name, without its numbers: ``coffee_table_12`` has ``coffee`` and ``table``."""
+    return [word for word in re.findall(r"[a-z]+", name.lower()) if len(word) > 1]
+
+
+def _find_verb_groups(text: str) -> set[int]:
+    """The groups of verbs of equal purpose (positions in ``_VERBS``) in a text."""
+    lower = text.lower()
+    joined = [verb + particle for verb, _, particle in _SEPARATED.findall(lower)]
+    stems = {*map(_stem, re.findall(r"[a-z]+", lower)), *map(_stem, joined)}
+    return {group for group, verbs in enumerate(_VERBS) if not stems.isdisjoint(map(_stem, verbs.split()))}
+
+
+def _find_action_groups(action: str) -> set[int]:
+    """The groups of verbs that an action's name belongs to: ``turn-on``, ``switchon`` and ``put_in`` are known."""
+    tokens = re.findall(r"[a-z]+", action.lower())
+    if not tokens:
+        return set()
+    words = {tokens[0], "".join(tokens[:2]), "".join(tokens)}
+    words |= {_PLACE_WORDS.sub("", word) for word in words}
+    return {group for group, verbs in enumerate(_VERBS) if not words.isdisjoint(verbs.split())}
+
+
+def _stem(word: str) -> str:
+    """A word without the common endings of English plurals and verbs."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+# -- effects ----------------------------------------------------------------------------------------------------------
+
+
+def _find_common_objects(steps: Steps) -> frozenset[int]:
+    """The objects that all steps have: the agent."""
+    objects = [set(step.objects) for step in steps if isinstance(step, GroundAction)]
+    return frozenset(set.intersection(*objects)) if len(objects) > 1 else frozenset()
+
+
+def _add_similar_steps(steps: Steps, names: Sequence[str], number: int) -> frozenset[int]:
+    """The step of this number (from 1), and the steps that do the same to objects of the same classes."""
+
+    def kind(step: GroundAction | IllFormed) -> object:
+        if isinstance(step, IllFormed):
+            return None
+        return step.action.name, *[tuple(name_words(names[o])) for o in step.objects]
+
+    wanted = kind(steps[number - 1])
+    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (wanted and kind(step) == wanted)])
+
+
+def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
+    """The last step (from 1) that changes something for good; 0 if there is none.
+
+    A change is lasting if it differs from the initial state and no later step undoes it. Steps that change something
+    other than facts about the agent come first.
+    """
+    log: dict[int, list[StateChange]] = {}
+
+    def record(_run: Replay, number: int, changes: list[StateChange]) -> None:
+        log[number] = list(changes)
+
+    run = Replay(engine, FORCE, observer=record)
+    initial = engine.initial()
+    run.run_steps(list(steps))
+    final = run.state
+    common = _find_common_objects(steps)
+    predicate_count = len(engine.task.predicates)
+
+    def lasting_changes(changes: list[StateChange]) -> Iterator[tuple[int, int]]:
+        for index, code, _ in changes:
+            if index >= predicate_count:
+                fluent = index - predicate_count
+                if final.fluents[fluent].get(code) != initial.fluents[fluent].get(code):
+                    yield index, code
+            elif (code in final.facts[index]) is not (code in initial.facts[index]):
+                yield index, code
+
+    last_of_agent = 0
+    task = engine.task
+    for number in sorted(log, reverse=True):
+        for index, code in lasting_changes(log[number]):
+            if index >= predicate_count or common.isdisjoint(task.decode(code, len(task.predicates[index].types))):
+                return number
+            last_of_agent = last_of_agent or number
+    return last_of_agent

@@ -1,0 +1,123 @@
+"""Add the violations that a plan has if objects have their proposed kinds (docs/worlds.md, section 5).
+
+A mapping may propose kinds that nobody has confirmed. The plan is audited again with them. A violation that only this
+audit has is a finding that rests on proposals. Other findings stay, and so does every UNKNOWN about objects without a
+known kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.verifier.execution.compiled import CompiledTask
+from plansafe.verifier.reporting.report import (
+    Finding,
+    FindingClass,
+    Headline,
+    ProposedKindOfObject,
+    Report,
+    RuleCount,
+    Worlds,
+)
+from plansafe.verifier.reporting.unclassified import find_domains
+from plansafe.verifier.rules.mapping import ProposedKind, kind_type_name
+from plansafe.verifier.rules.model import Rule
+
+_VIOLATIONS = frozenset(
+    (FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.TERMINATION, FindingClass.OBLIGATION)
+)
+_MAX_SHOWN = 3
+
+
+def select_additional_findings(report: Report, assumed: Report, with_proposed: CompiledTask) -> tuple[Finding, ...]:
+    """Return the violations of ``assumed``, the report with proposed kinds, that ``report`` does not have."""
+    known = {_key(finding) for finding in report.findings}
+    exempted = {_key(f) for used in report.verdict_basis.exempted for f in used.findings}
+    rules = {rule.name: rule for rule in with_proposed.rules}
+    return tuple(
+        [
+            _mark(finding, rules[finding.rule], with_proposed)
+            for finding in assumed.findings
+            if finding.finding_class in _VIOLATIONS
+            and finding.rule is not None
+            and _key(finding) not in known
+            and _key(finding) not in exempted
+        ]
+    )
+
+
+def add_findings(report: Report, assumed: Report, additional: Sequence[Finding], max_findings: int) -> Report:
+    """Add findings that rest on proposals to a report; a violation that decides makes the plan UNSAFE."""
+    if not additional:
+        return report
+    criteria = report.verdict_basis.criteria
+    in_verdict = [finding for finding in additional if "halt" in finding.readings]
+    deciding = [finding for finding in in_verdict if finding.decides(criteria)]
+    worlds = report.worlds
+    listed = list(additional[: max(max_findings - len(report.findings), 1)])
+    if worlds is not None and assumed.worlds is not None:
+        first = len(worlds.witnesses)
+        worlds = worlds._replace(witnesses=(*worlds.witnesses, *assumed.worlds.witnesses))
+        listed = [f._replace(world=None if f.world is None else f.world + first) for f in listed]
+    findings = sorted([*report.findings, *listed], key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end))
+    headline, safe = report.headline, report.safe
+    if deciding:
+        headline = headline if headline is Headline.INVALID else Headline.UNSAFE
+        unsafe = (Worlds.NONE, Worlds.SOME)
+        safe = safe if safe in unsafe else assumed.safe if assumed.safe in unsafe else Worlds.SOME
+    return report._replace(
+        headline=headline,
+        safe=safe,
+        findings=tuple(findings),
+        rules=_count_again(report.rules, assumed.rules, {finding.rule for finding in in_verdict}),
+        suppressed=report.suppressed + len(additional) - len(listed),
+        verdict_basis=report.verdict_basis._replace(minor=report.verdict_basis.minor + len(in_verdict) - len(deciding)),
+        worlds=worlds,
+        certificate=None if deciding else report.certificate,
+    )
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.binding, finding.step, finding.at_end
+
+
+def _count_again(
+    counts: tuple[RuleCount, ...], assumed: tuple[RuleCount, ...], rules: set[str | None]
+) -> tuple[RuleCount, ...]:
+    """Return counts with those of ``rules`` under the proposed kinds."""
+    by_name = {count.name: count for count in assumed}
+    return tuple(
+        [
+            by_name[count.name]._replace(violations=max(count.violations, by_name[count.name].violations))
+            if count.name in rules and count.name in by_name
+            else count
+            for count in counts
+        ]
+    )
+
+
+def _mark(finding: Finding, rule: Rule, with_proposed: CompiledTask) -> Finding:
+    """Name the proposals that a finding rests on, in its message, a note and ``proposals``."""
+    proposals = tuple(
+        [ProposedKindOfObject(p.object, p.kind, p.evidence) for p in _find_proposals(finding, rule, with_proposed)]
+    )
+    shown = [f"`{p.object}` is `{p.kind}`" for p in proposals[:_MAX_SHOWN]]
+    more = ", .." if len(proposals) > _MAX_SHOWN else ""
+    notes = [f"nobody has confirmed that `{p.object}` is `{p.kind}`: {p.evidence}" for p in proposals[:_MAX_SHOWN]]
+    return finding._replace(
+        message=f"{finding.message} (if, as proposed, {' and '.join(shown)}{more})",
+        notes=(*notes, *finding.notes),
+        proposals=proposals,
+    )
+
+
+def _find_proposals(finding: Finding, rule: Rule, with_proposed: CompiledTask) -> list[ProposedKind]:
+    """Return the proposals that a finding may rest on.
+
+    These are the kinds that the rule is about of the objects that the finding names; if it names none, of all objects.
+    """
+    types = with_proposed.symbols.types
+    types_of_rule = {number for domain in find_domains(rule) for number in types.domain_types[domain]}
+    relevant = [p for p in with_proposed.proposed_kinds if types.index.get(kind_type_name(p.kind)) in types_of_rule]
+    named = {name for _, name in finding.binding}
+    return [p for p in relevant if p.object in named] or relevant or list(with_proposed.proposed_kinds)
