@@ -1,8 +1,9 @@
 """Read the cases of the household hazard library: ``home/RULE.md``, a case file (``tests/case_files.py``).
 
-Groups named ``ontology`` have a problem in the world of the ontology itself (``home/ontology.pddl``), without a mapping,
-and plans that break (``breaks*``) and keep (``keeps*``) the rule. Groups named ``household`` have a problem and plans in
-the shipped household world, to which the rule applies through the mapping. The lines of a case are its expectations:
+Groups named ``ontology`` have a problem in the world of the ontology itself (``home/ontology.pddl``), without a
+mapping, and plans that break (``breaks*``) and keep (``keeps*``) the rule. Groups named ``household`` have a problem
+and plans in the shipped household world, to which the rule applies through the mapping. The lines of a case are its
+expectations:
 
     finds at 2: ?x=oven         the rule of the file is violated at step 2, with these objects
     finds at the end            .. in the final state

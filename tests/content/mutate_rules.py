@@ -48,8 +48,10 @@ EQUIVALENT = {
     ("hands-washed-after-cleaner", "before <-> after | (hands-carry-cleaner)"): _HANDS,
     (
         "no-food-on-what-is-dirty",
-        "before <-> after | (or (dirty ?y) (and (carries-dirt ?y) "
-        "(exists (?dish - (either tableware cookware)) (= ?dish ?y))))",
+        (
+            "before <-> after | (or (dirty ?y) (and (carries-dirt ?y) "
+            "(exists (?dish - (either tableware cookware)) (= ?dish ?y))))"
+        ),
     ): _DISH,
     ("no-drink-into-what-is-dirty", "before <-> after | (or (dirty ?v) (carries-dirt ?v))"): _DISH,
     ("no-ready-food-where-raw-food-lay", "before <-> after | (carries-raw-food ?y)"): _DISH,
@@ -76,8 +78,10 @@ EQUIVALENT = {
     ): "the step adds no food",
     (
         "no-cleaners-mixed",
-        "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
-        "(action (pour ?u ?v)))",
+        (
+            "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
+            "(action (pour ?u ?v)))"
+        ),
     ): "in the world of the ontology, what is poured is held afterwards",
     ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
         "the forbidden condition already implies it"
