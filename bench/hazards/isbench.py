@@ -137,7 +137,7 @@ def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
     if report.headline is None:
         return report.diagnostics[0].message
     if report.executable is not Worlds.ALL:
-        return next(found.message for found in report.findings if found.rule is None)
+        return next((found.message for found in report.findings if found.rule is None), f"executable: {report.executable}")
     return report
 
 

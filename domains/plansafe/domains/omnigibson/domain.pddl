@@ -486,7 +486,7 @@
                     (and (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t)))))
                          (or (= ?h ?obj) (inside ?obj ?h) (ontop ?obj ?h) (contains ?h ?obj) (filled ?h ?obj)
                              (exists (?raw - object ?v - thing)   ; the plan names the product
-                               (and (heated_of ?obj ?raw) (contains ?v ?raw)
+                               (and (heated_of ?obj ?raw) (or (contains ?v ?raw) (filled ?v ?raw))
                                     (or (= ?v ?h) (inside ?v ?h) (ontop ?v ?h))))
                              (exists (?v - thing)
                                (and (or (inside ?v ?h) (ontop ?v ?h))
