@@ -46,7 +46,7 @@ def find_unsupported_reason(checker: Checker, resolved: ResolvedPlan) -> str:
         return "the plan cannot be read"
     if checker.options.criteria.has_partial_exemptions:
         return "plans cannot be repaired if a rule is exempt for only some objects"
-    refusal = checker.compiled.refusal("the search for repairs", resolved)
+    refusal = checker.compiled.explain_refusal("the search for repairs", resolved)
     if refusal is not None:
         return refusal.message
     if resolved.timed is not None or any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
@@ -81,8 +81,9 @@ class Repairer:
 
     def _attempt(self, options: RepairOptions) -> RepairResult:
         has_purpose = options.purpose_hints is not None and not self.checker.engine.task.goal
+        purpose = self.purpose.steps if has_purpose else None
         self._last_attempt = RepairAttempt(
-            self.checker, self.plan, self.steps, options, has_purpose, self._report_progress, self._effect_index
+            self.checker, self.plan, self.steps, options, purpose, self._report_progress, self._effect_index
         )
         return self._last_attempt.run()
 
