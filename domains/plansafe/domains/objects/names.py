@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.domains.objects.table import EVERYWHERE, ObjectTable, letters
+from plansafe.domains.objects.table import EVERYWHERE, NO_KIND, ObjectTable, letters
 
 _SENSE = re.compile(r"[._][a-z][._]\d+\Z")
 _NUMBER = re.compile(r"[\s_-]*\d+\Z")
@@ -19,6 +19,8 @@ _PACKAGES = frozenset(
     ("bag", "bottle", "box", "can", "carton", "jar", "pack", "package", "packet", "sack", "tin", "tube")
 )
 """A compound that ends in one of these names its content: a bleach bottle, unlike a wine glass."""
+_CONTENTS = frozenset(("food", "liquid", "toxic", "medicine"))
+"""Kinds of which a class must have one to be what is in a package."""
 _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
@@ -59,7 +61,9 @@ def resolve_name(
         if class_name is not None:
             is_package = words[start:] in [[word] for word in _PACKAGES]
             content = find_class(table, "_".join(words[:start]), world) if is_package else None
-            return ResolvedName((class_name, *([] if content is None else [content])), " ".join(words))
+            if content is not None and _can_be_packed(table, content):
+                return ResolvedName((class_name, content))
+            return ResolvedName((class_name,), " ".join(words))
     return None
 
 
@@ -76,6 +80,16 @@ def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_p
         if with_proposals and form in table.proposals:
             return table.proposals[form][0].class_name
     return None
+
+
+def _can_be_packed(table: ObjectTable, class_name: str) -> bool:
+    """Whether a class is a content: a bleach bottle holds bleach, and a glass jar holds no glass."""
+    rows = table.rows.get(letters(class_name), ())
+    return any([not _CONTENTS.isdisjoint(_close(table, row.kind)) for row in rows if row.kind != NO_KIND])
+
+
+def _close(table: ObjectTable, kind: str) -> tuple[str, ...]:
+    return (kind, *table.kinds[letters(kind)].implies)
 
 
 def split_words(name: str) -> list[str]:

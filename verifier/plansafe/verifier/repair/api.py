@@ -1,4 +1,4 @@
-"""The nearest safe plans of a plan, which keep what it is for (docs/repair.md)."""
+"""The nearest safe plans of a plan, which keep its purpose (docs/repair.md)."""
 
 from __future__ import annotations
 
@@ -105,15 +105,15 @@ class Repairer:
             )
             result = self._attempt(share_options)
             if result.status is RepairStatus.FOUND:
-                kept = steps == self.purpose.steps
-                return result._replace(purpose=self.purpose if kept else self.purpose._replace(steps=steps))
+                is_complete = steps == self.purpose.steps
+                return result._replace(purpose=self.purpose if is_complete else self.purpose._replace(steps=steps))
             work = share_options.max_work
             if self.last_attempt.reached_limit:
                 break  # the remaining time is for the search without this restriction
         time_limit_s = None if limit is None else max(0.0, limit - (monotonic() - begin))
         result = self._attempt(options._replace(time_limit_s=time_limit_s, max_work=work))
         if self.purpose.steps and result.status is RepairStatus.FOUND:
-            return result._replace(purpose=self.purpose._replace(kept=self.purpose.steps <= options.protected))
+            return result._replace(purpose=self.purpose._replace(is_kept=self.purpose.steps <= options.protected))
         return result
 
     def _enumerate_kept_steps(self) -> Iterator[frozenset[int]]:
