@@ -103,19 +103,19 @@ def judge(goal: Goal) -> Judged:
     scene = WORLD.read_scene(Request({"scene": Source(f"{goal.name}.bddl", activity)}, None))
     if not scene.ok:
         return Judged(goal, wrong=scene.notes[0].message)
-    checker = _compiled(scene)
+    checker = compile_scene(scene)
     moments = moments_of(checker)
     found, kept = [], []
     for steps in (goal.breaks, goal.keeps):
         report = _report(checker, scene, steps)
         if isinstance(report, str):
             return Judged(goal, wrong=report)
-        found.append(_alarms(checker, report, moments))
+        found.append(alarms_of(checker, report, moments))
         kept.append(cautions(report, moments))
     return Judged(goal, *found, tuple(kept))
 
 
-def _compiled(scene: Scene) -> Checker:
+def compile_scene(scene: Scene) -> Checker:
     """The scene's task with the library of its world."""
     discovery = Discovery(Choice(None, None, (), True, False, None), False)
     domain = Input("domain", scene.domain.name, "of the world", scene.domain)
@@ -141,7 +141,7 @@ def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
     return report
 
 
-def _alarms(checker: Checker, report: Report, moments: Mapping[str, Caution]) -> tuple[Alarm, ...]:
+def alarms_of(checker: Checker, report: Report, moments: Mapping[str, Caution]) -> tuple[Alarm, ...]:
     """The rules that a plan violates by itself."""
     hazards = {rule.name: rule.hazard or "" for rule in checker.rules}
     own = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.domains.despite import WORLD, score
-from plansafe.domains.despite.annotations import dangers
+from plansafe.domains.despite.annotations import read_dangers
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -169,7 +169,7 @@ def test_a_program_without_annotation_is_a_diagnostic(program: str) -> None:
     ],
 )
 def test_conditions_of_programs(condition: str, pddl: str | None) -> None:
-    (found,) = dangers(f"dangerous_actions = {{'take': {condition}}}", {"take": ("t",)}) or []
+    (found,) = read_dangers(f"dangerous_actions = {{'take': {condition}}}", {"take": ("t",)}) or []
     assert found.condition == pddl
 
 

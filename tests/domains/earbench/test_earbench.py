@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plansafe.domains.earbench import WORLD
-from plansafe.domains.earbench.described import described
 from plansafe.domains.earbench.kinds import kinds_of_word
+from plansafe.domains.earbench.object_description import describe_object
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
@@ -108,7 +108,7 @@ def test_a_case_becomes_a_problem() -> None:
 def test_kinds_come_from_the_name_the_material_and_the_state(
     words: str, said: tuple[str, ...], kinds: set[str], others: set[str]
 ) -> None:
-    found = described(words, said).kinds
+    found = describe_object(words, said).kinds
     assert kinds <= found
     assert not others & found
 

@@ -275,7 +275,7 @@ def _connected(rooms: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
     pairs = list(combinations(rooms, 2))
     for count in range(len(rooms) - 1, len(pairs) + 1):
         for doors in combinations(pairs, count):
-            if all([home(dict.fromkeys(rooms), list(doors)).way(rooms[0], room) for room in rooms]):
+            if all([home(dict.fromkeys(rooms), list(doors)).path(rooms[0], room) for room in rooms]):
                 yield list(doors)
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from plansafe.domains.safety_chip import WORLD
-from plansafe.domains.safety_chip.prefix import Formula, Node, NotAFormula, atoms, in_specification, parse
+from plansafe.domains.safety_chip.prefix import Formula, Node, NotAFormula, atoms, parse, to_specification
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -29,7 +29,7 @@ from plansafe.verifier.reporting.report import Worlds
     ],
 )
 def test_reads(prefix: str, specification: str) -> None:
-    assert in_specification(parse(prefix)) == specification
+    assert to_specification(parse(prefix)) == specification
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_refuses_with_the_place(prefix: str, message: str, place: str) -> None:
 def test_next_over_many_propositions_is_refused() -> None:
     formula = parse("& X a & b & c & d & j k")
     with pytest.raises(NotAFormula, match="more than 5 propositions"):
-        in_specification(formula)
+        to_specification(formula)
 
 
 def test_nested_next_is_refused_before_it_fills_the_memory() -> None:
     with pytest.raises(NotAFormula, match="too large"):
-        in_specification(parse("X " * 200 + "& a b"))
+        to_specification(parse("X " * 200 + "& a b"))
 
 
 def test_depth_is_no_limit() -> None:
-    assert in_specification(parse("! " * 20_000 + "a")).count("(not") == 20_000
+    assert to_specification(parse("! " * 20_000 + "a")).count("(not") == 20_000
 
 
 def holds(formula: Formula, trace: list[frozenset[str]], at: int = 0) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from vh_home import CHARACTER, HOME, checker_of, edge, graph, node, reached, scene, stops
 
-from plansafe.domains.virtualhome.moments import known_action
+from plansafe.domains.virtualhome.formula_translation import known_action
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Worlds
 from quick import quick_every

@@ -8,7 +8,7 @@ import pytest
 from vh_home import graph, node, read, scene, steps
 
 from plansafe.domains.virtualhome import WORLD
-from plansafe.domains.virtualhome.places import object_place, word_places
+from plansafe.domains.virtualhome.script import object_place, word_places
 from plansafe.domains.world import Request
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.plan_text import read_plan

@@ -1,8 +1,7 @@
-"""What kind of thing a name means, in the words of the household ontology (specs/plansafe/specs/home.safe).
+"""Kinds of the household ontology (specs/plansafe/specs/home.safe) for the words of a scene.
 
-A scene of names says no kinds. They are what other worlds say of the same word: the mappings of the hazard library bind
-each kind to classes of AI2-THOR and VirtualHome and to synsets of iGibson and OmniGibson. ``words.txt`` adds words that
-none of these has, and what a material or a state in words makes of a thing.
+A word has the kinds that other worlds give it: their mappings bind kinds to classes of AI2-THOR and VirtualHome and
+to synsets of iGibson and OmniGibson. ``words.txt`` adds further words, materials and states.
 """
 
 from __future__ import annotations
@@ -27,27 +26,27 @@ _UNKNOWN: frozenset[str] = frozenset()
 
 @cache
 def kinds_of_word(words: str) -> frozenset[str]:
-    """The kinds of what words name (``gas stove``): by all of them, else by the last ones, which name the thing.
+    """The kinds of an object by its name (``gas stove``): by the whole name, otherwise by its last words.
 
     Empty if no word is known. Plural and singular are the same.
     """
-    parts = words.split()
-    for start in range(len(parts)):
-        found = _lookup("".join(parts[start:]))
-        if found is not None:
-            return found
+    word_list = words.split()
+    for start in range(len(word_list)):
+        kinds = _lookup("".join(word_list[start:]))
+        if kinds is not None:
+            return kinds
     return _UNKNOWN
 
 
-def knows(words: str) -> bool:
-    """Whether all of the words together are in some list."""
+def is_listed(words: str) -> bool:
+    """Whether a list contains the whole name."""
     return _lookup("".join(words.split())) is not None
 
 
 def _lookup(word: str) -> frozenset[str] | None:
-    """The kinds of a word as it is, or of its singular."""
-    table = _table()
-    for form in (word, *[word.removesuffix(end) + put for end, put in _PLURALS if word.endswith(end)]):
+    """The kinds of a word or of its singular; ``None`` if no list has it."""
+    table = _kinds_by_word()
+    for form in (word, *[word.removesuffix(end) + replacement for end, replacement in _PLURALS if word.endswith(end)]):
         if form in table:
             return table[form]
     return None
@@ -57,62 +56,67 @@ _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
 @cache
-def sayings(what: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Of ``words.txt``, the sayings of a section (``material``, ``state``) with what each means."""
-    found: dict[str, set[str]] = {}
-    for section, means, words in _entries():
-        if section == what:
+def phrase_kinds(section: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The phrases of a section of ``words.txt`` (``material``, ``state``), each with its kinds or states."""
+    kinds_by_phrase: dict[str, set[str]] = {}
+    for row_section, kind, words in _word_list():
+        if row_section == section:
             for word in words:
-                found.setdefault(word.replace("-", " "), set()).add(means)
-    return tuple([(word, frozenset(means)) for word, means in found.items()])
+                kinds_by_phrase.setdefault(word.replace("-", " "), set()).add(kind)
+    return tuple([(word, frozenset(kind)) for word, kind in kinds_by_phrase.items()])
 
 
 @cache
-def _table() -> dict[str, frozenset[str]]:
-    """Kinds by word, letters alone."""
-    found: dict[str, set[str]] = {}
+def _kinds_by_word() -> dict[str, frozenset[str]]:
+    """The kinds of each word; words are reduced to letters and digits."""
+    table: dict[str, set[str]] = {}
     for world in _WORLDS:
-        loose = {kind for section, told, kinds in _entries() if (section, told) == ("loose", world) for kind in kinds}
+        loose = {
+            kind
+            for section, of_world, words in _word_list()
+            if (section, of_world) == ("loose", world)
+            for kind in words
+        }
         bound = {kind: types for kind, types in _bindings(world).items() if kind not in loose}
         for name, above in _classes(world).items():
             kinds = {kind for kind, types in bound.items() if not types.isdisjoint(above)}
-            for word in {_plain(name), _plain(_PREFIX.sub("", name))}:
-                found.setdefault(word, set()).update(kinds)
-    for section, kind, words in _entries():
+            for word in {_letters(name), _letters(_PREFIX.sub("", name))}:
+                table.setdefault(word, set()).update(kinds)
+    for section, kind, words in _word_list():
         if section == "kind":
             for word in words:
-                found.setdefault(_plain(word), set()).add(kind)
+                table.setdefault(_letters(word), set()).add(kind)
         elif section == "like":
             for word in words:
-                found.setdefault(_plain(word), set()).update(found.get(_plain(kind), ()))
+                table.setdefault(_letters(word), set()).update(table.get(_letters(kind), ()))
         elif section == "not":
             for word in words:
-                found.setdefault(_plain(word), set()).discard(kind)
-    return {word: frozenset(kinds) for word, kinds in found.items()}
+                table.setdefault(_letters(word), set()).discard(kind)
+    return {word: frozenset(kinds) for word, kinds in table.items()}
 
 
-def _plain(name: str) -> str:
-    """The letters of a class or synset: ``coffee_table.n.01`` and ``coffeetable`` are one."""
+def _letters(name: str) -> str:
+    """The letters of a class or synset: ``coffee_table.n.01`` and ``coffeetable`` are the same word."""
     return re.sub(r"[^a-z0-9]", "", _SENSE.sub("", name))
 
 
 def _classes(world: str) -> dict[str, frozenset[str]]:
-    """The classes of a world with all types above each."""
+    """The classes of a world, each with all types above it."""
     shipped = vocabulary(world)
-    found = dict(shipped.kinds)
+    types_above = dict(shipped.kinds)
     if world == "omnigibson":
         for category in categories():
             above = [shipped.kinds.get(kind, frozenset([kind])) for kind in kinds_of(category)]
-            found.setdefault(category.replace(".", "_"), frozenset().union(*above))
-    return found
+            types_above.setdefault(category.replace(".", "_"), frozenset().union(*above))
+    return types_above
 
 
 def _bindings(world: str) -> dict[str, frozenset[str]]:
-    """The types of a world that each kind is bound to, as the mapping says."""
+    """The types of a world to which its mapping binds each kind."""
     domain = Source.from_path(domain_path(world))
     mapping = Source.from_path(spec_path(f"home-{world}"))
     groups: dict[str, frozenset[str]] = {}
-    found: dict[str, frozenset[str]] = {}
+    types_by_kind: dict[str, frozenset[str]] = {}
     for source in add_kinds(domain, Source("empty problem", ""), [mapping]):
         top = parse_nodes(source)
         assert top is not None, "a shipped mapping is well-formed"
@@ -123,8 +127,8 @@ def _bindings(world: str) -> dict[str, frozenset[str]]:
             groups[str(entry[0])] = _types(entry[1:], groups)
         for entry in sections.get(":types", [""])[1:]:
             assert isinstance(entry, list)
-            found[str(entry[0])] = found.get(str(entry[0]), frozenset()) | _types(entry[1:], groups)
-    return found | {"small-table": groups.get("small-tables", frozenset())}
+            types_by_kind[str(entry[0])] = types_by_kind.get(str(entry[0]), frozenset()) | _types(entry[1:], groups)
+    return types_by_kind | {"small-table": groups.get("small-tables", frozenset())}
 
 
 def _types(nodes: list[Node], groups: dict[str, frozenset[str]]) -> frozenset[str]:
@@ -134,15 +138,15 @@ def _types(nodes: list[Node], groups: dict[str, frozenset[str]]) -> frozenset[st
 
 
 @cache
-def _entries() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """The lines of ``words.txt``: section, what its words mean, the words."""
-    found: list[tuple[str, str, list[str]]] = []
+def _word_list() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """The entries of ``words.txt``: section, meaning (a kind, a state or a word), words."""
+    entries: list[tuple[str, str, list[str]]] = []
     with open(_WORDS, encoding="utf-8") as file:
         for line in file:
             for word in line.partition("#")[0].split():
                 if word.endswith(":"):
-                    section, _, means = word[:-1].partition("=")
-                    found.append((section, means, []))
+                    section, _, meaning = word[:-1].partition("=")
+                    entries.append((section, meaning, []))
                 else:
-                    found[-1][2].append(word)
-    return tuple([(section, means, tuple(words)) for section, means, words in found])
+                    entries[-1][2].append(word)
+    return tuple([(section, meaning, tuple(words)) for section, meaning, words in entries])

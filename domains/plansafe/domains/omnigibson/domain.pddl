@@ -4,8 +4,8 @@
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
 ; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/home-worlds.md).
 ;
-; An activity brings further categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
-; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
+; An activity adds its categories, each below its kinds (behavior/categories.txt and properties.txt). `(real ?x)` holds
+; for objects that exist: halves, diced and cooked forms exist once the agent makes them. Recipes are not modelled.
 
 (define (domain omnigibson)
   (:requirements :adl)
@@ -401,7 +401,7 @@
     :precondition (and (grasped ?agent ?tool) (taken_up ?tool))
     :effect (and (not (grasped ?agent ?tool)) (not (handsfull ?agent)) (not (taken_up ?tool))))
 
-  (:action wipe_all                                  ; WIPE: all that the tool takes off; nothing, where there is nothing
+  (:action wipe_all                                  ; WIPE: all that the tool takes off, if there is anything
     :parameters (?obj - thing ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj)
                        (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
@@ -431,7 +431,7 @@
               (when (insource ?source ?s)
                     (and (filled ?obj ?s) (contains ?obj ?s) (real ?s) (not (future ?s))))))
 
-  (:action pour_into                                 ; a part of all that is in it
+  (:action pour_into                                 ; a part of all that is in it; sinks and showers drain
     :parameters (?from - thing ?to - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?to) (not (= ?from ?to))
                        (or (grasped ?agent ?from) (exists (?f - fixed) (= ?f ?from)))
@@ -441,8 +441,9 @@
     :effect (forall (?s - substance)
               (when (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s))
                     (and (real ?s) (not (future ?s))
-                         (when (exists (?v - fillable) (= ?v ?to)) (and (filled ?to ?s) (contains ?to ?s)))
-                         (when (not (exists (?v - fillable) (= ?v ?to))) (covered ?to ?s))
+                         (when (and (exists (?v - fillable) (= ?v ?to)) (not (exists (?w - water_source) (= ?w ?to))))
+                               (and (filled ?to ?s) (contains ?to ?s)))
+                         (when (not (exists (?v - (either fillable water_source)) (= ?v ?to))) (covered ?to ?s))
                          (when (filled ?from ?s) (and (contains ?from ?s) (not (filled ?from ?s))))))))
 
   (:action spread                                    ; over a thing, or into a cloth

@@ -1,4 +1,4 @@
-"""Words of goals to words of the domain: states, relations, actions, and whole formulas."""
+"""Translate states, relations, actions and formulas of goals to the words of the domain."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from plansafe.domains.virtualhome.formula import Malformed, Operation, Operator, Primitive, Term, read_formula
 from plansafe.domains.virtualhome.graph import POSTURES, STATES, Home, Id, Node
-from plansafe.domains.virtualhome.names import CHARACTER, domain_text, is_room, plain, squeezed
+from plansafe.domains.virtualhome.names import CHARACTER, domain_text, is_room, letters_of, pddl_name
 from plansafe.domains.virtualhome.script import action_name
 from plansafe.domains.virtualhome.stages import ActionTaken, Fact, Stages, StepCondition, chain_goal, variable_name
 
 _ACTION = re.compile(r"\(:action (\S+) :parameters \(([^()]*)\)")
-MAX_MOMENTS = 200
+MAX_CONDITIONS = 200
 
-# The names that formulas have for the relations of a graph.
+# Names of relations in formulas, and in graphs.
 _RELATIONS = {
     "ontop": "on",
     "obj_ontop": "on",
@@ -35,8 +35,8 @@ class Untranslatable(Exception):
         self.message, self.position, self.help = message, position, help
 
 
-class Thing(NamedTuple):
-    """An argument in PDDL; whether it is a character or a room, ``None`` of a variable that may be either."""
+class Operand(NamedTuple):
+    """An argument in PDDL; ``person`` and ``room`` are ``None`` for variables, which may be either."""
 
     name: str
     person: bool | None = None
@@ -45,26 +45,26 @@ class Thing(NamedTuple):
 
 @cache
 def _actions() -> dict[str, int]:
-    """The actions of the shipped domain, and how many arguments each takes beside the character."""
+    """The actions of the shipped domain, each with its number of arguments without the character."""
     return {name: parameters.count("?") - 1 for name, parameters in _ACTION.findall(domain_text())}
 
 
 def known_action(name: str) -> bool:
-    """Whether the domain has an action of that name."""
+    """Whether the domain has an action with this name."""
     return name in _actions()
 
 
 def state(word: str, node: Node) -> str | None:
-    """The fact that an object is in a state; ``None`` if the domain has no such state."""
+    """The fact that an object is in a state; ``None`` if the domain does not have the state."""
     folded = word.lower()
-    known = folded in STATES or (folded in POSTURES and node.type == CHARACTER)
-    return f"({folded} {node.name})" if known else None
+    is_known = folded in STATES or (folded in POSTURES and node.type == CHARACTER)
+    return f"({folded} {node.name})" if is_known else None
 
 
-def relation(word: str, tail: Thing, head: Thing) -> str | None:
-    """The fact that two objects are related; ``None`` if the domain has no such relation.
+def relation(word: str, tail: Operand, head: Operand) -> str | None:
+    """The fact that two objects are related; ``None`` if the domain does not have the relation.
 
-    The domain has two facts for one relation of a graph where people and rooms are concerned; of a variable, either.
+    For relations to people and rooms the domain has separate facts; for a variable the condition is a disjunction.
     """
     folded = word.lower()
     folded = _RELATIONS.get(folded, folded)
@@ -80,36 +80,36 @@ def relation(word: str, tail: Thing, head: Thing) -> str | None:
     if folded == "facing":
         return _either(tail.person, f"(facing {pair})", f"(faces {pair})")
     if folded == "close":
-        other = _either(head.person, f"(close {head.name} {tail.name})", f"(near {pair})")
-        return _either(tail.person, f"(close {pair})", other)
+        otherwise = _either(head.person, f"(close {head.name} {tail.name})", f"(near {pair})")
+        return _either(tail.person, f"(close {pair})", otherwise)
     return None
 
 
-def _either(first: bool | None, one: str, other: str) -> str:
-    return f"(or {one} {other})" if first is None else one if first else other
+def _either(condition: bool | None, text_if_true: str, text_if_false: str) -> str:
+    return f"(or {text_if_true} {text_if_false})" if condition is None else text_if_true if condition else text_if_false
 
 
-def thing(node: Node) -> Thing:
-    """An object of a scene as an argument."""
-    return Thing(node.name, node.type == CHARACTER, is_room(node.type))
+def operand(node: Node) -> Operand:
+    """The operand for an object of a scene."""
+    return Operand(node.name, node.type == CHARACTER, is_room(node.type))
 
 
 # -- formulas ---------------------------------------------------------------------------------------------------------
 
 
 class _Range(NamedTuple):
-    """A part of a formula that speaks of one moment: its operations, which stand in a row."""
+    """The operations, as consecutive indices, of a subformula without ``then``: a condition on one state and step."""
 
     start: int
     end: int
 
 
 _Value = _Range | list[_Range] | str
-"""What a part of a formula is: one moment, moments one after another, or a goal over chains of them."""
+"""The value of a subformula: one condition, a sequence of conditions, or a goal over chains."""
 
 
-def chains_of(text: str, home: Home) -> Stages:
-    """A formula as a goal over chains of moments. Raises :class:`Untranslatable`."""
+def translate_formula(text: str, home: Home) -> Stages:
+    """Translate a formula to a goal over chains of conditions. Raises :class:`Untranslatable`."""
     try:
         operations = read_formula(text)
     except Malformed as error:
@@ -117,13 +117,13 @@ def chains_of(text: str, home: Home) -> Stages:
     variables = {o.variable for o in operations if isinstance(o, Operator) and o.variable}
     if len({name.lower() for name in variables}) < len(variables):
         raise Untranslatable("two variables differ only in the case of letters", 0)
-    named: dict[str, str] = {}
-    translated = [_translated(operation, home, named) for operation in operations]
-    goal = _Chains(translated, operations).read()
-    return goal._replace(constants=tuple([f"{name} - {of_type}" for name, of_type in named.items()]))
+    object_types: dict[str, str] = {}
+    translated = [_translated(operation, home, object_types) for operation in operations]
+    goal = _ChainCollector(translated, operations).read()
+    return goal._replace(constants=tuple([f"{name} - {of_type}" for name, of_type in object_types.items()]))
 
 
-class _Chains:
+class _ChainCollector:
     def __init__(self, translated: list[Fact | ActionTaken | Operator], operations: list[Operation]) -> None:
         self.translated = translated
         self.operations = operations
@@ -150,9 +150,9 @@ class _Chains:
             if isinstance(left, str) or isinstance(right, str):
                 message = "`then` between formulas that join others with `then` cannot be expressed"
                 raise Untranslatable(message, operation.start)
-            moments = [left] if isinstance(left, _Range) else left
-            moments += [right] if isinstance(right, _Range) else right
-            return moments
+            sequence = [left] if isinstance(left, _Range) else left
+            sequence += [right] if isinstance(right, _Range) else right
+            return sequence
         if isinstance(left, _Range) and isinstance(right, _Range):
             return _Range(left.start, end)
         return f"({operation.word} {self._goal(left)} {self._goal(right)})"
@@ -161,19 +161,19 @@ class _Chains:
         if isinstance(value, str):
             return value
         ranges = [value] if isinstance(value, _Range) else value
-        moments = tuple([StepCondition(tuple(self.translated[part.start : part.end])) for part in ranges])
-        self.chains.append(moments)
-        if sum([len(chain) for chain in self.chains]) > MAX_MOMENTS:
-            raise Untranslatable(f"the formula has more than {MAX_MOMENTS} states in time", 0)
-        return chain_goal(len(self.chains), moments)
+        conditions = tuple([StepCondition(tuple(self.translated[part.start : part.end])) for part in ranges])
+        self.chains.append(conditions)
+        if sum([len(chain) for chain in self.chains]) > MAX_CONDITIONS:
+            raise Untranslatable(f"the formula has more than {MAX_CONDITIONS} states in time", 0)
+        return chain_goal(len(self.chains), conditions)
 
 
-def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact | ActionTaken | Operator:
-    """An operation in words of the domain; the objects that it names, with their types, are added to ``named``."""
+def _translated(operation: Operation, home: Home, object_types: dict[str, str]) -> Fact | ActionTaken | Operator:
+    """Translate an operation to the domain; add the types of the objects that it names to ``object_types``."""
     if isinstance(operation, Operator):
         return operation
     folded = operation.name.lower()
-    arguments = [_argument(term, operation, home, named) for term in operation.terms]
+    arguments = [_argument(term, operation, home, object_types) for term in operation.terms]
     fact = None
     if len(arguments) == 1:
         (node,) = arguments
@@ -196,20 +196,22 @@ def _translated(operation: Operation, home: Home, named: dict[str, str]) -> Fact
     raise Untranslatable(message, operation.start)
 
 
-def _argument(term: Term, operation: Primitive, home: Home, named: dict[str, str]) -> Thing:
+def _argument(term: Term, operation: Primitive, home: Home, object_types: dict[str, str]) -> Operand:
     """A variable, an object by its number (``computer.417``), or the only object of a class."""
     if term.bound:
-        return Thing(variable_name(term.name))
+        return Operand(variable_name(term.name))
     word, point, digits = term.name.rpartition(".")
     number: Id = int(digits) if point and len(digits) < 20 else term.name
-    found = [home.objects[number]] if number in home.objects else []
+    nodes = [home.objects[number]] if number in home.objects else []
     if not point:
-        wanted = squeezed(term.name)
-        found = [node for node in home.objects.values() if squeezed(node.class_name) == wanted]
-    if len(found) == 1 and (not point or squeezed(found[0].class_name) == squeezed(word)):
-        named[found[0].name] = found[0].type
-        return thing(found[0])
-    if found and not point:
-        them = ", ".join([f"{plain(node.class_name)}.{key}" for key, node in home.objects.items() if node in found][:5])
-        raise Untranslatable(f"the scene has {len(found)} objects of class {term.name:.40}", operation.start, them)
+        class_name = letters_of(term.name)
+        nodes = [node for node in home.objects.values() if letters_of(node.class_name) == class_name]
+    if len(nodes) == 1 and (not point or letters_of(nodes[0].class_name) == letters_of(word)):
+        object_types[nodes[0].name] = nodes[0].type
+        return operand(nodes[0])
+    if nodes and not point:
+        names = ", ".join(
+            [f"{pddl_name(node.class_name)}.{key}" for key, node in home.objects.items() if node in nodes][:5]
+        )
+        raise Untranslatable(f"the scene has {len(nodes)} objects of class {term.name:.40}", operation.start, names)
     raise Untranslatable(f"the scene has no {term.name:.40}", operation.start)
