@@ -269,7 +269,7 @@ def hazardous(ready: Prepared, plan: Source) -> bool:
     run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([engine.decides(violation, criteria) for violation in outcome.violations])
+    return done and any([engine.is_decisive(violation, criteria) for violation in outcome.violations])
 
 
 def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:

@@ -15,7 +15,9 @@ import rules_table
 from home_cases import AREAS, HOME, WORLDS
 
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
+from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker
 from quick import quick_every
@@ -177,10 +179,17 @@ def test_the_domain_of_the_cases_has_exactly_the_words_of_the_ontology() -> None
 
 
 def test_the_mapping_of_the_household_world_has_an_entry_for_every_word() -> None:
+    """Kinds of things come from the object table: from the mapping that is generated for a task."""
     ontology = _section(_definition("home"), ":vocabulary")
     mapping = _definition("home-household")
+    problem = Source("problem", "(define (problem p) (:domain household))")
+    domain = home_cases.load(Path(domain_path("household")))
+    *_, generated = add_kinds(domain, problem, home_cases.library_sources("household"))
+    (generated_mapping,) = parse_nodes(generated) or [[]]
     for name in (":types", ":predicates", ":actions"):
         entries = [entry[0] for entry in _section(mapping, name)[1:]]
+        if name == ":types":
+            entries += [entry[0] for entry in _section(generated_mapping, name)[1:] if entry[0] not in entries]
         bound = [str(entry[0]) if isinstance(entry, list) else str(entry) for entry in entries]
         words = [str(word[0]) if isinstance(word, list) else str(word) for word in _section(ontology, name)[1:]]
         assert sorted(bound) == sorted(words)

@@ -117,16 +117,21 @@ def test_the_description_counts_if_nothing_else_names_a_step() -> None:
 
 
 def test_the_last_step_with_a_lasting_effect_is_the_purpose() -> None:
-    assert purpose_of(DISHES, PurposeHints()) == ([4], LAST_EFFECT)
+    others = PurposeHints(frozenset({"iron"}))
+    assert purpose_of(DISHES, others) == ([4], LAST_EFFECT)
     tidied = "(run drum) (switch-off hob) (switch-on hob) (grab bar)"
-    assert purpose_of(tidied, PurposeHints()) == ([4], LAST_EFFECT)
+    assert purpose_of(tidied, others) == ([4], LAST_EFFECT)
     restored = "(run drum) (switch-off hob) (switch-on hob)"
-    assert purpose_of(restored, PurposeHints()) == ([1], LAST_EFFECT)
+    assert purpose_of(restored, others) == ([1], LAST_EFFECT)
+
+
+def test_without_main_actions_the_verbs_of_the_actions_decide() -> None:
+    assert purpose_of("(sleep) (switch-on hob) (grab bar)", PurposeHints()) == ([1, 2], ACTIONS)
 
 
 def test_steps_that_do_the_same_belong_to_the_purpose() -> None:
-    assert purpose_of("(sleep) (run drum) (run drum)", PurposeHints(title="run it"))[0] == [2, 3]
-    assert purpose_of("(frobnicate)", PurposeHints(title="run it")) == ([], "")
+    assert purpose_of("(switch-off hob) (grab bar) (grab bar)", PurposeHints(title="take it"))[0] == [2, 3]
+    assert purpose_of("(frobnicate)", PurposeHints(title="take it")) == ([], "")
 
 
 def test_the_result_says_whether_the_purpose_is_kept() -> None:

@@ -203,7 +203,7 @@ def _purpose(result: RepairResult, steps: Sequence[str]) -> list[str]:
 
 def _summary(repair: Repair, result: RepairResult) -> str:
     """The cost of the repair, and whether a cheaper one can exist."""
-    edits = f"{_count(len(repair.edits), 'edit')}, cost {cost_text(repair.cost)}"
+    edits = f"{_count(len(repair.kinds), 'edit')}, cost {cost_text(repair.cost)}"
     least = f"; none costs less than {cost_text(result.bound)}" if result.bound else "; perhaps not the least"
     if result.optimal:
         least = ", proved least"

@@ -13,6 +13,7 @@ from plansafe.app.session.model import Settings, compiled
 from plansafe.domains import domain_names, domain_path
 from plansafe.domains.objects.classification import ClassifiedObject, KindReason
 from plansafe.domains.objects.generated_mapping import classify_objects, is_extensible
+from plansafe.domains.objects.table import load_table
 from plansafe.domains.world import Request
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -40,7 +41,10 @@ class ListedClass(NamedTuple):
 
 
 class SceneKinds(NamedTuple):
-    """The classes of a scene: unknown classes first, then classes with proposals alone."""
+    """The classes of a scene: unknown classes first, then classes with proposals alone.
+
+    ``notes`` are about the scene, or errors in rows of the object table.
+    """
 
     domain: str
     classes: tuple[ListedClass, ...]
@@ -77,6 +81,7 @@ def list_scene_kinds(
     if not checker.ok:
         return checker.diagnostics
     classified = classify_objects(domain, problem, mapping) if is_extensible(mapping) else []
+    notes = (*notes, *load_table().find_errors())
     return SceneKinds(name, _list_classes(checker, classified, f"home-{name}.safe"), notes)
 
 

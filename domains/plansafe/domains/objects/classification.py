@@ -6,6 +6,7 @@ classified type have its kinds too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from plansafe.domains.objects.table import CONFIRMED, NO_KIND, PROPOSED, ObjectR
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
+_PARENTHESIS = re.compile(r";[^\r\n]*|[()]")
 EVERYTHING = frozenset(("object", "thing", "room", "agent"))
 """Types and kinds that are not in the table: a mapping binds them itself."""
 
@@ -161,21 +163,31 @@ def read_type_tree(domain: Source) -> TypeTree:
 def read_objects(domain: Source, problem: Source) -> list[tuple[str, tuple[str, ...]]]:
     """Return the constants and objects of a task with their types."""
     objects: dict[str, list[str]] = {}
-    for source, section in ((domain, ":constants"), (problem, ":objects")):
-        for name, types in _read_typed(_find_section(source, section)):
-            objects.setdefault(name, []).extend(types or ["object"])
+    for name, types in (*_read_constants(domain.text), *_read_typed(_find_section(problem, ":objects"))):
+        objects.setdefault(name, []).extend(types or ["object"])
     return [(name, tuple(dict.fromkeys(types))) for name, types in objects.items()]
 
 
 @lru_cache(maxsize=16)
-def _read_top(source: Source) -> list[Node]:
-    return parse_nodes(source) or []
+def _read_constants(domain: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(_read_typed(_find_section(Source("domain", domain), ":constants")))
 
 
 def _find_section(source: Source, head: str) -> list[Node]:
-    """Return the content of a section, in all forms of a text."""
-    sections = [section for form in _read_top(source) if isinstance(form, list) for section in form]
-    return [node for section in sections if isinstance(section, list) and section[:1] == [head] for node in section[1:]]
+    """Return the content of a section, in all forms of a text. Only the section is parsed: texts may be long."""
+    nodes: list[Node] = []
+    for match in re.finditer(rf"\({head}(?=[\s()])", source.text, re.IGNORECASE):
+        line_start = source.text.rfind("\n", 0, match.start()) + 1
+        if ";" in source.text[line_start : match.start()]:
+            continue  # a comment
+        depth = 0
+        for token in _PARENTHESIS.finditer(source.text, match.start()):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if depth == 0:
+                (section,) = parse_nodes(Source(source.name, source.text[match.start() : token.end()])) or [[]]
+                nodes += section[1:]
+                break
+    return nodes
 
 
 def _read_typed(nodes: Iterable[Node]) -> list[tuple[str, tuple[str, ...]]]:

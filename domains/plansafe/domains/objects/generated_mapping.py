@@ -144,7 +144,6 @@ def _join(found: list[ClassifiedName]) -> ClassifiedName:
     return ClassifiedName(class_name, any([name.is_known for name in found]), tuple(kinds.values()))
 
 
-@lru_cache(maxsize=16)
 def _classify_types(domain: Source, extended: Source, view: TableView) -> TypeKinds:
     return _classify_types_of_text(domain.text, extended.text, view)
 

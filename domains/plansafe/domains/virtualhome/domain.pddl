@@ -288,7 +288,7 @@
         (when (in_room ?c ?r) (in_room ?x ?r))))))
 
   (:action putback :parameters (?c - character ?x ?y - object)
-    :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
+    :precondition (and (not (= ?x ?y)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
@@ -296,7 +296,7 @@
       (on_top ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
   (:action putin :parameters (?c - character ?x ?y - object)
-    :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
+    :precondition (and (not (= ?x ?y)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (not (can_open ?y)) (open ?y))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))

@@ -44,7 +44,7 @@ def possible_instances(
     if instance_count(task, part) > MAX_BINDINGS:
         raise LimitReached(LimitKind.QUESTION)
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
-    state = engine.initial()
+    state = engine.make_initial_state()
     evaluator = Evaluator(task, state.facts, state.fluents)
     action_predicates = frozenset(engine.action_predicates.values())
     is_possible: dict[tuple[PossibleValues, PossibleValues], bool] = {}

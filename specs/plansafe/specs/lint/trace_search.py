@@ -92,7 +92,7 @@ def _node_key(execution: Execution) -> object:
 
 def outcome_of(execution: Execution) -> Outcome:
     """The outcome of the trace if it ends here."""
-    goal = execution.engine.goal(execution.state) is True
+    goal = execution.engine.evaluate_goal(execution.state) is True
     end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)

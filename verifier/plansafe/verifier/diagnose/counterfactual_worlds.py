@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.rule_set import RuleSet
@@ -119,7 +119,7 @@ class CounterfactualWorlds:
             ]
         )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
         self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}

@@ -92,10 +92,10 @@ class Monitor:
         self.compiled = compiled
         self.engine = compiled.engine
         self.task = compiled.task
-        state = self.engine.initial()
+        state = self.engine.make_initial_state()
         state.facts = [set(facts) for facts in state.facts]  # observations may also change static facts
         self.simulation = Execution(self.engine, state)
-        self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
+        self.runtime: Runtime | None = self.engine.start_monitors(False, self.simulation.state)
         self.letter = 0
         self._pending: list[StateChange] | None = None
         self._before: Runtime | None = None

@@ -110,11 +110,13 @@ def _supported_rules(
 ) -> Iterator[Support]:
     """The rule instances that only the second replay violates."""
     parts = engine.rule_set.parts
-    violated_anyway = {(v.part, v.binding) for v in with_step.outcome(steps).violations if engine.decides(v, criteria)}
+    violated_anyway = {
+        (v.part, v.binding) for v in with_step.outcome(steps).violations if engine.is_decisive(v, criteria)
+    }
     for violation in without_step.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
-        if not engine.decides(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
+        if not engine.is_decisive(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
             continue
         text = f"keeps rule `{rule.name}`{binding_phrase(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)

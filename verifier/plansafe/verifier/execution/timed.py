@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from time import monotonic
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import (
+from plansafe.verifier.execution.action_effects import (
     Conflict,
     SnapEffects,
     StartConditions,

@@ -104,7 +104,7 @@ class Kernel:
             invariants += specification.invariants
         self._worlds = Worlds(task, declared_open, invariants, literal)
         self._literal = literal
-        self._only_introduced = judge == "introduced"
+        self._only_introduced = judge in ("introduced", "mitigate")
         severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)

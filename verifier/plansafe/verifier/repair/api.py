@@ -81,8 +81,9 @@ class Repairer:
 
     def _attempt(self, options: RepairOptions) -> RepairResult:
         has_purpose = options.purpose_hints is not None and not self.checker.engine.task.goal
+        purpose = self.purpose.steps if has_purpose else None
         self._last_attempt = RepairAttempt(
-            self.checker, self.plan, self.steps, options, has_purpose, self._report_progress, self._effect_index
+            self.checker, self.plan, self.steps, options, purpose, self._report_progress, self._effect_index
         )
         return self._last_attempt.run()
 

@@ -74,7 +74,7 @@ def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed
     run.run_steps(steps)
     outcome = run.outcome(len(steps))
     bad_steps = [failure.step for failure in outcome.failures]
-    deciding_violations = [v for v in outcome.violations if checker.engine.decides(v, checker.options.criteria)]
+    deciding_violations = [v for v in outcome.violations if checker.engine.is_decisive(v, checker.options.criteria)]
     bad_steps += [violation.step for violation in deciding_violations if not violation.at_end]
     return max(0, min(bad_steps, default=len(steps) + 1) - 1)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import SnapEffects
+from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan

@@ -215,7 +215,7 @@ class SpecExpander:
             at = mapping.kinds_from[0]
             message = f"the kinds of objects are in `{token_text(at.node[1])}`, which is not among the specifications"
             help = "from Python, pass the specifications to `plansafe.domains.objects.add_kinds`"
-            self.context.warning(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
+            self.context.error(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
 
     def _apply_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that bind a specification; warn about entries and mappings without effect."""

@@ -35,7 +35,7 @@ def violated_at_end(execution: Execution, first_proposal: int) -> set[int] | Non
     the initial state do not count. ``None``: the execution does not reach the goal, violates a rule of the
     specification, or leaves a rule undecided.
     """
-    if execution.engine.goal(execution.state) is not True:
+    if execution.engine.evaluate_goal(execution.state) is not True:
         return None
     end = execution.finished_runtime()
     if end is None:

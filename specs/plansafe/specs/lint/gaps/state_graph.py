@@ -30,7 +30,7 @@ class TaskGraph:
         self.weights = weights
         self.engine = engine
         self.task = task = weights.task
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         basic = [p for p in range(len(task.static)) if p not in weights.derived]
         self.changing_predicates = [p for p in basic if not task.static[p]]
         static_facts = self.facts(self.initial, [p for p in basic if task.static[p]])

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import SnapEffects
+from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event, EventEffects, make_interference_failure
 from plansafe.verifier.execution.monitors.runtime import Runtime

@@ -65,7 +65,7 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         least, greatest = time_difference(times[j], times[i], box)
         if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
             open_pairs.append((i, j))
-    over_all_events, initial = builder.over_all_events, engine.initial()
+    over_all_events, initial = builder.over_all_events, engine.make_initial_state()
     return Schedule(
         steps, events, times, checks, partners, open_pairs, clashing, over_all_events, sees_all, exact, initial
     )

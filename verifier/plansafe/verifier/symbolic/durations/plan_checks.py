@@ -101,7 +101,7 @@ class PlanCheckBuilder:
         self.events = events
         self.near = near
         self.footprints = engine.footprints
-        self._initial = engine.initial()
+        self._initial = engine.make_initial_state()
         self._event_footprints = [event_footprint(self.footprints, event) for event in events]
         self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
         self._writers: dict[StateVariable, list[int]] = {}
