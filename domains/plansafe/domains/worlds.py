@@ -19,6 +19,7 @@ _MAX_DIAGNOSTICS_OF_A_KIND = 20
 _ALIASES = {"bddl": "behavior", "igibson": "behavior", "omnigibson": "behavior", "spoc": "safeagentbench"}
 """Further names of worlds: domains and benchmarks that an importer reads under another name."""
 _MODULES = {
+    "alfred": "plansafe.domains.alfred",
     "behavior": "plansafe.domains.behavior",
     "despite": "plansafe.domains.despite",
     "earbench": "plansafe.domains.earbench",

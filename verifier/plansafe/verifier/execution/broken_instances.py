@@ -114,7 +114,11 @@ def find_caused_since(
 def _caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
     """The instances with a violation that the plan introduced or worsened until now."""
     if isinstance(monitor, Automaton):
-        return {v.binding for number, v in enumerate(monitor.violations) if monitor.blame(number) in CAUSED_BLAMES}
+        return {
+            v.binding
+            for number, v in enumerate(monitor.violations)
+            if monitor.violation_log.blame(number) in CAUSED_BLAMES
+        }
     bindings = {violation.binding for violation in monitor.violations if violation.blame in CAUSED_BLAMES}
     if monitor.final:
         return bindings

@@ -70,7 +70,7 @@ class StepForesight:
         self._arriving_silent = frozenset(final | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
         self._watchers: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}
         self._pending = {
-            n: (monitor, monitor.pending_readers())
+            n: (monitor, monitor.index_pending_bindings())
             for n, monitor in numbered
             if isinstance(monitor, Automaton) and monitor.has_pending_changes
         }
@@ -178,7 +178,7 @@ class StepForesight:
             or (number in self._pending and self._pending[number][1].has_reader(change[0], change[1]))
         ):
             return self._predict(number, (change,), candidates, self.now)
-        key = number, monitor.global_bits(self.state)
+        key = number, monitor.leaves.evaluate_global(self.state)
         broken = self._same_for_all.get(key)
         if broken is None:
             broken = self._same_for_all[key] = self._predict(number, (change,), candidates, self.now)

@@ -6,7 +6,8 @@ For all other objects the formula has the value that decides nothing (``exists``
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .formulas import Binding, Domains, Fact, Objects, Support, Supports, all_bindings, unify
+from .formulas import Binding, Domains, Fact, Objects, all_bindings, unify
+from .supports import Support, Supports
 from .trace import View
 
 

@@ -16,14 +16,13 @@ from .formulas import (
     Fact,
     Node,
     Quantified,
-    Supports,
     Temporal,
     Unary,
-    find_supports,
     negate,
     operators_in,
 )
 from .reader import NAME, Sexp, parse_number, read_definition, read_expressions, read_keywords, require
+from .supports import Supports, find_supports
 from .task import Task
 from .vocabulary import Params
 

@@ -24,7 +24,6 @@ from .formulas import (
     Number,
     Unary,
     all_bindings,
-    find_supports,
     ground,
     ground_reads,
     negate,
@@ -43,6 +42,7 @@ from .reader import (
     read_typed_list,
     require,
 )
+from .supports import find_supports
 from .vocabulary import RESERVED, Params, Vocabulary
 
 DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"

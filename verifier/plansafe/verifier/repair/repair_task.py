@@ -143,7 +143,8 @@ class RepairTask:
             [
                 m.part
                 for m in monitors
-                if (isinstance(m, Automaton) and m.tracks_initial) or (isinstance(m, InvariantMonitor) and m.episodes)
+                if (isinstance(m, Automaton) and m.violation_log.tracks_initial)
+                or (isinstance(m, InvariantMonitor) and m.episodes)
             ]
         )
 
