@@ -77,6 +77,8 @@ EQUIVALENT = {
     ("hands-washed-after-raw-food", "before <-> after | (hands-carry-raw-food)"): _HANDS,
     ("hands-washed-after-the-toilet", "before <-> after | (hands-carry-germs)"): _HANDS,
     ("hands-washed-after-cleaner", "before <-> after | (hands-carry-cleaner)"): _HANDS,
+    ("hands-washed-before-serving", "before <-> after | (or (hands-carry-germs) (hands-carry-cleaner))"): _HANDS,
+    ("no-food-from-floor-or-bin-eaten", "before <-> after | (carries-dirt ?x)"): _FOOD,
     (
         "no-food-on-what-is-dirty",
         (
@@ -89,7 +91,7 @@ EQUIVALENT = {
     ("no-food-from-floor-or-bin-served", "before <-> after | (carries-dirt ?x)"): _FOOD,
     (
         "nothing-hot-wet-or-dirty-on-soft-furniture",
-        "before <-> after | (or (is-hot ?x) (is-wet ?x) (dirty ?x))",
+        "before <-> after | (or (is-hot ?x) (wet ?x) (dirty ?x))",
     ): _FOOD,
     (
         "nothing-hot-in-the-bin",

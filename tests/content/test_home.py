@@ -18,7 +18,7 @@ from plansafe.domains import domain_path
 from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
-from plansafe.specs import spec_path
+from plansafe.specs import spec_names, spec_path
 from plansafe.verifier.api import Checker
 from quick import quick_every
 
@@ -117,6 +117,7 @@ def test_every_rule_has_hazard_targets_message_rationale_and_fix(library: Checke
         assert (rule.rationale or "").endswith("."), rule.name
 
 
+RULE_KINDS = (":process", ":trajectory", ":termination", ":obligation")
 AREAS_WITHOUT_SOURCES = {"home-heat", "home-power", "home-water"}
 """Areas whose rules get their sources later."""
 
@@ -126,6 +127,12 @@ def test_every_rule_names_the_source_of_its_rationale(library: Checker) -> None:
     areas = {str(plain.node[1]): plain.specification for plain in library.compiled.expanded.rules}
     without = [rule.name for rule in library.rules if not (rule.rationale_source or "").strip()]
     assert [name for name in without if areas[name] not in AREAS_WITHOUT_SOURCES] == []
+
+
+@pytest.mark.parametrize("name", [name for name in spec_names() if not name.startswith("home-")])
+def test_every_other_shipped_rule_names_a_source(name: str) -> None:
+    rules = [part for part in _definition(name) if isinstance(part, list) and part[0] in RULE_KINDS]
+    assert [rule[1] for rule in rules if ":source" not in rule] == []
 
 
 def _definition(name: str) -> list[Node]:

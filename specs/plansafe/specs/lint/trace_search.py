@@ -140,7 +140,7 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     )
 
     task = checker.engine.task._replace(goal=goal)
-    compiled = checker.compiled.variant(task, rules)
+    compiled = checker.compiled.make_variant(task, rules)
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)

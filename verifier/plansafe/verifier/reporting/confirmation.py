@@ -53,7 +53,7 @@ class Confirmer:
 
         compiled, options = self.compiled, self.compiled.options
         names = {rule.name for rule in compiled.rules if rule.applicable}
-        changes = compiled.home.changes if compiled.home is not None else ()
+        changes = compiled.home_effects.changes if compiled.home_effects is not None else ()
         rules = [change_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
         texts = [format_node(node) for node in (*rules, *[rule.node for rule in compiled.expanded.invariants])]
         texts += [f"(:open {_opening_text(opening)})" for opening in compiled.expanded.openings]
