@@ -47,27 +47,35 @@ _SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the
 EQUIVALENT = {
     (
         "is-cooled",
-        "drop an alternative | (and (yesterday (hot ?x)) (not (hot ?x))) of (or (exists (?cold - cold-store)"
-        " (is-inside ?x ?cold)) (and (yesterday (hot ?x)) (not (hot ?x))) (yesterday (or (action (wash ?x))"
-        " (action (cool ?x)) (action (sleep)) (action (wait)) (exists (?v - thing) (and (action (cool ?v))"
-        " (is-content ?x ?v))))))",
+        (
+            "drop an alternative | (and (yesterday (hot ?x)) (not (hot ?x))) of (or (exists (?cold - cold-store)"
+            " (inside ?x ?cold)) (and (yesterday (hot ?x)) (not (hot ?x))) (yesterday (or (action (wash ?x))"
+            " (action (cool ?x)) (action (sleep)) (action (wait)) (exists (?v - thing) (and (action (cool ?v))"
+            " (is-content ?x ?v))))))"
+        ),
     ): _HAS_A_STEP,
     ("is-cooled", "forget the past | (yesterday (hot ?x))"): _HAS_A_STEP,
     (
         "is-hot",
-        "drop an alternative | (yesterday (action (heat ?x))) of (or (hot ?x) (is-heated ?x)"
-        " (yesterday (action (heat ?x))))",
+        (
+            "drop an alternative | (yesterday (action (heat ?x))) of (or (hot ?x) (is-heated ?x)"
+            " (yesterday (action (heat ?x))))"
+        ),
     ): _SETS_THE_FACT,
     ("is-hot", "forget the past | (yesterday (action (heat ?x)))"): _SETS_THE_FACT,
     (
         "gets-wet",
-        "drop an alternative | (action (wash ?x)) of (or (action (wash ?x))"
-        " (and (action (pour _ ?x)) (not (takes-liquid ?x))))",
+        (
+            "drop an alternative | (action (wash ?x)) of (or (action (wash ?x))"
+            " (and (action (pour _ ?x)) (not (takes-liquid ?x))))"
+        ),
     ): _SETS_THE_FACT,
     (
         "gets-dry",
-        "drop an alternative | (and (yesterday (wet ?x)) (not (wet ?x))) of (or (and (yesterday (wet ?x))"
-        " (not (wet ?x))) (yesterday (or (action (clean ?x)) (action (dry ?x)) (action (sleep)) (action (wait)))))",
+        (
+            "drop an alternative | (and (yesterday (wet ?x)) (not (wet ?x))) of (or (and (yesterday (wet ?x))"
+            " (not (wet ?x))) (yesterday (or (action (clean ?x)) (action (dry ?x)) (action (sleep)) (action (wait)))))"
+        ),
     ): _HAS_A_STEP,
     ("gets-dry", "forget the past | (yesterday (wet ?x))"): _HAS_A_STEP,
     (
