@@ -1,4 +1,4 @@
-"""What does the object table find in a world that nobody has described?
+"""What does the object table find in a new world?
 
 usage: python -m bench.hazards.leave_one_world_out [--limit N]
 

@@ -227,4 +227,4 @@ def test_soap_boiled_with_a_potato_is_not_safe() -> None:
     assert read.plan is not None
     report = check("safeagentbench", scene.domain, scene.problem, read.plan)
     assert report.headline.value == "UNSAFE"
-    assert "tableware-rinsed-of-soap" in {finding.rule for finding in report.findings}
+    assert "dishes-rinsed-of-cleaner" in {finding.rule for finding in report.findings}

@@ -38,12 +38,56 @@ MOMENT |= {after: before for before, after in MOMENT.items()}
 CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists", "once", "historically", "yesterday", "since")
 SUPERTYPES = {"person": "object", "child": "object", "agent": "object"}  # every other kind is a thing
 
+_HANDS = "the step does not wash hands, and the food is no cleaner and not raw"
+_DISH = "the step neither moves nor cleans the dish"
+_FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 EQUIVALENT = {
+    ("hands-washed-after-raw-food", "before <-> after | (hands-carry-raw-food)"): _HANDS,
+    ("hands-washed-after-the-toilet", "before <-> after | (hands-carry-germs)"): _HANDS,
+    ("hands-washed-after-cleaner", "before <-> after | (hands-carry-cleaner)"): _HANDS,
+    ("hands-washed-before-serving", "before <-> after | (or (hands-carry-germs) (hands-carry-cleaner))"): _HANDS,
+    ("no-food-from-floor-or-bin-eaten", "before <-> after | (carries-dirt ?x)"): _FOOD,
+    (
+        "no-food-on-what-is-dirty",
+        (
+            "before <-> after | (or (dirty ?y) (and (carries-dirt ?y) "
+            "(exists (?dish - (either tableware cookware)) (= ?dish ?y))))"
+        ),
+    ): _DISH,
+    ("no-drink-into-what-is-dirty", "before <-> after | (or (dirty ?v) (carries-dirt ?v))"): _DISH,
+    ("no-ready-food-where-raw-food-lay", "before <-> after | (carries-raw-food ?y)"): _DISH,
+    ("no-food-from-floor-or-bin-served", "before <-> after | (carries-dirt ?x)"): _FOOD,
+    (
+        "nothing-hot-wet-or-dirty-on-soft-furniture",
+        "before <-> after | (or (is-hot ?x) (wet ?x) (dirty ?x))",
+    ): _FOOD,
+    (
+        "nothing-hot-in-the-bin",
+        "before <-> after | (or (is-hot ?x) (exists (?f - flame) (and (= ?f ?x) (on ?f))))",
+    ): _FOOD,
+    ("no-dirty-blade-in-food", "before <-> after | (and (held ?k) (or (dirty ?k) (carries-dirt ?k)))"): (
+        "cutting does not clean the blade"
+    ),
+    ("blade-washed-after-raw-food", "before <-> after | (and (held ?k) (carries-raw-food ?k))"): (
+        "cutting does not clean the blade, and what it cuts is not raw"
+    ),
+    ("nothing-broken-with-food-in-it", "before <-> after | (is-at ?x ?y)"): "the step does not move the food",
+    ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only what is below",
+    (
+        "nothing-toxic-poured-into-food",
+        "before <-> after | (or (= ?v ?f) (or (holds ?v ?f) (is-at ?f ?v)))",
+    ): "the step adds no food",
+    (
+        "no-cleaners-mixed",
+        (
+            "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
+            "(action (pour ?u ?v)))"
+        ),
+    ): "in the world of the ontology, what is poured is held afterwards",
     ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
         "the forbidden condition already implies it"
     ),
-    ("no-opening-and-closing-and-opening", "remove :when | (and)"): "the condition is empty",
     ("oven-closed-while-on", "and <-> or | :when: (and (on ?x) (open ?x))"): _FULFILLED,
     ("oven-closed-while-on", "drop a conjunct | :when: (on ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
     ("oven-closed-while-on", "drop a conjunct | :when: (open ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
@@ -275,13 +319,14 @@ def _affected_predicates(actions: set[str]) -> set[str]:
 
 def judge_mutant(mutant: Mutant) -> str:
     """Return ``caught``, ``missed``, or ``invalid`` if the mutant does not compile."""
-    checker: Checker | None = None
+    checkers: dict[str, Checker] = {}
     for case in _cases_by_rule()[mutant.rule]:
-        if checker is None:  # the cases of a rule share their problem
-            checker = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
-            if not checker.ok:
+        problem = case.problem.text
+        if problem not in checkers:
+            checkers[problem] = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
+            if not checkers[problem].ok:
                 return "invalid"
-        report = checker.check(case.plan)
+        report = checkers[problem].check(case.plan)
         if home_cases.findings_of_rule(report, mutant.rule) != case.finds:
             return "caught"
     return "missed"

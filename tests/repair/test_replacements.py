@@ -70,10 +70,10 @@ def test_only_objects_of_the_same_use_replace_each_other() -> None:
 def test_the_one_object_of_a_purpose_step_is_not_replaced() -> None:
     only_switched_on = "(switch-on ann washer_1) (grab ann tablet)"
     result = repaired(OLD, plan=only_switched_on)
-    assert not result.purpose.kept  # no repair keeps the step, and without it another washer may run
+    assert not result.purpose.is_kept  # no repair keeps the step, and without it another washer may run
     assert text(result) == "(switch-on ann washer_2) (grab ann tablet)"
-    kept = repaired(OLD, plan=only_switched_on, protected=frozenset({1}))
-    assert not kept.repairs
+    protected_result = repaired(OLD, plan=only_switched_on, protected=frozenset({1}))
+    assert not protected_result.repairs
 
 
 def test_protected_steps_keep_their_objects() -> None:

@@ -234,7 +234,7 @@ def test_objects_are_listed_with_what_was_looked_up(sources: tuple[Source, Sourc
     assert "kitchen" not in objects and "robot" not in objects
     assert (objects["knife_3"].looked_up, objects["knife_3"].has_classified_type) == ("knife", True)
     assert (objects["bleach_1"].looked_up, objects["bleach_1"].has_classified_type) == ("bleach_1", False)
-    assert objects["soap_bottle_4"].found.kinds[0].kind == "vessel"
+    assert objects["soap_bottle_4"].entry.kinds[0].kind == "vessel"
 
 
 RULES = """(define (safety home) (:vocabulary

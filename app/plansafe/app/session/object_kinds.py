@@ -24,7 +24,7 @@ from plansafe.verifier.rules.kinds import find_unclassified_objects
 
 
 class ObjectStatus(Enum):
-    """What is known about the kinds of an object; the order of the list."""
+    """Whether the kinds of an object are known; in the order of the list."""
 
     UNKNOWN = "unknown"
     PROPOSED = "proposed"
@@ -54,7 +54,7 @@ class SceneKinds(NamedTuple):
 def list_scene_kinds(
     world: str, scene: Source, files: dict[str, Source], task: str | None = None
 ) -> SceneKinds | tuple[Diagnostic, ...]:
-    """Return the kinds of the objects of a scene, or the errors because of which there are none.
+    """Return the kinds of the objects of a scene, or the errors that prevent it.
 
     ``files`` are the further files of the scene by role. For a shipped domain without an importer, such as
     ``household``, ``scene`` is a problem in PDDL.
@@ -99,18 +99,18 @@ def _list_classes(checker: Checker, classified: Sequence[ClassifiedObject], mapp
         for name, numbers in find_unclassified_objects(symbols, compilation.kinds).items()
         for number in numbers
     }
-    found = {entry.name: entry for entry in classified}
+    classified_by_name = {entry.name: entry for entry in classified}
     proposed: dict[str, list[str]] = {}
     for proposal in compilation.proposed_kinds:
         proposed.setdefault(proposal.object, []).append(proposal.kind)
     groups: dict[ListedClass, list[str]] = {}
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
         all_types = frozenset().union(*[ancestors[t] for t in types])
-        given = [kind for kind, bound in kinds.items() if not bound.isdisjoint(all_types)]
-        entry = found.get(name)
-        reasons = {} if entry is None else {reason.kind: reason for reason in entry.found.kinds}
+        object_kinds = [kind for kind, bound in kinds.items() if not bound.isdisjoint(all_types)]
+        entry = classified_by_name.get(name)
+        reasons = {} if entry is None else {reason.kind: reason for reason in entry.entry.kinds}
         bound_by_mapping = KindReason("", "confirmed", "bound by the mapping of the world", mapping)
-        listed = [reasons.get(kind, bound_by_mapping._replace(kind=kind)) for kind in given]
+        listed = [reasons.get(kind, bound_by_mapping._replace(kind=kind)) for kind in object_kinds]
         listed += [reasons[kind] for kind in proposed.get(name, ()) if kind in reasons]
         class_name = unclassified.get(number, "")
         if not class_name:

@@ -154,7 +154,7 @@ def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | N
 
 def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:
     """The error for a task with several possible worlds, which ``operation`` does not support."""
-    refused = checker.compiled.refusal(operation, read)
+    refused = checker.compiled.explain_refusal(operation, read)
     assert refused is not None
     return refused._replace(severity=Severity.ERROR, help="`safecheck audit` checks the plan in all possible worlds")
 

@@ -55,7 +55,7 @@ _LINE = re.compile(r"[^\r\n]+")
 
 
 class AlfredRoom(NamedTuple):
-    """A room, the names of its objects by class and by identifier, and what is switched on at the start."""
+    """A room, the names of its objects by class and by identifier, and the objects that are on at the start."""
 
     room: Room
     names: Mapping[str, tuple[str, ...]]

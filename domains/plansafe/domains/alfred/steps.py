@@ -53,7 +53,7 @@ class StepExpander:
     def expand(self, step: HighStep) -> list[Step] | None:
         """Return the controller's actions of a high-level step; ``None`` if its action is unknown.
 
-        What is in an openable receptacle is taken by opening and closing it, unless the plan has opened it.
+        What is in an openable receptacle is pick_steps by opening and closing it, unless the plan has opened it.
         """
         if step.is_exact and step.action in LOW_LEVEL:
             return self._low_level(step)
@@ -65,8 +65,8 @@ class StepExpander:
             case "GotoLocation" if first:
                 return [("find", first)]
             case "PickupObject" if first:
-                taken: list[Step] = [("find", first), ("pick", first)]
-                return self._opened(self._objects.get(step.receptacle_id, ""), taken)
+                pick_steps: list[Step] = [("find", first), ("pick", first)]
+                return self._opened(self._objects.get(step.receptacle_id, ""), pick_steps)
             case "PutObject" if place or first:
                 target = self._basin(place or first)
                 return self._opened(target, [("put", target)])
@@ -142,14 +142,14 @@ class StepExpander:
         A class without identifier means the object of the class that the plan named last, else the first one.
         """
         object_class = class_of(words)
-        known = self._objects.get(whole_identifier(identifier))
-        if known is None and any([plain_name(words) in members for members in self._names.values()]):
-            known = plain_name(words)
-        if known is None:
+        name = self._objects.get(whole_identifier(identifier))
+        if name is None and any([plain_name(words) in members for members in self._names.values()]):
+            name = plain_name(words)
+        if name is None:
             members = self._names.get(object_class) or self._names.get(object_class.removesuffix("sliced")) or ()
-            known = self._latest.get(object_class) or (members[0] if members else plain_name(words))
-        self._latest[object_class] = known
-        return known
+            name = self._latest.get(object_class) or (members[0] if members else plain_name(words))
+        self._latest[object_class] = name
+        return name
 
 
 def plain_name(words: str) -> str:

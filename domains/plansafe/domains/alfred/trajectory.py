@@ -20,7 +20,7 @@ APPLIANCES: Mapping[str, tuple[str, ...]] = {
 class HighStep(NamedTuple):
     """A step of ``high_pddl``: its action and arguments, and the identifiers of its object and receptacle if given.
 
-    ``is_exact``: the step is a line of text, so that an action of the controller stands for itself alone.
+    ``is_exact``: the step is a line of text, and an action of the controller is not expanded.
     """
 
     action: str
@@ -83,11 +83,11 @@ def count_objects(trajectory: Any) -> dict[str, int]:
         counts[name] = counts.get(name, 0) + 1
     for name, identifiers in identifiers_by_class(trajectory).items():
         counts[name] = max(counts.get(name, 0), len(identifiers))
-    named = [str(entry.get("objectType", "")) for entry in scene_entries(trajectory, "object_toggles")]
+    class_words = [str(entry.get("objectType", "")) for entry in scene_entries(trajectory, "object_toggles")]
     for step in high_steps(trajectory):
-        named += [*step.arguments, *APPLIANCES.get(step.action, ())]
-    named += [value for value in _parameters(trajectory).values() if isinstance(value, str)]
-    for name in map(class_of, filter(None, named)):
+        class_words += [*step.arguments, *APPLIANCES.get(step.action, ())]
+    class_words += [value for value in _parameters(trajectory).values() if isinstance(value, str)]
+    for name in map(class_of, filter(None, class_words)):
         counts.setdefault(name, 1)
     for switch, controlled in (("stoveknob", "stoveburner"), ("faucet", "sinkbasin")):
         if switch in counts:
@@ -101,15 +101,15 @@ def identifiers_by_class(trajectory: Any) -> dict[str, list[str]]:
     identifiers: dict[str, list[str]] = {}
     for step in high_steps(trajectory):
         for identifier in (step.object_id, step.receptacle_id):
-            whole = whole_identifier(identifier)
-            members = identifiers.setdefault(class_of(whole), []) if whole else []
-            if whole and whole not in members:
-                members.append(whole)
+            object_id = whole_identifier(identifier)
+            members = identifiers.setdefault(class_of(object_id), []) if object_id else []
+            if object_id and object_id not in members:
+                members.append(object_id)
     return identifiers
 
 
 def whole_identifier(identifier: str) -> str:
-    """Return the identifier of the object of which a piece was cut: ``Apple|..|AppleSliced_0`` is of ``Apple|..``."""
+    """Return the identifier of the object that a piece comes from: ``Apple|..|AppleSliced_0`` is of ``Apple|..``."""
     parts = identifier.split("|")
     return "|".join(parts[:4]) if len(parts) > 4 and "sliced" in parts[4].lower() else identifier
 
@@ -137,11 +137,11 @@ def goal_text(trajectory: Any) -> str:
     """
     parameters = _parameters(trajectory)
     names = {key: class_of(value) for key, value in parameters.items() if isinstance(value, str) and value}
-    wanted = names.get("object_target")
-    if not wanted:
+    target_class = names.get("object_target")
+    if not target_class:
         return ""
-    if parameters.get("object_sliced") is True and wanted in SLICED:
-        names["object_target"] = wanted = f"{wanted}sliced"
+    if parameters.get("object_sliced") is True and target_class in SLICED:
+        names["object_target"] = target_class = f"{target_class}sliced"
     for name in names.values():
         if name not in CLASSES:
             raise ValueError(f"`{name}` is not a class of AI2-THOR")
@@ -149,7 +149,7 @@ def goal_text(trajectory: Any) -> str:
     conditions = []
     for word, condition in (("clean", "(is_rinsed ?o)"), ("heat", "(is_hot ?o)"), ("cool", "(is_cold ?o)")):
         conditions += [condition] if f"pick_{word}" in task_type else []
-    variables = [f"?o - {wanted}"]
+    variables = [f"?o - {target_class}"]
     if "toggle_target" in names:
         return _exists([*variables, f"?t - {names['toggle_target']}"], [*conditions, "(held ?o)", "(is_toggled ?t)"])
     place = "?o"
@@ -161,7 +161,7 @@ def goal_text(trajectory: Any) -> str:
         variables.append(f"?r - {names['parent_target']}")
         conditions.append(f"(contained {place} ?r)")
     if "pick_two" in task_type and "parent_target" in names:
-        variables.append(f"?p - {wanted}")
+        variables.append(f"?p - {target_class}")
         conditions += ["(contained ?p ?r)", "(not (= ?o ?p))"]
     return _exists(variables, conditions) if conditions else ""
 
@@ -171,7 +171,7 @@ def _exists(variables: Sequence[str], conditions: Sequence[str]) -> str:
 
 
 def initial_changes(trajectory: Any, names: Mapping[str, Sequence[str]], objects: Mapping[str, str]) -> Iterator[str]:
-    """Yield the initial facts of the scene: what is on, dirty, or in the receptacle from which a step takes it.
+    """Yield initial facts: which objects are on, dirty, or in the receptacle from which a step takes them.
 
     ``names`` are the names of the room's objects by class, ``objects`` their names by identifier.
     """
@@ -186,9 +186,9 @@ def initial_changes(trajectory: Any, names: Mapping[str, Sequence[str]], objects
                 yield from [f"(is_dirty {name})" for name in members]
     placed: set[str] = set()
     for step in high_steps(trajectory):
-        thing = objects.get(whole_identifier(step.object_id))
+        object_name = objects.get(whole_identifier(step.object_id))
         receptacle = objects.get(step.receptacle_id)
-        if thing is not None and thing not in placed:
-            placed.add(thing)
+        if object_name is not None and object_name not in placed:
+            placed.add(object_name)
             if step.action == "PickupObject" and receptacle is not None:
-                yield f"(contained {thing} {receptacle})"
+                yield f"(contained {object_name} {receptacle})"

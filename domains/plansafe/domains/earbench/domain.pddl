@@ -24,6 +24,12 @@
     perishable toastable - food
     raw-food - perishable
     clothing paper - flammable
+    iron - (either electric open-heat)
+    aerosol - (either flammable pressurised)
+    power-strip - socket
+    bleach - toxic
+    acid ammonia - liquid
+    chokable pet-toxic - thing
     pressure-cooker vent unstable - thing
     ledge - thing                                    ; objects on it are at its edge: a window sill
     small-table - thing)                             ; so small that objects on it are next to each other

@@ -24,8 +24,8 @@ EVERYTHING = frozenset(("object", "thing", "room", "agent"))
 class TableView(NamedTuple):
     """How the table is read.
 
-    For the measurement of what the table says about a world that nobody has described: with ``hidden_world``, rows that
-    only this world's former mapping had are left out; with ``trust_proposals``, proposed kinds count as confirmed.
+    For measurements of the table in a new world: ``hidden_world`` leaves out the rows that only the former mapping of
+    this world had, and ``trust_proposals`` treats proposed kinds as confirmed.
     """
 
     hidden_world: str | None = None
@@ -75,7 +75,7 @@ class ClassifiedObject(NamedTuple):
 
     name: str
     looked_up: str
-    found: ClassifiedName
+    entry: ClassifiedName
     has_classified_type: bool
     ancestors: frozenset[str]
 

@@ -30,7 +30,7 @@ from plansafe.grammar.source import Source
 MARKER = "(:kinds object-table)"
 """The section of a mapping whose kinds are in the object table."""
 _BEINGS = frozenset(("person", "child", "animal"))
-"""Kinds of what is not a thing."""
+"""Kinds of objects that are not things."""
 _PREFIX = "kinds of objects for "
 
 
@@ -73,9 +73,9 @@ def add_kinds(
 
     Kinds that were added for another problem are replaced. ``view`` is for measurements of the table itself.
     """
-    given = [spec for spec in specs if not spec.name.startswith(_PREFIX)]
-    added = [write_mapping(domain, problem, spec, view) for spec in given if is_extensible(spec)]
-    return (*given, *added)
+    own_specs = [spec for spec in specs if not spec.name.startswith(_PREFIX)]
+    added = [write_mapping(domain, problem, spec, view) for spec in own_specs if is_extensible(spec)]
+    return (*own_specs, *added)
 
 
 def is_extensible(spec: Source) -> bool:
@@ -95,17 +95,17 @@ def write_mapping(domain: Source, problem: Source, extended: Source, view: Table
     lines.append("  )")
     if types.plain:
         lines.append(f"  (:plain {' '.join(types.plain)})")
-    given: list[str] = []
+    object_lines: list[str] = []
     proposed: list[str] = []
     for classified in classify_objects(domain, problem, extended, view):
-        usable = [kind for kind in classified.found.kinds if mapping.can_have(kind.kind, classified.ancestors)]
+        usable = [kind for kind in classified.entry.kinds if mapping.can_have(kind.kind, classified.ancestors)]
         confirmed = [kind.kind for kind in usable if kind.status == CONFIRMED]
-        if classified.found.is_known and not classified.has_classified_type:
-            given.append(f"    ({' '.join([classified.name, *confirmed])})")
+        if classified.entry.is_known and not classified.has_classified_type:
+            object_lines.append(f"    ({' '.join([classified.name, *confirmed])})")
         proposed += [
             f"    ({classified.name} {kind.kind} {_quote(kind.reason)})" for kind in usable if kind.status == PROPOSED
         ]
-    for head, entries in ((":objects", given), (":proposed", proposed)):
+    for head, entries in ((":objects", object_lines), (":proposed", proposed)):
         if entries:
             lines += [f"  ({head}", *entries, "  )"]
     lines.append(")")
@@ -125,23 +125,23 @@ def classify_objects(
         above = frozenset().union(*[tree.ancestors.get(t, frozenset([t])) for t in own_types])
         has_classified_type = not types.classified.isdisjoint(above)
         specific = [t for t in own_types if t in tree.leaves and t not in EVERYTHING]
-        found = [classifier.classify(looked_up) for looked_up in specific or [name]]
+        entries = [classifier.classify(looked_up) for looked_up in specific or [name]]
         looked_up_name = " ".join(specific) or name
-        objects.append(ClassifiedObject(name, looked_up_name, _join(found), has_classified_type, above))
+        objects.append(ClassifiedObject(name, looked_up_name, _join(entries), has_classified_type, above))
     return objects
 
 
-def _join(found: list[ClassifiedName]) -> ClassifiedName:
-    if len(found) == 1:
-        return found[0]
+def _join(entries: list[ClassifiedName]) -> ClassifiedName:
+    if len(entries) == 1:
+        return entries[0]
     kinds: dict[tuple[str, str], KindReason] = {}
     for status in (CONFIRMED, PROPOSED):
-        for name in found:
+        for name in entries:
             for kind in name.kinds_with(status):
                 if (kind.kind, CONFIRMED) not in kinds:
                     kinds.setdefault((kind.kind, status), kind)
-    class_name = " + ".join([name.class_name for name in found if name.class_name])
-    return ClassifiedName(class_name, any([name.is_known for name in found]), tuple(kinds.values()))
+    class_name = " + ".join([name.class_name for name in entries if name.class_name])
+    return ClassifiedName(class_name, any([name.is_known for name in entries]), tuple(kinds.values()))
 
 
 def _classify_types(domain: Source, extended: Source, view: TableView) -> TypeKinds:
@@ -160,14 +160,14 @@ def _classify_types_of_text(domain: str, extended: str, view: TableView) -> Type
     for name in tree.ancestors:
         if name in EVERYTHING:
             continue
-        found = classifier.classify(name)
-        confirmed = [kind.kind for kind in found.kinds_with(CONFIRMED)]
+        entry = classifier.classify(name)
+        confirmed = [kind.kind for kind in entry.kinds_with(CONFIRMED)]
         kinds = [kind for kind in confirmed if mapping.can_have(kind, tree.ancestors[name])]
         for kind in kinds:
             types_of_kind.setdefault(kind, []).append(name)
         if kinds:
             classified.add(name)
-        elif found.is_known and name in tree.leaves and mapping.empty_kinds.issuperset(confirmed):
+        elif entry.is_known and name in tree.leaves and mapping.empty_kinds.issuperset(confirmed):
             plain.append(name)
             classified.add(name)
     return TypeKinds(tree, classifier, types_of_kind, plain, frozenset(classified))
@@ -206,8 +206,8 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                     names = _list_names(entry[1:]) if isinstance(entry, list) else []
                     groups[str(entry[0])] = [member for name in names for member in groups.get(name, [name])]
     own_types = {member for name in types for member in groups.get(name, [name])}
-    things = frozenset(thing_types or {"thing"})
-    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty), things)
+    handled_types = frozenset(thing_types or {"thing"})
+    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty), handled_types)
 
 
 def _list_names(nodes: list[Node]) -> list[str]:

@@ -18,7 +18,7 @@ _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _PACKAGES = frozenset(
     ("bag", "bottle", "box", "can", "carton", "jar", "pack", "package", "packet", "sack", "tin", "tube")
 )
-"""A compound that ends in one of these names what is in it: a bleach bottle, unlike a wine glass."""
+"""A compound that ends in one of these names its content: a bleach bottle, unlike a wine glass."""
 _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
@@ -36,9 +36,9 @@ class ResolvedName(NamedTuple):
 def resolve_name(table: ObjectTable, name: str, world: str = EVERYWHERE) -> ResolvedName | None:
     """Return the class that a name means in a world; ``None`` if the table does not have it."""
     for spelling in _spellings(name):
-        known = find_class(table, spelling, world)
-        if known is not None:
-            return ResolvedName((known,))
+        class_name = find_class(table, spelling, world)
+        if class_name is not None:
+            return ResolvedName((class_name,))
     words = split_words(name)
     if "of" in words[1:-1]:
         position = words.index("of", 1)

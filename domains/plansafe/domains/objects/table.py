@@ -1,7 +1,7 @@
 """Read the object table: the CSV files of this folder.
 
 ``kinds.csv`` has the kinds of the ontology, ``objects.csv`` a row for each class and kind, ``names.csv`` names that the
-general rules for names do not resolve, and ``proposals.csv`` kinds that nobody has confirmed.
+general rules for names do not resolve, and ``proposals.csv`` unconfirmed kinds.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class ObjectTable(NamedTuple):
     """The tables. Classes and names are compared by their letters (:func:`letters`).
 
     ``kinds`` are by letters, ``rows`` and ``proposals`` by the letters of the class. ``names`` maps a world and the
-    letters of a name to a class. ``errors`` are those of kinds and names; :meth:`find_errors` checks all rows.
+    letters of a name to a class. ``errors`` are in kinds and names; :meth:`find_errors` checks all rows.
     """
 
     kinds: Mapping[str, Kind]

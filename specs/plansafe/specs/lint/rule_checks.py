@@ -284,7 +284,7 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
         variables = (*variables, *wildcards)
     guard = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*guard, (part.body, False)):
-        for literal, value in _signed_conjuncts(formula, positive):
+        for literal, value in _iterate_signed_conjuncts(formula, positive):
             if isinstance(literal, Truth) or relaxation.find_bindings(literal, variables, value):
                 continue
             text = open_formula_text(task, literal, variables)
@@ -296,7 +296,7 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
     return ""
 
 
-def _signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
+def _iterate_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
     """The formulas, with values, that must hold together if a formula has a value."""
     conjuncts: list[tuple[Formula, bool]] = []
     stack = [(formula, positive)]

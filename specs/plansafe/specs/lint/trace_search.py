@@ -55,7 +55,7 @@ def explore(
     start = Execution.initial(engine)
     complete = not engine.resolver.lenient
     queue = deque([start])
-    visited = {_node_key(start)}
+    visited = {_make_node_key(start)}
     try:
         while queue:
             execution = queue.popleft()
@@ -74,7 +74,7 @@ def explore(
                     continue
                 if successor is None:
                     continue
-                key = _node_key(successor)
+                key = _make_node_key(successor)
                 if key not in visited:
                     visited.add(key)
                     queue.append(successor)
@@ -83,7 +83,7 @@ def explore(
     return Exploration(outcomes, complete, len(visited))
 
 
-def _node_key(execution: Execution) -> object:
+def _make_node_key(execution: Execution) -> object:
     runtime = execution.runtime
     if runtime is None:
         return execution.state_key()
@@ -140,7 +140,7 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     )
 
     task = checker.engine.task._replace(goal=goal)
-    compiled = checker.compiled.variant(task, rules)
+    compiled = checker.compiled.make_variant(task, rules)
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)

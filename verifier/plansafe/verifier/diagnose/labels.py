@@ -154,7 +154,7 @@ def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] 
     resolved = checker.read(plan)
     if resolved.text.diagnostics:
         return None
-    refusal = checker.compiled.refusal("a published label", resolved)
+    refusal = checker.compiled.explain_refusal("a published label", resolved)
     if refusal is not None:
         raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):

@@ -56,11 +56,11 @@ class ActionReader:
             assert isinstance(first, list)
             context.declared_twice(f"action `{name}`", Place(node, 1), Place(first, 1))
             return
-        read_action = self._durative if durative else self._instantaneous
+        read_action = self._read_durative if durative else self._read_instantaneous
         actions[name] = read_action(name, node, fields, parameters, conditions)
         self.symbols.parameter_types[name] = types
 
-    def _instantaneous(
+    def _read_instantaneous(
         self,
         name: str,
         node: list[Node],
@@ -135,7 +135,7 @@ class ActionReader:
         scope.restore(mark)
         return Snap(tuple(condition), effects.effects_at()), tuple(effects.alternative_counts)
 
-    def _durative(
+    def _read_durative(
         self,
         name: str,
         node: list[Node],

@@ -100,7 +100,7 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         goal_nodes,
         preferences,
         metric,
-        _static_predicates(symbols, initial.timed),
+        _find_static_predicates(symbols, initial.timed),
         initial.unknowns,
         frozenset(initial.denied),
     )
@@ -144,7 +144,7 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
     return stratify(symbols.context, symbols, axioms, axiom_places)
 
 
-def _static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
+def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
     """For each predicate, whether no action, axiom or timed literal changes it."""
     changed = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
     for action in symbols.actions.values():

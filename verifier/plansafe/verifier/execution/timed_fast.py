@@ -257,7 +257,7 @@ class IsolatedEvents:
                 self._is_regular = self._is_regular and not _has_over_all(step)
             elif number not in self._under_way:
                 self._begin(step, ground)
-        self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.broken_over_all())
+        self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.has_false_over_all())
 
     # -- compilation ---------------------------------------------------------------------------------------------------
 

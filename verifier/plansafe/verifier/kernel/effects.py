@@ -69,7 +69,9 @@ def effect_changes(
             require(chosen in range(len(members)), "no effect")
             yield from effect_changes(members[chosen], binding, context, condition, objects)
         case When(_, part):
-            value = min(condition, _condition_value(effect, binding, context))  # nested conditions are one condition
+            value = min(
+                condition, _evaluate_conditions(effect, binding, context)
+            )  # nested conditions are one condition
             if value:
                 yield from effect_changes(part, binding, context, value, objects)
         case _ if condition == 1:
@@ -78,7 +80,7 @@ def effect_changes(
             yield _change(effect, binding, context.state)
 
 
-def _condition_value(effect: When, binding: Binding, context: EffectContext) -> int:
+def _evaluate_conditions(effect: When, binding: Binding, context: EffectContext) -> int:
     value: int = evaluate(effect.condition, binding, context.state)[0][1]
     if effect.earlier is not None and context.before_start is not None:
         value = min(value, evaluate(effect.earlier, binding, context.before_start)[0][1])

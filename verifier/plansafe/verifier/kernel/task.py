@@ -94,11 +94,11 @@ class Task:
         domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
         problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance
-        types, constants = _body(domain_sections, ":types"), _body(domain_sections, ":constants")
-        self.vocabulary = vocabulary = Vocabulary(types, constants, _body(problem_sections, ":objects"), lenient)
+        types, constants = _read_body(domain_sections, ":types"), _read_body(domain_sections, ":constants")
+        self.vocabulary = vocabulary = Vocabulary(types, constants, _read_body(problem_sections, ":objects"), lenient)
         vocabulary.add_kinds(kinds)
-        vocabulary.predicates = vocabulary.read_signatures(_body(domain_sections, ":predicates"), RESERVED)
-        functions = _remove_number_types(_body(domain_sections, ":functions"))
+        vocabulary.predicates = vocabulary.read_signatures(_read_body(domain_sections, ":predicates"), RESERVED)
+        functions = _remove_number_types(_read_body(domain_sections, ":functions"))
         vocabulary.functions = vocabulary.read_signatures(functions, set())
         self.formulas = FormulaReader(vocabulary, set())
         self.axioms = Axioms([self._read_axiom(body) for body in domain_sections.get(":derived", [])])
@@ -110,12 +110,12 @@ class Task:
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._read_constraints(domain_sections)
         self.constraints += self._read_constraints(problem_sections)
-        goals = _body(problem_sections, ":goal")
+        goals = _read_body(problem_sections, ":goal")
         require(len(goals) == 1, "expected one goal")
         self.goal = self.formulas.read_formula(goals[0], {}, "goal")
         self.open_statements = list[Node]()
         """The statements of ``:init`` about open facts and fluents."""
-        self.initial = self._read_init(_body(problem_sections, ":init"))
+        self.initial = self._read_init(_read_body(problem_sections, ":init"))
 
     def _read_constraints(self, sections: Sections) -> list[Node]:
         bodies = sections.get(":constraints", [])
@@ -240,7 +240,7 @@ class Task:
         return (ground(atom, binding) for binding in all_bindings(domains, {}))
 
 
-def _body(sections: Sections, key: str) -> tuple[Sexp, ...]:
+def _read_body(sections: Sections, key: str) -> tuple[Sexp, ...]:
     return sections.get(key, [()])[0]
 
 

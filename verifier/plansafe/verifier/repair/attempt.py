@@ -234,33 +234,34 @@ class RepairAttempt:
             self._max_cost = cost
 
     def _add_replacements(self, result: RepairResult) -> RepairResult:
-        """Add the repairs with a replacement, if they cost no more than those of a result."""
+        """Add the repairs with a replacement, if they cost no more than the repairs of a result."""
         weights = self.options.weights
         cost = result.repairs[0].cost if result.repairs else None
         are_all = not self._untried_replacements
-        found = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
-        if not found.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
+        replaced = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
+        if not replaced.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
             if result.status is RepairStatus.PROVED_NONE and not self.options.protected:
                 return result
-            found = self._search_replacements(None if cost is None else cost - weights.replace)
-        elif not found.alignments and are_all:
-            found = found._replace(bound=weights.replace + self.min_edit_cost)
-        if cost is not None and (not found.alignments or found.cost > cost):
-            return self._bounded_by(result, min(result.bound, found.bound))
-        if not found.alignments:
+            replaced = self._search_replacements(None if cost is None else cost - weights.replace)
+        elif not replaced.alignments and are_all:
+            replaced = replaced._replace(bound=weights.replace + self.min_edit_cost)
+        if cost is not None and (not replaced.alignments or replaced.cost > cost):
+            return self._bounded_by(result, min(result.bound, replaced.bound))
+        if not replaced.alignments:
             if result.status is RepairStatus.PROVED_NONE:
                 detail = "edits alone cannot repair the plan, and replacements of objects were not all searched"
                 result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
-            return result._replace(bound=min(result.bound, found.bound))
-        others = self.ranked_alignments if cost == found.cost else []
-        self.ranked_alignments = self._ranking.sorted([*others, *found.alignments])
-        replayed = self.verifier.replay_repairs(self.ranked_alignments, found.cost, self.describer)
+            return result._replace(bound=min(result.bound, replaced.bound))
+        base_alignments = self.ranked_alignments if cost == replaced.cost else []
+        self.ranked_alignments = self._ranking.sorted([*base_alignments, *replaced.alignments])
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, replaced.cost, self.describer)
         bound = min(
-            found.cost, found.bound if result.status is RepairStatus.PROVED_NONE else min(result.bound, found.bound)
+            replaced.cost,
+            replaced.bound if result.status is RepairStatus.PROVED_NONE else min(result.bound, replaced.bound),
         )
-        optimal = bound == found.cost
+        optimal = bound == replaced.cost
         detail = "" if optimal else result.detail or "replacements of objects were not all searched"
-        are_all = found.are_all and replayed.are_all_listed and (result.complete or not others)
+        are_all = replaced.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
         return RepairResult(
             RepairStatus.FOUND, replayed.repairs, bound, optimal, optimal and are_all, detail, result.expanded
         )
@@ -284,7 +285,7 @@ class RepairAttempt:
             max_cost = self._max_cost - replace
         elif max_cost is None:
             max_cost = 2 * max(self.options.weights.of_steps)
-        found: list[Alignment] = []
+        alignments: list[Alignment] = []
         are_all, bound = True, replace + max_cost
         count = len(self._replacements)
         for number, replacement in enumerate(self._replacements):
@@ -302,10 +303,10 @@ class RepairAttempt:
                 if not self._uses(replaced):
                     continue
                 cost = self._compute_cost(replaced) - replace
-                if cost < max_cost or not found:
-                    found, max_cost = ([] if cost < max_cost else found), cost
-                found.append(replaced)
-        return _ReplacementRepairs(found, replace + max_cost, are_all, min(bound, replace + max_cost))
+                if cost < max_cost or not alignments:
+                    alignments, max_cost = ([] if cost < max_cost else alignments), cost
+                alignments.append(replaced)
+        return _ReplacementRepairs(alignments, replace + max_cost, are_all, min(bound, replace + max_cost))
 
     def _uses(self, alignment: Alignment) -> bool:
         """Whether the replaced object is in a step of the repaired plan that comes from the original plan."""

@@ -122,7 +122,7 @@ def _is_state_rule(checker: Checker, part: RulePart) -> bool:
 def can_agent_end(checker: Checker, danger: Danger, max_work: int = MAX_WORK) -> bool | None:
     """Whether some plan ends a danger and causes no violation; ``None`` if the search ended at its limit."""
     task = checker.engine.task._replace(goal=(danger.condition,))
-    variant = Checker.from_compiled(checker.compiled.variant(task))
+    variant = Checker.from_compiled(checker.compiled.make_variant(task))
     options = RepairOptions(max_work=max_work, time_limit_s=None, max_repairs=1)
     status = repair(variant, Source("mitigation.plan", ""), options).status
     if status in (RepairStatus.FOUND, RepairStatus.ALREADY_SAFE):

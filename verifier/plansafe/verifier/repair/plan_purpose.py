@@ -46,7 +46,7 @@ _VERBS = (
     "plugin",
     "take grab get pick pickup fetch",
 )
-"""All groups, with those of tidying and preparing."""
+"""All groups, also of verbs for tidying and preparing."""
 _PLACE_WORDS = re.compile(r"(?:in|on|into|onto|inside|ontop|back|object|obj|objback|to|with|from|off|down)$")
 _SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W+\w+){0,4}?)\W+(on|off|in|down|up)\b")
 
@@ -54,12 +54,12 @@ _SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W
 class PlanPurpose(NamedTuple):
     """The steps (from 1) that a plan without a goal is for, and what shows it (a phrase).
 
-    ``kept`` is false if no repair that keeps them was found.
+    ``is_kept`` is false if no repair that keeps them was found.
     """
 
     steps: frozenset[int] = frozenset()
     source: str = ""
-    kept: bool = True
+    is_kept: bool = True
 
 
 class PurposeHints(NamedTuple):
@@ -120,13 +120,13 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
         if isinstance(step, GroundAction) and groups & _find_action_groups(step.action.name)
     ]
     common = _find_common_objects(steps)
-    named = [
+    numbers_with_object = [
         number
         for number, step in candidates
         if any([_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
     ]
-    if named or not candidates:
-        return named
+    if numbers_with_object or not candidates:
+        return numbers_with_object
     return sorted(_add_similar_steps(steps, names, candidates[-1][0]))
 
 
@@ -181,8 +181,8 @@ def _add_similar_steps(steps: Steps, names: Sequence[str], number: int) -> froze
             return None
         return step.action.name, *[tuple(name_words(names[o])) for o in step.objects]
 
-    wanted = kind(steps[number - 1])
-    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (wanted and kind(step) == wanted)])
+    step_kind = kind(steps[number - 1])
+    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (step_kind and kind(step) == step_kind)])
 
 
 def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:

@@ -65,13 +65,13 @@ class RepairRanking:
         Replacements come first, unless the best other repair only adds steps, and undoes no step of the author.
         """
         replaced = sorted([a for a in alignments if a.replacement is not None], key=self._make_replacement_key)
-        others = sorted([a for a in alignments if a.replacement is None], key=self._make_rank_key)
-        if not replaced or not others:
-            return replaced or others
-        only_adds = set(others[0].kinds) == {EditKind.INSERT.value}
-        if only_adds and not self._make_rank_key(others[0]).undone_steps:
-            return others + replaced
-        return replaced + others
+        without_replacement = sorted([a for a in alignments if a.replacement is None], key=self._make_rank_key)
+        if not replaced or not without_replacement:
+            return replaced or without_replacement
+        only_adds = set(without_replacement[0].kinds) == {EditKind.INSERT.value}
+        if only_adds and not self._make_rank_key(without_replacement[0]).undone_steps:
+            return without_replacement + replaced
+        return replaced + without_replacement
 
     def _make_replacement_key(self, alignment: Alignment) -> tuple[int, bool, int, _RankKey]:
         """Fewer edits first; then an object of the same class; then more changed steps."""

@@ -35,12 +35,12 @@ def enumerate_replacements(
     task: Task,
     steps: Sequence[GroundAction | IllFormed],
     same_use: Sequence[SameUse],
-    kept: frozenset[int],
+    fixed_steps: frozenset[int],
     purpose: frozenset[int],
 ) -> Iterator[Replacement]:
     """List the replacements that a plan allows.
 
-    The new object occurs in no step and has the types that the changed steps need. ``kept``: steps that must not
+    The new object occurs in no step and has the types that the changed steps need. ``fixed_steps``: steps that must not
     change. ``purpose``: steps that the plan is for; the one object that such a step is about is not replaced.
     """
     numbers: dict[int, list[int]] = {}
@@ -68,18 +68,18 @@ def enumerate_replacements(
                 listed.add((old, new))
                 for first in numbers[old]:
                     replacement = Replacement(old, new, first, use)
-                    if _is_possible(task, steps, replacement, kept):
+                    if _is_possible(task, steps, replacement, fixed_steps):
                         yield replacement
 
 
 def _is_possible(
-    task: Task, steps: Sequence[GroundAction | IllFormed], replacement: Replacement, kept: frozenset[int]
+    task: Task, steps: Sequence[GroundAction | IllFormed], replacement: Replacement, fixed_steps: frozenset[int]
 ) -> bool:
     for number, step in enumerate(steps, 1):
         if not replacement.changes(number, step):
             continue
         assert isinstance(step, GroundAction)
-        if number in kept:
+        if number in fixed_steps:
             return False
         for variable, object_ in zip(step.action.parameters, step.objects, strict=True):
             if object_ == replacement.old and replacement.new not in task.domains[variable.domain]:

@@ -123,7 +123,7 @@ class FactHistory:
 
         reading = self.outcome.reading
         if self.resolved.timed is not None:
-            tolerance = self.compiled.tolerance(self.resolved)
+            tolerance = self.compiled.find_tolerance(self.resolved)
             run = timed = FastTimedReplay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()

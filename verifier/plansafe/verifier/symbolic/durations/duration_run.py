@@ -131,7 +131,7 @@ class DurationRun(TimedReplay):
                 continue
             self.trail.set_topic(("present", number))
             if event.kind == START:
-                error = ill_formed[step.number] = self._duration_error(step)
+                error = ill_formed[step.number] = self._find_duration_error(step)
                 if error is not None:
                     event = Event(ILL_FORMED, step._replace(resolved=error))
             elif event.kind == END:
@@ -147,7 +147,7 @@ class DurationRun(TimedReplay):
                 self.present[number] = event
         self._number_of_event = {id(event): number for number, event in self.present.items()}
 
-    def _duration_error(self, step: TimedStep) -> IllFormed | None:
+    def _find_duration_error(self, step: TimedStep) -> IllFormed | None:
         """The error of an open duration in this world; other durations are known to be valid."""
         if not isinstance(step.duration, Affine) or not isinstance(step.resolved, GroundAction):
             return None
@@ -213,12 +213,12 @@ class DurationRun(TimedReplay):
             self.happened.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[earlier_failures]
-        self.failed = self._failed_events(failure)
+        self.failed = self._find_failed_events(failure)
         if failure.code == SC.OVER_ALL:
             self.failed_over_all = self.schedule.over_all_events[failure.step]
         return False
 
-    def _failed_events(self, failure: Failure) -> list[int]:
+    def _find_failed_events(self, failure: Failure) -> list[int]:
         """The events of the last happening that caused its failure."""
         if failure.code == SC.INTERFERENCE:
             return self._interfering_events

@@ -42,9 +42,9 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
 
     Linear in the number of events, and of pairs that may come in either order or close to each other.
     """
-    timed_events = list(_timed_events(engine, steps))
+    timed_events = list(_list_timed_events(engine, steps))
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
-    near = _near_events(times, box, tolerance)
+    near = _find_near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near)
     clashing = [sorted(clashes) for clashes in builder.clashing]
     over_all_checks = list(builder.over_all_checks())
@@ -71,7 +71,7 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     )
 
 
-def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
+def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
     timed_events: list[tuple[Event, Number]] = []
     for step in steps:
         if not isinstance(step.resolved, GroundAction):
@@ -84,7 +84,7 @@ def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, N
     return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]
 
 
-def _near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
+def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
     ranges = [time_difference(time, 0, box) for time in times]
     near: list[set[int]] = [set() for _ in times]
