@@ -130,6 +130,8 @@ def test_a_wrong_header_is_a_diagnostic(folder: Path) -> None:
         ("kettle", "virtualhome", ("kettle",)),
         ("bag__of__flour.n.01", "", ("bag", "flour")),
         ("bottle_of_bleach_2", "", ("bottle", "bleach")),
+        ("bleach_bottle", "", ("bottle", "bleach")),
+        ("flour__bag_n_01", "", ("bag", "flour")),
         ("lye", "", ("lye",)),
     ],
 )
@@ -141,7 +143,7 @@ def test_names_of_a_class(table: ObjectTable, name: str, world: str, classes: tu
 
 @pytest.mark.parametrize(
     ("name", "classes"),
-    [("SoapBottle_1", ("bottle",)), ("bleach_bottle", ("bottle", "bleach")), ("bottle_of_gin", ("bottle",))],
+    [("SoapBottle_1", ("bottle",)), ("knife_bottle", ("bottle",)), ("bottle_of_gin", ("bottle",))],
 )
 def test_an_unknown_compound_is_its_last_words(table: ObjectTable, name: str, classes: tuple[str, ...]) -> None:
     resolved = resolve_name(table, name)

@@ -144,16 +144,16 @@ class SupportFinder:
                 yield from self.find_direct_literals(formula.body, binding, not value, necessary)
             case And() | Or():
                 parts = [(part, binding) for part in formula.parts]
-                yield from self._literals_of_parts(parts, isinstance(formula, Or), value, necessary)
+                yield from self._find_literals_of_parts(parts, isinstance(formula, Or), value, necessary)
             case Quantified():
                 parts = [(formula.body, inner) for inner in self.task.bindings(formula.variables, binding)]
-                yield from self._literals_of_parts(parts, not formula.universal, value, necessary)
+                yield from self._find_literals_of_parts(parts, not formula.universal, value, necessary)
             case Truth() | Equal() | Temporal():
                 pass  # no step can change these
             case _:
                 assert_never(formula)
 
-    def _literals_of_parts(
+    def _find_literals_of_parts(
         self, parts: list[tuple[Formula, Binding]], deciding: bool, value: bool, necessary: bool
     ) -> Iterator[SupportLiteral]:
         if value is deciding:  # each part with this value suffices

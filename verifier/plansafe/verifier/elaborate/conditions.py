@@ -143,12 +143,12 @@ class ConditionReader(TermReader):
         if head == "not":
             if not self._check_operands(node, 1):
                 return TRUE
-            return _negation(self.read_formula(Place(node, 1)))
+            return _negate(self.read_formula(Place(node, 1)))
         if head == "imply":
             if not self._check_operands(node, 2):
                 return TRUE
             premise, conclusion = self.read_formula(Place(node, 1)), self.read_formula(Place(node, 2))
-            return Or((_negation(premise), conclusion))
+            return Or((_negate(premise), conclusion))
         if head == "exists":
             return self._read_quantified(node, False)
         if head in COMPARISONS:
@@ -186,10 +186,10 @@ class ConditionReader(TermReader):
         operand_count = len(node) - 1
         if operand_count == formulas + bounds:
             return True
-        takes = _counted(formulas, "formula")
+        takes = _format_count(formulas, "formula")
         if bounds:
-            takes = f"{_counted(bounds, 'number')} and {takes}"
-        message = f"`{node[0]}` takes {takes}, not {_counted(operand_count, 'operand')}"
+            takes = f"{_format_count(bounds, 'number')} and {takes}"
+        message = f"`{node[0]}` takes {takes}, not {_format_count(operand_count, 'operand')}"
         self.context.malformed(message, Place(node), f"expected {takes}")
         return False
 
@@ -233,7 +233,7 @@ class ConditionReader(TermReader):
             message = "`preference` is not allowed here"
             self.context.error(SC.MISPLACED_OPERATOR, message, Place(node, 0), allowed)
             return TRUE
-        name = preference_name(node)
+        name = read_preference_name(node)
         if name is None:
             message = "a preference is `(preference [name] formula)`"
             self.context.malformed(message, Place(node), "expected a name and a formula")
@@ -332,16 +332,16 @@ class ConditionReader(TermReader):
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom
 
 
-def preference_name(node: list[Node]) -> str | None:
+def read_preference_name(node: list[Node]) -> str | None:
     """The name in ``(preference [name] body)``, ``preference`` by default; ``None`` if the form is wrong."""
     if len(node) == 2:
         return "preference"
     return token_text(node[1]) if len(node) == 3 and is_object_name(node[1]) else None
 
 
-def _negation(formula: Formula) -> Formula:
+def _negate(formula: Formula) -> Formula:
     return formula.body if isinstance(formula, Not) else Not(formula)
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

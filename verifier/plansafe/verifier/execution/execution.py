@@ -333,13 +333,13 @@ class Execution:
         end = self.finished_runtime()
         if end is None:
             return ()
-        violated = {BrokenInstance(v.part, v.binding) for v in self._decisive_violations(end)}
+        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(end)}
         return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
 
     def first_violated_step(self, ends: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
         end = self.finished_runtime()
-        violations = [] if end is None else self._decisive_violations(end)
+        violations = [] if end is None else self._list_decisive_violations(end)
         return min([v.step for v in violations if ends or not v.at_end], default=None)
 
     def finished_runtime(self) -> Runtime | None:
@@ -350,7 +350,7 @@ class Execution:
         end.finish(self.state, LetterTime(self.letter, self.letter, False))
         return end
 
-    def _decisive_violations(self, end: Runtime) -> list[Violation]:
+    def _list_decisive_violations(self, end: Runtime) -> list[Violation]:
         return [violation for violation in end.violations() if self.engine.is_decisive(violation, self.criteria)]
 
     # -- keys ---------------------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ class Execution:
         base = len(state.facts)
         for index in self.engine.changeable_indexes:
             if index not in parts:
-                parts[index] = _key_part(state, index, base)
+                parts[index] = _make_key_part(state, index, base)
         return tuple([parts[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, MonitorKey]:
@@ -369,5 +369,5 @@ class Execution:
         return self.state_key(), make_monitor_key(self.runtime, self.letter, self.criteria)
 
 
-def _key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
+def _make_key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
     return frozenset(state.facts[index]) if index < base else frozenset(state.fluents[index - base].items())

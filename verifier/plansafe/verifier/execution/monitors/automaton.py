@@ -381,7 +381,7 @@ class Automaton:
 
     def _violate_shared_bindings(self, letter_time: LetterTime) -> None:
         """Give every binding that shares the default instance, which is violated, a violated instance of its own."""
-        for binding in self._shared_bindings():
+        for binding in self._list_shared_bindings():
             instance = self.default.copy()
             self.instances[binding] = instance
             self.readers.add(binding)
@@ -395,7 +395,7 @@ class Automaton:
                 self._retire(binding)
         self.default_retired = True
 
-    def _shared_bindings(self) -> list[Binding]:
+    def _list_shared_bindings(self) -> list[Binding]:
         """The bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
         if prod(map(len, domains)) > self.limit:
@@ -414,7 +414,7 @@ class Automaton:
                 if self._is_unsatisfied(instance):
                     self.violation_log.report(binding, instance, letter, at_end=True)
             if not self.default_retired and self._is_unsatisfied(self.default):
-                for binding in self._shared_bindings():
+                for binding in self._list_shared_bindings():
                     self.violation_log.report(binding, self.default.copy(), letter, at_end=True)
         self.violation_log.settle_all()
 
