@@ -137,7 +137,8 @@ def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
     if report.headline is None:
         return report.diagnostics[0].message
     if report.executable is not Worlds.ALL:
-        return next(found.message for found in report.findings if found.rule is None)
+        messages = [found.message for found in report.findings if found.rule is None]
+        return messages[0] if messages else "it is not known whether the plan can be executed"
     return report
 
 
