@@ -209,8 +209,11 @@ def complete_activity(activity: Activity) -> Activity:
     lemmas |= {_lemma(category) for category in forms.values()}
     if any(["slicer" in kinds_of(category) | abilities_of(category) for category in instances]):
         for category, members in instances.items():
-            is_cut = not lemmas.isdisjoint([f"{form}__{_lemma(category)}" for form in ("half", "diced")])
-            if "sliceable" not in abilities_of(category) or is_cut or category.partition("__")[0] in MADE_FROM:
+            form, separator, base = category.partition("__")
+            if form == "half" and separator and f"diced__{_lemma(base)}" not in lemmas:
+                forms[f"diced__{base}_1"] = f"diced__{base}"
+            is_cut = not lemmas.isdisjoint([f"{prefix}__{_lemma(category)}" for prefix in ("half", "diced")])
+            if "sliceable" not in abilities_of(category) or is_cut or form in MADE_FROM:
                 continue
             halves = range(1, 2 * len([name for name in members if name not in future]) + 1)
             forms |= {f"half__{category}_{number}": f"half__{category}" for number in halves}

@@ -87,21 +87,25 @@ class Classifier:
         self.world = world
         self.view = view
         self.table = load_table() if table is None else table
-        self._cache: dict[str, ClassifiedName] = {}
+        self._cache: dict[tuple[str, bool], ClassifiedName] = {}
 
-    def classify(self, name: str) -> ClassifiedName:
-        """Return what the table says about a name."""
-        if name not in self._cache:
-            self._cache[name] = self._classify(name)
-        return self._cache[name]
+    def classify(self, name: str, *, with_proposals: bool = True) -> ClassifiedName:
+        """Return what the table says about a name.
 
-    def _classify(self, name: str) -> ClassifiedName:
+        Without ``with_proposals``, which is faster, some proposed kinds are missing.
+        """
+        key = name, with_proposals or self.view.trust_proposals
+        if key not in self._cache:
+            self._cache[key] = self._classify(*key)
+        return self._cache[key]
+
+    def _classify(self, name: str, with_proposals: bool) -> ClassifiedName:
         table = self.table
         reasons: list[KindReason] = []
         kind = table.find_kind(name)
         if kind is not None and (self.world, letters(name)) not in table.names:
             reasons.append(KindReason(kind.name, CONFIRMED, "the name of the kind", "ontology"))
-        resolved = resolve_name(table, name, self.world)
+        resolved = resolve_name(table, name, self.world, with_proposals=with_proposals)
         class_name = "" if kind is None else kind.name
         is_known = bool(reasons)
         if resolved is not None:
@@ -116,7 +120,7 @@ class Classifier:
                         if resolved.head_of:
                             reason = f"the words of `{resolved.head_of}` name a known class: {part}"
                         reasons.append(KindReason(row.kind, status, reason, row.source))
-                proposals = () if rows else table.proposals.get(letters(part), ())
+                proposals = () if rows or not with_proposals else table.proposals.get(letters(part), ())
                 reasons += [KindReason(p.kind, PROPOSED, p.evidence, "proposals.csv") for p in proposals]
         reasons = self._close(reasons)
         if self.view.trust_proposals and reasons:

@@ -38,7 +38,8 @@ class ExtendedMapping(NamedTuple):
     """The mapping that is extended: its own types, the kinds that it declares to be empty, and its world.
 
     ``thing_types`` are the types of everything that can be handled. A kind of things is bound only to types below
-    them, because predicates about things do not take others.
+    them, because predicates about things do not take others. ``places_and_agents`` are the types of rooms and agents,
+    which have no kinds.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ExtendedMapping(NamedTuple):
     own_types: frozenset[str]
     empty_kinds: frozenset[str]
     thing_types: frozenset[str]
+    places_and_agents: frozenset[str]
 
     def can_have(self, kind: str, ancestors: frozenset[str]) -> bool:
         """Whether a type with these ancestors can have a kind."""
@@ -158,9 +160,9 @@ def _classify_types_of_text(domain: str, extended: str, view: TableView) -> Type
     plain: list[str] = []
     classified = set(mapping.own_types)
     for name in tree.ancestors:
-        if name in EVERYTHING:
+        if name in EVERYTHING or "room" in tree.ancestors[name] or name in mapping.places_and_agents:
             continue
-        entry = classifier.classify(name)
+        entry = classifier.classify(name, with_proposals=False)
         confirmed = [kind.kind for kind in entry.kinds_with(CONFIRMED)]
         kinds = [kind for kind in confirmed if mapping.can_have(kind, tree.ancestors[name])]
         for kind in kinds:
@@ -180,6 +182,7 @@ def _read_extended(extended: Source) -> ExtendedMapping:
     empty: set[str] = set()
     groups: dict[str, list[str]] = {}
     thing_types: set[str] = set()
+    places_and_agents: set[str] = set()
     kind_names = {letters(kind.name): kind.name for kind in load_table().kinds.values()}
     for form in parse_nodes(extended) or []:
         header = form[1] if isinstance(form, list) and len(form) > 1 else None
@@ -199,6 +202,8 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                         types.update(_list_names(entry[1:]))
                     elif isinstance(entry, list) and entry[0] == "thing":
                         thing_types.update(_list_names(entry[1:]))
+                    elif isinstance(entry, list):
+                        places_and_agents.update(_list_names(entry[1:]))
             elif section[0] == ":plain":
                 types.update(_list_names(section[1:]))
             elif section[0] == ":groups":
@@ -207,7 +212,9 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                     groups[str(entry[0])] = [member for name in names for member in groups.get(name, [name])]
     own_types = {member for name in types for member in groups.get(name, [name])}
     handled_types = frozenset(thing_types or {"thing"})
-    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty), handled_types)
+    return ExtendedMapping(
+        name, world, frozenset(own_types - {"either"}), frozenset(empty), handled_types, frozenset(places_and_agents)
+    )
 
 
 def _list_names(nodes: list[Node]) -> list[str]:

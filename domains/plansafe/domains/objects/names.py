@@ -35,23 +35,28 @@ class ResolvedName(NamedTuple):
     head_of: str = ""
 
 
-def resolve_name(table: ObjectTable, name: str, world: str = EVERYWHERE) -> ResolvedName | None:
-    """Return the class that a name means in a world; ``None`` if the table does not have it."""
+def resolve_name(
+    table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_proposals: bool = True
+) -> ResolvedName | None:
+    """Return the class that a name means in a world; ``None`` if the table does not have it.
+
+    Without ``with_proposals``, classes and compounds that only have proposed kinds are not found.
+    """
     for spelling in _spellings(name):
-        class_name = find_class(table, spelling, world)
+        class_name = find_class(table, spelling, world, with_proposals=with_proposals)
         if class_name is not None:
             return ResolvedName((class_name,))
     words = split_words(name)
     if "of" in words[1:-1]:
         position = words.index("of", 1)
-        container = resolve_name(table, "_".join(words[:position]), world)
-        substance = resolve_name(table, "_".join(words[position + 1 :]), world)
+        container = resolve_name(table, "_".join(words[:position]), world, with_proposals=with_proposals)
+        substance = resolve_name(table, "_".join(words[position + 1 :]), world, with_proposals=with_proposals)
         if container is not None and substance is not None and not (container.head_of or substance.head_of):
             return ResolvedName((*container.class_names, *substance.class_names))
         words = words[:position]
         if container is not None and not container.head_of:
             return ResolvedName(container.class_names, " ".join(words))
-    for start in range(1, len(words)):
+    for start in range(1, len(words)) if with_proposals else ():
         class_name = find_class(table, "_".join(words[start:]), world)
         if class_name is not None:
             is_package = words[start:] in [[word] for word in _PACKAGES]
@@ -62,7 +67,7 @@ def resolve_name(table: ObjectTable, name: str, world: str = EVERYWHERE) -> Reso
     return None
 
 
-def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE) -> str | None:
+def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_proposals: bool = True) -> str | None:
     """Return the class of the table with a name, in the singular or the plural; ``None`` if there is none."""
     key = letters(name)
     for form in (key, *[key.removesuffix(end) + singular for end, singular in _PLURALS if key.endswith(end)]):
@@ -72,7 +77,7 @@ def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE) -> str | 
         rows = table.rows.get(form)
         if rows is not None:
             return rows[0].class_name
-        if form in table.proposals:
+        if with_proposals and form in table.proposals:
             return table.proposals[form][0].class_name
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
 from plansafe.grammar.codes import SC
@@ -77,18 +77,27 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
         self._source = source
         self._columns = columns
         self._read_row: Callable[[list[str]], Row | str] = read_row
-        self._lines = source.text.splitlines()
-        self._numbers: dict[str, list[int]] = {}
         self._parsed: dict[str, tuple[Row, ...]] = {}
         self.errors: list[RowError] = []
-        if self._lines and self._lines[0] != ",".join(columns):
-            self.errors.append(RowError(source, 1, f"the first line must be `{','.join(columns)}`"))
-            return
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._source.text.splitlines()
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        """The numbers of the lines of each class; most tasks do not need the proposals."""
+        numbers: dict[str, list[int]] = {}
+        if self._lines and self._lines[0] != ",".join(self._columns):
+            message = f"the first line must be `{','.join(self._columns)}`"
+            self.errors.append(RowError(self._source, 1, message))
+            return numbers
         for number, line in enumerate(self._lines[1:], 2):
             name = line.partition(",")[0]
             if name:
                 key = name.replace("_", "") if name.islower() and "-" not in name else letters(name)
-                self._numbers.setdefault(key, []).append(number)
+                numbers.setdefault(key, []).append(number)
+        return numbers
 
     def __getitem__(self, key: str) -> tuple[Row, ...]:
         if key not in self._parsed:

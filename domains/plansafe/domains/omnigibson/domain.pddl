@@ -18,7 +18,7 @@
     closed_container - openable                      ; gives nothing away, and takes nothing in, while not open
     toggleable - thing
     heat_source - thing
-    cold_source - closed_container
+    cold_source - openable                           ; refrigerators are also closed containers
     fillable - thing                                 ; holds substances
     sharp - thing
     slicer - (either movable sharp)
@@ -74,9 +74,9 @@
     dishtowel_n_01 rag_n_01 - (either absorbent cleaning_tool cloth flammable movable)
     dishwasher_n_01 washer_n_03 - (either electric fixed self_stopping takes_water washing_machine)
     door_n_01 - (either fixed openable structure)
-    electric_refrigerator_n_01 - (either cold_source fixed)
+    electric_refrigerator_n_01 - (either closed_container cold_source fixed)
     frying_pan_n_01 saucepan_n_01 - (either cookware metallic movable)
-    iron_n_04 - (either electric movable open_heat takes_water)
+    iron_n_04 - (either cleaning_tool electric movable open_heat takes_water)
     laptop_n_01 - (either electric electronics movable openable toggleable)
     liquid_soap_n_01 - (either foaming liquid)
     microwave_n_02 - (either electric heavy microwave movable self_stopping)
@@ -368,11 +368,11 @@
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
-  (:action wipe                                      ; stains, mud, ink and oil come off with something wet
+  (:action wipe                                      ; stains, mud, ink and oil need water, or an iron
     :parameters (?obj - thing ?substance - substance ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj) (covered ?obj ?substance)
                        (or (not (exists (?d - stubborn) (= ?d ?substance)))
-                           (exists (?d - dry_cleaner) (= ?d ?tool))
+                           (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                            (exists (?s - substance) (saturated ?tool ?s))
                            (exists (?s - substance)               ; soap, or water, on the tool or on the thing
                              (and (or (covered ?tool ?s) (covered ?obj ?s)) (not (= ?s ?substance))))))
@@ -408,20 +408,20 @@
                        (or (not (exists (?s - substance) (covered ?obj ?s)))
                            (exists (?s - substance)
                              (and (covered ?obj ?s) (not (exists (?d - stubborn) (= ?d ?s)))))
-                           (exists (?d - dry_cleaner) (= ?d ?tool))
+                           (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                            (exists (?s - substance) (or (saturated ?tool ?s) (covered ?tool ?s)))
                            (exists (?s ?other - substance)
                              (and (covered ?obj ?s) (covered ?obj ?other) (not (= ?s ?other))))))
     :effect (forall (?s - substance)
               (when (and (covered ?obj ?s)
                          (or (not (exists (?d - stubborn) (= ?d ?s)))
-                             (exists (?d - dry_cleaner) (= ?d ?tool))
+                             (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                              (exists (?other - substance) (or (saturated ?tool ?other) (covered ?tool ?other)))
                              (exists (?other - substance) (and (covered ?obj ?other) (not (= ?other ?s))))))
                     (and (not (covered ?obj ?s)) (covered ?tool ?s)))))
 
   (:action fill_from                                 ; FILL_WITH: from a tap or another source
-    :parameters (?obj - fillable ?source - thing ?agent - agent)
+    :parameters (?obj - thing ?source - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?source)
                        (or (exists (?s - substance) (insource ?source ?s)) (exists (?w - water_source) (= ?w ?source)))
                        (not (exists (?t - toggleable) (and (= ?t ?source) (not (toggled_on ?t)))))
@@ -441,9 +441,11 @@
     :effect (forall (?s - substance)
               (when (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s))
                     (and (real ?s) (not (future ?s))
-                         (when (and (exists (?v - fillable) (= ?v ?to)) (not (exists (?w - water_source) (= ?w ?to))))
+                         (when (and (exists (?v - (either fillable closed_container)) (= ?v ?to))
+                                    (not (exists (?w - water_source) (= ?w ?to))))
                                (and (filled ?to ?s) (contains ?to ?s)))
-                         (when (not (exists (?v - (either fillable water_source)) (= ?v ?to))) (covered ?to ?s))
+                         (when (not (exists (?v - (either fillable closed_container water_source)) (= ?v ?to)))
+                               (covered ?to ?s))
                          (when (filled ?from ?s) (and (contains ?from ?s) (not (filled ?from ?s))))))))
 
   (:action spread                                    ; over a thing, or into a cloth
@@ -483,6 +485,9 @@
     :precondition (exists (?h - heat_source)
                     (and (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t)))))
                          (or (= ?h ?obj) (inside ?obj ?h) (ontop ?obj ?h) (contains ?h ?obj) (filled ?h ?obj)
+                             (exists (?raw - object ?v - thing)   ; the plan names the product
+                               (and (heated_of ?obj ?raw) (or (contains ?v ?raw) (filled ?v ?raw))
+                                    (or (= ?v ?h) (inside ?v ?h) (ontop ?v ?h))))
                              (exists (?v - thing)
                                (and (or (inside ?v ?h) (ontop ?v ?h))
                                     (or (inside ?obj ?v) (ontop ?obj ?v) (contains ?v ?obj) (filled ?v ?obj)
@@ -498,7 +503,8 @@
                          (and (hot ?x) (cooked ?x) (not (frozen ?x)))))
                  (forall (?c ?r - object)                         ; what melts or changes its name
                    (when (and (heated_of ?c ?r) (real ?r)
-                              (or (= ?r ?obj) (contains ?obj ?r) (filled ?obj ?r) (inside ?r ?obj) (ontop ?r ?obj)))
+                              (or (= ?r ?obj) (= ?c ?obj) (contains ?obj ?r) (filled ?obj ?r)
+                                  (inside ?r ?obj) (ontop ?r ?obj)))
                          (and (real ?c) (not (future ?c)) (not (real ?r))
                               (forall (?v - thing)
                                 (when (or (contains ?v ?r) (filled ?v ?r) (inside ?r ?v) (ontop ?r ?v))

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.possible_instances import instance_count, possible_instances
+from plansafe.specs.lint.possible_instances import count_instances, possible_instances
 from plansafe.specs.lint.trace_search import (
     Exploration,
     Outcome,
@@ -243,7 +243,7 @@ class LintProblem:
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
             if self._letters_are_open:
                 return False
-            return len(self._find_instances(relaxation, part, True)) < instance_count(self.task, part)
+            return len(self._find_instances(relaxation, part, True)) < count_instances(self.task, part)
         except LimitReached:
             return False
 

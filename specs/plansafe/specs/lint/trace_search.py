@@ -136,7 +136,7 @@ def _keep_parts_of(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
 def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
     """The result of the planners for the task with other rules, and another goal."""
     from plansafe.verifier.planning.planner_chain import (  # noqa: PLC0415 - searches for installed planners
-        default_planners,
+        make_default_planners,
     )
 
     task = checker.engine.task._replace(goal=goal)
@@ -144,7 +144,7 @@ def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], secon
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
-    planning = default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    planning = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
     if planning.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
         return planning._replace(status=PlanningStatus.NOT_FOUND)

@@ -233,7 +233,7 @@ class ConditionReader(TermReader):
             message = "`preference` is not allowed here"
             self.context.error(SC.MISPLACED_OPERATOR, message, Place(node, 0), allowed)
             return TRUE
-        name = preference_name(node)
+        name = read_preference_name(node)
         if name is None:
             message = "a preference is `(preference [name] formula)`"
             self.context.malformed(message, Place(node), "expected a name and a formula")
@@ -332,7 +332,7 @@ class ConditionReader(TermReader):
         return Quantified(False, tuple(unnamed), atom) if unnamed else atom
 
 
-def preference_name(node: list[Node]) -> str | None:
+def read_preference_name(node: list[Node]) -> str | None:
     """The name in ``(preference [name] body)``, ``preference`` by default; ``None`` if the form is wrong."""
     if len(node) == 2:
         return "preference"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .candidates import candidate_bindings, supported_bindings
+from .candidates import iterate_candidate_bindings, iterate_supported_bindings
 from .evaluation import holds
 from .formulas import Domains, Fact, Node, ground, symbols_in, unify
 from .reader import require
@@ -118,7 +118,7 @@ def _add_least_fixpoint(stratum: Stratum, state: State) -> list[Fact]:
 
 def _iterate_all_candidates(axiom: Axiom, state: State) -> Iterator[Candidate]:
     """Yield the bindings for which a body may be true."""
-    return ((binding, False) for binding in candidate_bindings(axiom.supports, axiom.domains, {}, state))
+    return ((binding, False) for binding in iterate_candidate_bindings(axiom.supports, axiom.domains, {}, state))
 
 
 def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[Fact]:
@@ -139,14 +139,16 @@ def _iterate_new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state:
     """Yield the bindings for which new facts may have made a body true."""
     for support in axiom.supports:
         if any(name in new for name in support.other_symbols):
-            yield from ((binding, False) for binding in candidate_bindings((support,), axiom.domains, {}, state))
+            yield from (
+                (binding, False) for binding in iterate_candidate_bindings((support,), axiom.domains, {}, state)
+            )
             continue
         for i, atom in enumerate(support.atoms):
             remaining = support.atoms[:i] + support.atoms[i + 1 :]
             for fact in new.get(atom[:1], ()):
                 partial = unify(atom, fact, {})
                 if partial is not None:
-                    bindings = supported_bindings(support, remaining, axiom.domains, partial, state)
+                    bindings = iterate_supported_bindings(support, remaining, axiom.domains, partial, state)
                     yield from ((binding, support.exact) for binding in bindings)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from .candidates import candidate_bindings
+from .candidates import iterate_candidate_bindings
 from .evaluation import evaluate, evaluate_number
 from .formulas import (
     Add,
@@ -61,7 +61,7 @@ def effect_changes(
             for part in members:
                 yield from effect_changes(part, binding, context, condition, objects)
         case Quantified(_, variable, domain, part):
-            for inner in candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
+            for inner in iterate_candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
                 yield from effect_changes(part, inner, context, condition, (*objects, inner[variable]))
         case OneOf(number, members):
             assert context.choose is not None

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from .candidates import candidate_bindings
+from .candidates import iterate_candidate_bindings
 from .formulas import (
     DURATION_TOLERANCE,
     Arithmetic,
@@ -30,8 +30,8 @@ from .formulas import (
     StepAtom,
     Temporal,
     Unary,
-    all_bindings,
     ground,
+    iterate_bindings,
     unify,
 )
 from .reader import check_length
@@ -81,7 +81,7 @@ def _evaluate_connective(formula: Connective, binding: Binding, view: View) -> S
 def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
     """Return the values of a quantified formula. Without objects, ``forall`` is true and ``exists`` is false."""
     domains = ((formula.variable, formula.objects),)
-    inner_bindings = candidate_bindings(formula.supports, domains, binding, view)
+    inner_bindings = iterate_candidate_bindings(formula.supports, domains, binding, view)
     signals = (evaluate(formula.part, inner, view) for inner in inner_bindings)
     return greatest(signals) if formula.operator == "exists" else least(signals)
 
@@ -94,7 +94,9 @@ def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Sign
 
 
 def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
-    facts = dict.fromkeys(ground(atom, b) for domains, atom in formula.atoms for b in all_bindings(domains, binding))
+    facts = dict.fromkeys(
+        ground(atom, b) for domains, atom in formula.atoms for b in iterate_bindings(domains, binding)
+    )
     signals = [FALSE, *(view.signal(fact) for fact in facts)]
     return normalize((letter, 2 * (sum(values) // 2 in formula.allowed)) for letter, values in merge_signals(signals))
 

@@ -44,7 +44,7 @@ from .formulas import (
     Temporal,
     Unary,
     When,
-    operators_in,
+    collect_operators,
 )
 from .reader import NUMBER, Sexp, parse_number, require
 from .vocabulary import Params, Vocabulary
@@ -216,8 +216,8 @@ class FormulaReader:
     def _read_when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
         guard = self.read_formula(condition, scope, "timed" if timed else "state")
         effect = self.read_effect(part, scope, timed)
-        later_phases = {OVER_ALL, END} if START in operators_in(effect) else {OVER_ALL}
-        require(not operators_in(guard) & later_phases, "a condition that is read after its effect")
+        later_phases = {OVER_ALL, END} if START in collect_operators(effect) else {OVER_ALL}
+        require(not collect_operators(guard) & later_phases, "a condition that is read after its effect")
         return When(guard, effect)
 
     def read_literal(self, expr: Sexp, scope: Params) -> Add | Delete:

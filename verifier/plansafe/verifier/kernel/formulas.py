@@ -271,7 +271,7 @@ def symbol(fact: Fact) -> Fact:
     return fact[: 1 + (fact[0] == "#")]
 
 
-def all_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, Any]]:
+def iterate_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, Any]]:
     """Extend the binding by all combinations of objects for the variables."""
     names = [name for name, _ in domains]
     for objects in product(*(domain for _, domain in domains)):
@@ -287,9 +287,9 @@ def unify(pattern: Sequence[str], fact: Sequence[str], binding: Binding) -> dict
     return extended
 
 
-def operators_in(formula: Node) -> set[str]:
+def collect_operators(formula: Node) -> set[str]:
     """Return the operators of a formula, and "empty" if one of its connectives or quantifiers has no operands."""
-    operators = {formula.operator}.union(*[operators_in(part) for part in formula.parts()])
+    operators = {formula.operator}.union(*[collect_operators(part) for part in formula.parts()])
     match formula:
         case Connective(members=operands) | Quantified(objects=operands) if not operands:
             operators.add("empty")
@@ -350,7 +350,7 @@ def select_phase(formula: Node, phase: str) -> Node:
         case OneOf(number, members):
             return OneOf(number, tuple([select_phase(part, phase) for part in members]))
         case When(condition, effect):
-            spans_both_ends = phase == END and START in operators_in(condition)
+            spans_both_ends = phase == END and START in collect_operators(condition)
             earlier = select_phase(condition, START) if spans_both_ends else None
             return When(select_phase(condition, phase), select_phase(effect, phase), earlier)
     return formula

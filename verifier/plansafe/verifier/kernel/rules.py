@@ -18,8 +18,8 @@ from .formulas import (
     Quantified,
     Temporal,
     Unary,
+    collect_operators,
     negate,
-    operators_in,
 )
 from .reader import NAME, Sexp, parse_number, read_definition, read_expressions, read_keywords, require
 from .supports import Supports, find_supports
@@ -139,7 +139,7 @@ def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
     parts = list[Part]()
     for inner, g in split_parts(simplify(formula), params, True):
         beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
-        if isinstance(g, Temporal) and g.operator == "always" and not operators_in(g.members[0]) & beyond_past:
+        if isinstance(g, Temporal) and g.operator == "always" and not collect_operators(g.members[0]) & beyond_past:
             parts.append(_make_part(PartKind.OCCURRENCE, inner, g.members[0]))
         else:
             parts.append(_make_part(PartKind.WHOLE_TRACE, inner, g))
@@ -154,7 +154,7 @@ def make_constraint_rules(task: Task) -> list[Rule]:
 
 def _split_conjuncts(formula: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
     match formula:
-        case Connective("and", members) if not params or "preference" in operators_in(formula):
+        case Connective("and", members) if not params or "preference" in collect_operators(formula):
             for part in members:
                 yield from _split_conjuncts(part, params)
         case Quantified("forall", v, objects, part) if v not in dict(params):

@@ -23,11 +23,11 @@ from .formulas import (
     Node,
     Number,
     Unary,
-    all_bindings,
+    collect_operators,
     ground,
     ground_reads,
+    iterate_bindings,
     negate,
-    operators_in,
     select_phase,
 )
 from .reader import (
@@ -135,7 +135,7 @@ class Task:
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         condition = self.formulas.read_formula(keys.get(":precondition", ()), params, "goal")
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, False)
-        return Action(name, params, Phase(condition, effect), chooses="oneof" in operators_in(effect))
+        return Action(name, params, Phase(condition, effect), chooses="oneof" in collect_operators(effect))
 
     def _read_durative(self, name: str, body: tuple[Sexp, ...]) -> Action:
         keys = read_keywords(body, ":parameters :condition :effect :duration")
@@ -145,8 +145,8 @@ class Task:
         condition = Connective("and", tuple(parts))
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))
-        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in operators_in(condition) else None
-        return Action(name, params, start, end, over_all, "oneof" in operators_in(effect))
+        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None
+        return Action(name, params, start, end, over_all, "oneof" in collect_operators(effect))
 
     def _read_axiom(self, body: tuple[Sexp, ...]) -> Axiom:
         require(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
@@ -237,7 +237,7 @@ class Task:
         for v, types in typed:
             self.vocabulary.read_parameters((v, "-", ("either", *types)))
         domains, atom = self.vocabulary.read_open_atom((expr[0], *(v for v, _ in typed)), {}, typed)
-        return (ground(atom, binding) for binding in all_bindings(domains, {}))
+        return (ground(atom, binding) for binding in iterate_bindings(domains, {}))
 
 
 def _read_body(sections: Sections, key: str) -> tuple[Sexp, ...]:

@@ -38,7 +38,7 @@ class TaskGraph:
         self.edges = incident_facts(static_facts)
         self.items = self.suspicious_items(static_facts)
         for number in range(len(task.objects)):
-            weight = weights.types[weights.most_suspicious_type(number)].weight
+            weight = weights.types[weights.find_most_suspicious_type(number)].weight
             if weight:
                 self.items.append(SuspiciousItem(weight, None, (number,)))
 

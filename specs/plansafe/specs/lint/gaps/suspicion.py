@@ -105,7 +105,7 @@ class SuspicionWeights:
             for t, name in enumerate(task.type_names)
         ]
 
-    def most_suspicious_type(self, object_number: int) -> int:
+    def find_most_suspicious_type(self, object_number: int) -> int:
         """The most suspicious of the declared types of an object."""
         return max(self.task.object_types[object_number], key=lambda t: self.types[t].weight)
 

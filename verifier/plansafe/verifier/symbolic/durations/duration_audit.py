@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind
-from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, make_cell, simplest_world
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, choose_simplest_world, make_cell
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
@@ -273,7 +273,9 @@ class DurationAudit:
         new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
         new_rules = verdict.violated - self.violations.keys()
         if new_aspects or new_rules:
-            world = tuple(zip(self.step_numbers, simplest_world(cell, self.box, values, self.preferred), strict=True))
+            world = tuple(
+                zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
+            )
             self.examples.update(dict.fromkeys(new_aspects, world))
             self.violations.update(dict.fromkeys(new_rules, world))
 

@@ -34,7 +34,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
-from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
+from plansafe.verifier.symbolic.durations.event_schedule import Schedule, find_connected_events
 from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 
@@ -109,7 +109,7 @@ class DurationRun(TimedReplay):
         for event in self.present:
             groups.setdefault(self._event_time(event), []).append(event)
         for event_time in sorted(groups):
-            batches = connected_events(groups[event_time], self.schedule.partners)
+            batches = find_connected_events(groups[event_time], self.schedule.partners)
             for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
                 self.batches.append(batch)
                 times = [self.schedule.times[event] for event in batch]

@@ -47,14 +47,14 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
     near = _find_near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near)
     clashing = [sorted(clashes) for clashes in builder.clashing]
-    over_all_checks = list(builder.over_all_checks())
+    over_all_checks = list(builder.make_over_all_checks())
     if exact:
-        checks = [builder.whole_plan_check(-1)]
+        checks = [builder.make_whole_plan_check(-1)]
         sees_all = frozenset(range(len(engine.rule_set.parts)))
     else:
-        event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
-        rule_checks = list(builder.rule_checks())
-        checks = [*event_checks, *over_all_checks, builder.goal_check(), *rule_checks]
+        event_checks = [builder.make_event_check(number, clashing[number]) for number in range(len(events))]
+        rule_checks = list(builder.make_rule_checks())
+        checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
         sees_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
     for i, j in {pair for check in checks for pair in check.pairs}:
@@ -107,7 +107,7 @@ def time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, N
     return gap.constant + least, gap.constant + greatest
 
 
-def connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
+def find_connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
     """The connected components of events under the relation ``partners``, in order."""
     unassigned = dict.fromkeys(events)
     components = []

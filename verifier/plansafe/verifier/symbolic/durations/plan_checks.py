@@ -20,8 +20,8 @@ from plansafe.verifier.model.footprints import (
     Footprint,
     FootprintFinder,
     StateVariable,
-    empty_footprint,
     find_interference,
+    make_empty_footprint,
 )
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
     Conjunction,
     NoDisjunctiveForm,
-    disjunctive_form,
+    make_disjunctive_form,
 )
 from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
 
@@ -102,8 +102,8 @@ class PlanCheckBuilder:
         self.near = near
         self.footprints = engine.footprints
         self._initial = engine.make_initial_state()
-        self._event_footprints = [event_footprint(self.footprints, event) for event in events]
-        self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
+        self._event_footprints = [compute_event_footprint(self.footprints, event) for event in events]
+        self._effect_footprints = [compute_effect_footprint(self.footprints, event) for event in events]
         self._writers: dict[StateVariable, list[int]] = {}
         self._writers_of_predicate: dict[int, list[int]] = {}
         for number, footprint in enumerate(self._event_footprints):
@@ -162,22 +162,22 @@ class PlanCheckBuilder:
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
+    def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
         """The check that an event succeeds, which also depends on the events ``close`` to it."""
         return self._check(CheckKind.EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
 
-    def goal_check(self) -> PlanCheck:
+    def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
         return self._check(CheckKind.GOAL, 0, self._writers_of(footprint))
 
-    def whole_plan_check(self, number: int) -> PlanCheck:
+    def make_whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
         events = range(len(self.events))
         return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
 
-    def over_all_checks(self) -> Iterator[PlanCheck]:
+    def make_over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
             if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
@@ -185,7 +185,7 @@ class PlanCheckBuilder:
             action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
-                footprint = empty_footprint()
+                footprint = make_empty_footprint()
                 self.footprints.add_reads(action.over_all, binding, footprint)
                 writers = self._writers_of(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
@@ -194,12 +194,12 @@ class PlanCheckBuilder:
                 check = check._replace(within=(number - 1, number))
                 yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
 
-    def rule_checks(self) -> Iterator[PlanCheck]:
+    def make_rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
         for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
             if part_reads.sees_all:
-                yield self.whole_plan_check(number)
+                yield self.make_whole_plan_check(number)
                 continue
             events = zip(self.events, self._event_footprints, strict=True)
             touches = [part_reads.touches(event, footprint) for event, footprint in events]
@@ -267,7 +267,7 @@ class PlanCheckBuilder:
         forbidden: set[Conjunction] = set()
         try:
             for binding in bindings:
-                forbidden |= disjunctive_form(self.engine.task, formula, binding, False, constant)
+                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, constant)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
         except NoDisjunctiveForm:
@@ -294,11 +294,11 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     return list(classes)
 
 
-def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
+def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
-    footprint = empty_footprint()
+    footprint = make_empty_footprint()
     if event.literal is not None:
         literal = event.literal
         code = footprints.task.encode(literal.arguments)
@@ -309,9 +309,9 @@ def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     return footprint
 
 
-def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
+def compute_effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
-    footprint = empty_footprint()
+    footprint = make_empty_footprint()
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
             for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):
