@@ -42,7 +42,46 @@ _HANDS = "the step does not wash hands, and the food is no cleaner and not raw"
 _DISH = "the step neither moves nor cleans the dish"
 _FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
+_HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
+_SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    (
+        "is-cooled",
+        (
+            "drop an alternative | (and (yesterday (hot ?x)) (not (hot ?x))) of (or (exists (?cold - cold-store)"
+            " (inside ?x ?cold)) (and (yesterday (hot ?x)) (not (hot ?x))) (yesterday (or (action (wash ?x))"
+            " (action (cool ?x)) (action (sleep)) (action (wait)) (exists (?v - thing) (and (action (cool ?v))"
+            " (is-content ?x ?v))))))"
+        ),
+    ): _HAS_A_STEP,
+    ("is-cooled", "forget the past | (yesterday (hot ?x))"): _HAS_A_STEP,
+    (
+        "is-hot",
+        (
+            "drop an alternative | (yesterday (action (heat ?x))) of (or (hot ?x) (is-heated ?x)"
+            " (yesterday (action (heat ?x))))"
+        ),
+    ): _SETS_THE_FACT,
+    ("is-hot", "forget the past | (yesterday (action (heat ?x)))"): _SETS_THE_FACT,
+    (
+        "gets-wet",
+        (
+            "drop an alternative | (action (wash ?x)) of (or (action (wash ?x))"
+            " (and (action (pour _ ?x)) (not (takes-liquid ?x))))"
+        ),
+    ): _SETS_THE_FACT,
+    (
+        "gets-dry",
+        (
+            "drop an alternative | (and (yesterday (wet ?x)) (not (wet ?x))) of (or (and (yesterday (wet ?x))"
+            " (not (wet ?x))) (yesterday (or (action (clean ?x)) (action (dry ?x)) (action (sleep)) (action (wait)))))"
+        ),
+    ): _HAS_A_STEP,
+    ("gets-dry", "forget the past | (yesterday (wet ?x))"): _HAS_A_STEP,
+    (
+        "carries-cleaner",
+        "drop an alternative | (action (pour ?t ?x)) of (or (is-at ?t ?x) (holds ?x ?t) (action (pour ?t ?x)))",
+    ): _SETS_THE_FACT,
     ("hands-washed-after-raw-food", "before <-> after | (hands-carry-raw-food)"): _HANDS,
     ("hands-washed-after-the-toilet", "before <-> after | (hands-carry-germs)"): _HANDS,
     ("hands-washed-after-cleaner", "before <-> after | (hands-carry-cleaner)"): _HANDS,

@@ -14,6 +14,7 @@ from home_cases import HOME, load, resolve_shipped
 from mapping_texts import read_cells
 
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
@@ -57,7 +58,10 @@ def check_case(world: str, cells: Cells, physics: Source | None = None, *, repla
     for word in cells["of"].split():
         variables = " ".join([token for token in signatures[word].strip("()").split() if token.startswith("?")])
         rules.append(f"(:termination {word} :parameters {signatures[word]} :forbid ({word} {variables}))")
-    texts = [Source("home.safe", f"(define (safety home) (:extends home-physics) {' '.join(rules)})")]
+    top = parse_nodes(load(Path(spec_path("home"))))
+    assert top is not None
+    vocabulary = next(format_node(part) for part in top[0] if isinstance(part, list) and part[0] == ":vocabulary")
+    texts = [Source("home.safe", f"(define (safety home) (:extends home-physics) {vocabulary} {' '.join(rules)})")]
     if world != "ontology":
         texts.append(load(Path(spec_path(f"home-{world}"))))
     domain = load(HOME / "ontology.pddl" if world == "ontology" else Path(domain_path(world)))
@@ -69,7 +73,8 @@ def check_case(world: str, cells: Cells, physics: Source | None = None, *, repla
         return physics if name == "home-physics" else resolve_shipped(name, extending)
 
     options = Options(max_findings=1000, replay="always" if replay else "never")
-    checker = Checker(domain, Source("problem", problem), texts, options, resolve)
+    problem_source = Source("problem", problem)
+    checker = Checker(domain, problem_source, add_kinds(domain, problem_source, texts), options, resolve)
     assert checker.ok, checker.diagnostics
     return checker.check(Source("p.plan", cells["plan"]))
 

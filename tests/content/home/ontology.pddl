@@ -23,7 +23,7 @@
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)
     (hot ?x - thing) (full ?x - thing) (stains ?x - thing) (holds ?v ?x - thing) (held ?x - thing) (hands-full)
     (upon ?x ?y - thing) (inside ?x ?y - thing) (in-room ?x - object ?r - room) (beside ?x ?y - thing)
-    (may-lie ?x ?y - thing) (at-edge ?x - thing) (at-hand ?x - thing)
+    (may-lie ?x ?y - thing) (plugged-into ?x ?s - thing) (at-edge ?x - thing) (at-hand ?x - thing)
     (broken ?x - thing) (burnt ?x - thing) (cooked ?x - thing) (sliced ?x - thing) (frozen ?x - thing))
 
   ; -- moving about: what is held comes along --------------------------------------------------------------------------

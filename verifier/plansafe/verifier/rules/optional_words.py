@@ -72,5 +72,19 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
             tree = [node[0], *[_remove_from_formula(context, child, words) for child in node[1:]]]
         if all([new is old for new, old in zip(tree, node, strict=True)]):
             return node
+        tree = _simplify(tree)
     context.record_origin(tree, Place(node))
     return tree
+
+
+def _simplify(tree: list[Node]) -> list[Node]:
+    """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
+    match tree[0]:
+        case "and" if ["or"] in tree:
+            return ["or"]
+        case "or":
+            return ["or", *[part for part in tree[1:] if part != ["or"]]]
+        case "exists" | "yesterday" | "once" | "since" if tree[-1] == ["or"]:
+            return ["or"]
+        case _:
+            return tree
