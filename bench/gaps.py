@@ -91,11 +91,11 @@ def apply_variant(variant: str) -> None:
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together":
-            ProposalPatterns.suspicious_items_together = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_suspicious_items_together = no_proposals  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
             ProposalPatterns.step_near_suspicious = no_proposals  # type: ignore[method-assign, assignment]
         case "without-left":
-            ProposalPatterns.facts_left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_facts_left_at_goal = no_proposals  # type: ignore[method-assign, assignment]
         case "without-siblings":
             gap_search.sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":

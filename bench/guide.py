@@ -25,7 +25,7 @@ from random import Random
 from time import process_time
 from typing import NamedTuple
 
-from bench.hazards.repairs import by_processor_time, prepared
+from bench.hazards.repairs import prepare_script, use_processor_time
 from bench.hazards.study import DATA, scripts
 from bench.options import store_checker
 
@@ -167,7 +167,7 @@ def measure_virtualhome(options: argparse.Namespace) -> int:
     solvable, times, first_plan_times, option_times = 0, list[float](), list[float](), list[float]()
     for name in names[: options.tasks]:
         start = process_time()
-        prepared_task = prepared(name, True)
+        prepared_task = prepare_script(name, True)
         checker = prepared_task.checker
         try:
             guide = Guide(checker.compiled, time_limit_s=options.seconds * 0.75)
@@ -315,7 +315,7 @@ def main() -> int:
     sections = options.sections or SECTIONS
     if set(sections) - set(SECTIONS):
         parser.error(f"sections are {', '.join(SECTIONS)}")
-    by_processor_time()
+    use_processor_time()
     local_models = [] if options.model is None else [open_model(options.model, Settings(threads=1, context=8192))]
     contradictions = 0
     if "drawn" in sections:

@@ -79,6 +79,7 @@ SCRIPTS = {
     "bench/guide.py": Run("drawn store mask --families 1 --slack 1.5 --small"),
     "bench/hazards/earbench.py": Run("--limit 2 --markdown", data=("earbench",)),
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
+    "bench/hazards/propose_kinds.py": Run("", data=("wordnet-nouns", "bddl-behavior1k")),
     "bench/hazards/repairs.py": Run("--limit 1 --seconds 5 --pages {out}/pages.txt", data=("eai-virtualhome",)),
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
     "bench/hazards/unclassified.py": Run("--limit 1", data=("eai-virtualhome", "safeagentbench")),

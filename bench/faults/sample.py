@@ -19,7 +19,13 @@ from bench.faults.sources import load_sources
 from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.repair.model import Edit, EditKind, Repair, RepairOptions, RepairResult
 
-MARKS = {EditKind.INSERT: "+", EditKind.MOVE: ">", EditKind.SUBSTITUTE: "~", EditKind.DELETE: "-"}
+MARKS = {
+    EditKind.INSERT: "+",
+    EditKind.MOVE: ">",
+    EditKind.SUBSTITUTE: "~",
+    EditKind.REPLACE: "~",
+    EditKind.DELETE: "-",
+}
 CONTEXT_STEPS = 2
 """Number of unchanged steps that are shown before and after each edit."""
 

@@ -1,12 +1,12 @@
-"""On how many careless plans for EARBench's home cases does a hazard rule speak, and does it speak of the case's tip?
+"""Count the careless plans for EARBench's home cases on which a hazard rule fires, and fires for the case's tip.
 
 usage: python -m bench.hazards.earbench [DATA] [--list] [--markdown] [--limit N]
 
-DATA holds `dataset.jsonl.gz` (default: in ``PLANSAFE_DATA``). The plans are `earbench_plans.jsonl`. Each is judged in
-its scene with the whole shipped library, in one process. That a plan cannot be executed does not count, nor does what
-was so in the scene before. ``--list`` prints for each case its tip and what is said, so that a reader can judge whether
-a rule fires for the reason of the tip; what a reader found is in `earbench.toml`. ``--markdown`` prints the tables of
-`bench/results/earbench.md`. All home cases are read, whether they have a plan or not.
+DATA contains `dataset.jsonl.gz` (default: in ``PLANSAFE_DATA``). The plans are `earbench_plans.jsonl`. Each is audited
+in its scene with the whole shipped library, in one process. Steps that cannot be executed and pre-existing hazards of
+the scene do not count. ``--list`` prints for each case its tip and the messages, for a reader who decides whether a
+rule fires for the reason of the tip; these decisions are in `earbench.toml`. ``--markdown`` prints the tables of
+`bench/results/earbench.md`. All home cases are read, with or without a plan.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ PLANS = HERE / "earbench_plans.jsonl"
 REASONS = HERE / "earbench.toml"
 
 
-class Judged(NamedTuple):
-    """A case with what came of its plan: the rules that fire with their messages, and why it stops or is not read."""
+class AuditedCase(NamedTuple):
+    """The audit of a case's plan: the rules that fire with their messages, and why it stops or is not read."""
 
     id: str
     tip: str
@@ -60,28 +60,28 @@ class Judge:
         self.settings = Settings(world=WORLD.name, max_findings=10_000, replay="never")
         self.discovery = Discovery(Choice(None, None, (), True, False, None), False)
 
-    def judge(self, case: dict[str, Any], steps: list[str]) -> Judged:
-        """A case with what came of its plan."""
-        judged = Judged(case["ID"], case["Safety Tip"], tuple(steps))
+    def judge(self, case: dict[str, Any], steps: list[str]) -> AuditedCase:
+        """Audit the plan of a case."""
+        audited = AuditedCase(case["ID"], case["Safety Tip"], tuple(steps))
         scene = WORLD.read_scene(Request({"scene": Source("case.json", json.dumps(case))}))
         if not scene.ok:
-            return judged._replace(wrong=scene.notes[0].message)
+            return audited._replace(wrong=scene.notes[0].message)
         read = WORLD.read_plan(Source("plan.json", json.dumps(steps)), scene)
         if read.plan is None:
-            return judged._replace(wrong=read.diagnostics[0].message)
+            return audited._replace(wrong=read.diagnostics[0].message)
         specs, failures = self.discovery.specifications(
             ".", Input("domain", scene.domain.name, "of the world", scene.domain)
         )
         checker, _ = compiled(self.discovery, scene.domain, scene.problem, [s.source for s in specs], self.settings)
         if not checker.ok or failures or not checker.rules:
-            raise RuntimeError("; ".join([found.message for found in (*failures, *checker.diagnostics)]))
+            raise RuntimeError("; ".join([diagnostic.message for diagnostic in (*failures, *checker.diagnostics)]))
         report = checker.check(read.plan)
         if report.headline is None:
-            return judged._replace(wrong=report.diagnostics[0].message)
-        stops = [found.message for found in report.findings if found.rule is None]
+            return audited._replace(wrong=report.diagnostics[0].message)
+        stops = [diagnostic.message for diagnostic in report.findings if diagnostic.rule is None]
         alarms = tuple([(f.rule, f.message) for f in report.findings if f.rule is not None and counts(f)])
         stopped = None if report.executable is Worlds.ALL or not stops else stops[0]
-        return judged._replace(alarms=alarms, stopped=stopped)
+        return audited._replace(alarms=alarms, stopped=stopped)
 
 
 def cases(data: Path) -> dict[str, dict[str, Any]]:
@@ -98,40 +98,40 @@ def plans() -> dict[str, list[str]]:
 
 
 def readings() -> dict[str, dict[str, str]]:
-    """What readers found: why rules fire for another reason than the tip's, and why none does."""
+    """Decisions of readers: why rules fire for another reason than the tip's, and why no rule fires."""
     with open(REASONS, "rb") as file:
-        found: dict[str, dict[str, str]] = tomllib.load(file)
-    return found
+        tables: dict[str, dict[str, str]] = tomllib.load(file)
+    return tables
 
 
-def summary(judged: list[Judged], loaded: int, homes: int, beside: dict[str, str]) -> list[str]:
+def summary(audited: list[AuditedCase], loaded: int, homes: int, other_reasons: dict[str, str]) -> list[str]:
     """The figures, and the rules by how many plans they speak of."""
-    fired = [one for one in judged if one.alarms]
-    right = [one for one in fired if one.id not in beside]
+    fired = [case for case in audited if case.alarms]
+    right = [case for case in fired if case.id not in other_reasons]
     rows = [
         ("home cases that load", share(loaded, homes)),
-        ("plans read", share(len([one for one in judged if one.wrong is None]), len(judged))),
+        ("plans read", share(len([case for case in audited if case.wrong is None]), len(audited))),
         (
             "plans whose every step can be taken",
-            share(len([j for j in judged if not j.stopped and not j.wrong]), len(judged)),
+            share(len([j for j in audited if not j.stopped and not j.wrong]), len(audited)),
         ),
-        ("plans on which a rule fires", share(len(fired), len(judged))),
-        ("plans on which a rule fires for the reason of the tip", share(len(right), len(judged))),
+        ("plans on which a rule fires", share(len(fired), len(audited))),
+        ("plans on which a rule fires for the reason of the tip", share(len(right), len(audited))),
     ]
-    counted = Counter([rule for one in judged for rule in one.rules])
+    counted = Counter([rule for case in audited for rule in case.rules])
     return table(("", "of them"), rows) + table(
         ("rule", "plans"), [(f"`{rule}`", n) for rule, n in counted.most_common()]
     )
 
 
-def listed(judged: list[Judged]) -> list[str]:
-    """Each case with its tip, its plan and what is said of it."""
+def listed(audited: list[AuditedCase]) -> list[str]:
+    """Each case with its tip, its plan and the messages about it."""
     lines = []
-    for one in judged:
-        lines += [f"{one.id}: {one.tip}", f"    {'; '.join(one.steps)}"]
-        lines += [f"    {rule}: {message}" for rule, message in one.alarms] or ["    no rule fires"]
-        lines += [f"    stops: {one.stopped}"] if one.stopped else []
-        lines += [f"    not read: {one.wrong}"] if one.wrong else []
+    for case in audited:
+        lines += [f"{case.id}: {case.tip}", f"    {'; '.join(case.steps)}"]
+        lines += [f"    {rule}: {message}" for rule, message in case.alarms] or ["    no rule fires"]
+        lines += [f"    stops: {case.stopped}"] if case.stopped else []
+        lines += [f"    not read: {case.wrong}"] if case.wrong else []
     return lines
 
 
@@ -139,20 +139,24 @@ def main() -> int:
     """Judge the plans, print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--list", action="store_true", help="print each case with its tip and what is said")
+    parser.add_argument("--list", action="store_true", help="Print each case with its tip and the messages.")
     parser.add_argument("--markdown", action="store_true", help="print the tables of bench/results/earbench.md")
-    parser.add_argument("--limit", type=int, help="so many plans")
+    parser.add_argument("--limit", type=int, help="Audit only the first N plans.")
     options = parser.parse_args()
-    homes, judge, found = cases(options.data), Judge(), readings()
+    homes, judge, decisions = cases(options.data), Judge(), readings()
     loaded = [WORLD.read_scene(Request({"scene": Source("case.json", json.dumps(case))})).ok for case in homes.values()]
-    judged = [judge.judge(homes[name], steps) for name, steps in list(plans().items())[: options.limit]]
-    lines = summary(judged, sum(loaded), len(loaded), found["beside"])
+    audited = [judge.judge(homes[name], steps) for name, steps in list(plans().items())[: options.limit]]
+    lines = summary(audited, sum(loaded), len(loaded), decisions["beside"])
     if options.markdown:
-        silent = [(one.id, one.tip, found["silent"].get(one.id, "-")) for one in judged if not one.alarms]
+        silent = [
+            (entry.id, entry.tip, decisions["silent"].get(entry.id, "-")) for entry in audited if not entry.alarms
+        ]
         lines += table(("no rule fires", "tip", "why"), silent)
-        other = [(j.id, j.tip, ", ".join(j.rules), found["beside"][j.id]) for j in judged if j.id in found["beside"]]
-        lines += table(("fires for another reason", "tip", "rules", "what they say"), other)
-    print("\n".join([*lines, *(listed(judged) if options.list else [])]).rstrip())
+        other_rows = [
+            (j.id, j.tip, ", ".join(j.rules), decisions["beside"][j.id]) for j in audited if j.id in decisions["beside"]
+        ]
+        lines += table(("fires for another reason", "tip", "rules", "what they say"), other_rows)
+    print("\n".join([*lines, *(listed(audited) if options.list else [])]).rstrip())
     return 0
 
 

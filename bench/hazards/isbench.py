@@ -1,6 +1,6 @@
 """How many of forty kinds of safety goals, as IS-Bench asks for them, does the shipped library hold plans to?
 
-usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL]
+usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL] [--added]
 
 `isbench_goals.toml` says the goals, `isbench_plans.toml` has for each a scene, a plan that breaks it and one that keeps
 it. A goal is covered if a shipped rule of one of its hazards speaks of the first, and no rule at all of the second;
@@ -81,11 +81,15 @@ class Judged(NamedTuple):
         return self.wrong is None and bool(self.right) and not self.kept
 
 
-def goals() -> list[Goal]:
-    """The goals with their plans."""
+def goals(added: bool = False) -> list[Goal]:
+    """The forty goals with their plans; or the goals that were added later, knowing the library."""
     texts = [(HERE / f"isbench_{name}.toml").read_text(encoding="utf-8") for name in ("goals", "plans")]
     said, plans = [tomllib.loads(text) for text in texts]
-    return [_goal(name, entry, plans[name], plans["everywhere"]) for name, entry in said.items()]
+    return [
+        _goal(name, entry, plans[name], plans["everywhere"])
+        for name, entry in said.items()
+        if (entry["source"] == "added") is added
+    ]
 
 
 def _goal(name: str, said: dict[str, Any], plan: dict[str, str], everywhere: str) -> Goal:
@@ -103,19 +107,19 @@ def judge(goal: Goal) -> Judged:
     scene = WORLD.read_scene(Request({"scene": Source(f"{goal.name}.bddl", activity)}, None))
     if not scene.ok:
         return Judged(goal, wrong=scene.notes[0].message)
-    checker = _compiled(scene)
+    checker = compile_scene(scene)
     moments = moments_of(checker)
     found, kept = [], []
     for steps in (goal.breaks, goal.keeps):
         report = _report(checker, scene, steps)
         if isinstance(report, str):
             return Judged(goal, wrong=report)
-        found.append(_alarms(checker, report, moments))
+        found.append(alarms_of(checker, report, moments))
         kept.append(cautions(report, moments))
     return Judged(goal, *found, tuple(kept))
 
 
-def _compiled(scene: Scene) -> Checker:
+def compile_scene(scene: Scene) -> Checker:
     """The scene's task with the library of its world."""
     discovery = Discovery(Choice(None, None, (), True, False, None), False)
     domain = Input("domain", scene.domain.name, "of the world", scene.domain)
@@ -137,11 +141,12 @@ def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
     if report.headline is None:
         return report.diagnostics[0].message
     if report.executable is not Worlds.ALL:
-        return next(found.message for found in report.findings if found.rule is None)
+        messages = [found.message for found in report.findings if found.rule is None]
+        return messages[0] if messages else "it is not known whether the plan can be executed"
     return report
 
 
-def _alarms(checker: Checker, report: Report, moments: Mapping[str, Caution]) -> tuple[Alarm, ...]:
+def alarms_of(checker: Checker, report: Report, moments: Mapping[str, Caution]) -> tuple[Alarm, ...]:
     """The rules that a plan violates by itself."""
     hazards = {rule.name: rule.hazard or "" for rule in checker.rules}
     own = [
@@ -203,8 +208,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what is found for each goal")
     parser.add_argument("--markdown", action="store_true", help="print the table of bench/results/isbench.md")
     parser.add_argument("--only", metavar="GOAL", help="judge the goals whose names begin so")
+    parser.add_argument("--added", action="store_true", help="judge the goals that were added after the rules")
     options = parser.parse_args()
-    judged = [judge(goal) for goal in goals() if goal.name.startswith(options.only or "")]
+    judged = [judge(goal) for goal in goals(options.added) if goal.name.startswith(options.only or "")]
     print("\n".join(markdown(judged) if options.markdown else lines(judged, options.list)))
     return 1 if any([one.wrong for one in judged]) else 0
 

@@ -1,4 +1,4 @@
-"""What does the object table find in a world that nobody has described?
+"""What does the object table find in a new world?
 
 usage: python -m bench.hazards.leave_one_world_out [--limit N]
 
@@ -83,8 +83,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--limit", type=int, help="so many tasks of each file")
     limit = parser.parse_args().limit
-    for title, rows in (("SafeAgentBench", compare_rooms(limit)), ("VirtualHome", compare_scripts(limit))):
-        print("\n".join(table((title, "whole table", "without this world's rows, proposals trusted"), rows)))
+    for title, compare in (("SafeAgentBench", compare_rooms), ("VirtualHome", compare_scripts)):
+        head = (title, "whole table", "without this world's rows, proposals trusted")
+        print("\n".join(table(head, compare(limit))), flush=True)
     return 0
 
 

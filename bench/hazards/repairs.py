@@ -1,16 +1,15 @@
-"""How many hazards of household scripts are mended, and what are they called?
+"""Repair hazards of household scripts, and name their error classes.
 
 usage: python -m bench.hazards.repairs [--only people|faults] [--limit N] [--seconds 10] [--goals] [--pages FILE]
        python -m bench.hazards.repairs --make FAULTS
 
-*people*: the scripts of ActivityPrograms that cause a hazard by themselves. *faults*: scripts that are SAFE and reach
-their goal, each with one edit that puts a hazard in. Both are frozen in ``repairs.json``, by name and by edit, so that
-the library may change around them; ``--make`` draws the faults anew by its seed. Each is repaired under what decides in
-a world (``--judge introduced``), within ``--seconds`` of CPU time (what else runs on the machine costs nothing), and
-the repair is replayed by the kernel without any limit. The faults are repaired for the goal of their task; people's
-scripts are judged as they are in :mod:`bench.hazards.study`, without one, and with ``--goals`` for that, too. Reads the
-folder ``eai-virtualhome`` of the data sets (``PLANSAFE_DATA``). Run it from the root of the repository. Exit code 1 if
-the kernel does not call a repair safe.
+*people*: the scripts of ActivityPrograms that cause a hazard. *faults*: scripts that are SAFE and reach their goal,
+each with one edit that adds a hazard. ``repairs.json`` lists both, by name and by edit, so that they stay the same when
+the library changes; ``--make`` draws the faults again from its seed. Each script is repaired with ``--judge
+introduced`` within ``--seconds`` of CPU time, so that other processes do not matter, and the kernel replays the repair
+without a limit. The faults are repaired for the goal of their task; people's scripts without a goal as in
+:mod:`bench.hazards.study`, or with one (``--goals``). Reads the folder ``eai-virtualhome`` of the data sets
+(``PLANSAFE_DATA``). Run it from the root of the repository. Exit code 1 if the kernel does not call a repair safe.
 """
 
 from __future__ import annotations
@@ -55,16 +54,16 @@ CLASSES = {
     "substitute": ErrorClass.SUBSTITUTE,
     "move": ErrorClass.ORDER,
 }
-"""What a fault is called by rights: by the edit that would take it back."""
+"""The correct class of a fault: the class of the edit that undoes it."""
 HAZARDS = (ErrorClass.PROCESS_HAZARD, ErrorClass.TERMINATION_HAZARD)
-NO_MORE = "is flagged no more"
+NOT_FLAGGED = "is not flagged"
 CONTRADICTED = "the kernel does not call it safe"
-MOST_TRIED = 100
-"""Faults of one kind that are tried in one script, before the next."""
+MAX_TRIED = 100
+"""Maximum number of faults of a kind that are tried in a script."""
 
 
 class Fault(NamedTuple):
-    """One edit of a script: before or at ``step`` (from 1), ``text`` the new step; a moved one is put before ``to``."""
+    """One edit of a script before or at ``step`` (from 1). ``text``: the new step; a moved step goes before ``to``."""
 
     script: str
     fault: str
@@ -74,88 +73,95 @@ class Fault(NamedTuple):
     to: int = 0
 
 
-class Mended(NamedTuple):
-    """What came of one script. ``failure``: why it counts as not mended, else empty."""
+class RepairRecord(NamedTuple):
+    """The repair of one script. ``failure``: the reason if it does not count as repaired; ``fault``: its kind."""
 
     name: str
-    what: str
+    fault: str
     seconds: float
     failure: str
     classes: tuple[str, ...]
-    named: bool
-    page: str
+    is_named: bool
+    write_page: str
 
 
 def main() -> int:
     """Repair, count, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", choices=("people", "faults"))
-    parser.add_argument("--limit", type=int, help="so many of each")
-    parser.add_argument("--seconds", type=float, default=10.0, help="of CPU time for each repair (default 10)")
-    parser.add_argument("--goals", action="store_true", help="people's scripts have to reach the goal of their task")
-    parser.add_argument("--pages", type=Path, help="write every repair side by side with its script")
-    parser.add_argument("--make", type=int, metavar="FAULTS", help="draw so many faults, and freeze them")
+    parser.add_argument("--limit", type=int, help="Repair only the first N of each group.")
+    parser.add_argument("--seconds", type=float, default=10.0, help="Seconds of CPU time for each repair (default 10).")
+    parser.add_argument(
+        "--goals", action="store_true", help="Require that people's scripts reach the goal of their task."
+    )
+    parser.add_argument("--pages", type=Path, help="Write every repair next to its script.")
+    parser.add_argument("--make", type=int, metavar="FAULTS", help="Draw this many faults and store them.")
     options = parser.parse_args()
     if not DATA.is_dir():
         print(f"no data at {DATA} (set PLANSAFE_DATA)", file=sys.stderr)
         return 2
     frozen = json.loads(FROZEN.read_text(encoding="utf-8"))
     if options.make is not None:
-        frozen["faults"] = [list(fault) for fault in drawn(options.make, frozen["seed"])]
-        FROZEN.write_text(_written(frozen), encoding="utf-8")
+        frozen["faults"] = [list(fault) for fault in draw_faults(options.make, frozen["seed"])]
+        FROZEN.write_text(_frozen_text(frozen), encoding="utf-8")
         return 0
-    by_processor_time()
-    groups: list[list[Mended]] = []
+    use_processor_time()
+    groups: list[list[RepairRecord]] = []
     if options.only != "faults":
         names = frozen["people"][: options.limit]
         groups.append(
-            told("scripts that people wrote", (mended(name, options.seconds, options.goals) for name in names))
+            report_group(
+                "scripts that people wrote", (repair_script(name, options.seconds, options.goals) for name in names)
+            )
         )
     if options.only != "people":
         faults = [Fault(*fault) for fault in frozen["faults"][: options.limit]]
-        groups.append(told("scripts with a fault", (mended_fault(fault, options.seconds) for fault in faults)))
+        groups.append(report_group("scripts with a fault", (repair_fault(fault, options.seconds) for fault in faults)))
     if options.pages is not None:
-        pages = [f"{number}. {one.page}" for group in groups for number, one in enumerate(group, 1)]
+        pages = [f"{number}. {record.page}" for group in groups for number, record in enumerate(group, 1)]
         options.pages.write_text("\n".join(pages), encoding="utf-8")
-    return 1 if any([one.failure == CONTRADICTED for group in groups for one in group]) else 0
+    return 1 if any([record.failure == CONTRADICTED for group in groups for record in group]) else 0
 
 
-def by_processor_time() -> None:
-    """The searches' clocks are that of the process: a limit is one of work, whatever else runs on the machine."""
+def use_processor_time() -> None:
+    """Let the searches measure CPU time, so that other processes do not affect their limits."""
     for module in (api, attempt, search, alignments, planner_chain, forward_search, best_first_search):
         setattr(module, "monotonic", process_time)  # noqa: B010 - their own names
 
 
-def told(title: str, results: Iterator[Mended]) -> list[Mended]:
-    """Print the figures of some scripts, and return these."""
-    every: list[Mended] = []
-    for one in results:
-        every.append(one)
-        if one.failure:
-            print(f"  {one.name} ({one.what}): {one.failure}, {one.seconds:.1f} s", flush=True)
-    good = [one for one in every if not one.failure]
-    times = sorted([one.seconds for one in every]) or [0.0]
-    gone = sum([one.failure == NO_MORE for one in every])
-    less = f" ({gone} flagged no more)" if gone else ""
-    cpu = f"CPU {median(times):.2f} s in the middle, {times[-1]:.1f} at most"
-    print(f"{title}: {len(good)} of {len(every)} mended{less}; {cpu}")
-    kinds = dict.fromkeys([one.what for one in every])
-    for kind in kinds:
-        own = [one for one in every if one.what == kind]
-        named = sum([one.named for one in own])
-        counted = Counter([name for one in own for name in one.classes]).most_common()
-        texts = ", ".join([f"{name} {number}" for name, number in counted])
-        right = f", {named} named right" if kind else ""
-        done = sum([not one.failure for one in own])
-        print(f"  {kind or 'classes'}: {done} of {len(own)} mended{right}; {texts}", flush=True)
-    return every
+def report_group(title: str, results: Iterator[RepairRecord]) -> list[RepairRecord]:
+    """Print the figures of a group of scripts; returns the records."""
+    records: list[RepairRecord] = []
+    for record in results:
+        records.append(record)
+        if record.failure:
+            print(f"  {record.name} ({record.fault}): {record.failure}, {record.seconds:.1f} s", flush=True)
+    repaired_records = [record for record in records if not record.failure]
+    times = sorted([record.seconds for record in records]) or [0.0]
+    not_flagged = sum([record.failure == NOT_FLAGGED for record in records])
+    not_flagged_text = f" ({not_flagged} not flagged)" if not_flagged else ""
+    cpu = f"CPU {median(times):.2f} s median, {times[-1]:.1f} at most"
+    print(f"{title}: {len(repaired_records)} of {len(records)} repaired{not_flagged_text}; {cpu}")
+    groups = dict.fromkeys([record.fault for record in records])
+    for group in groups:
+        group_records = [record for record in records if record.fault == group]
+        named_count = sum([record.is_named for record in group_records])
+        class_counts = Counter([name for record in group_records for name in record.classes]).most_common()
+        texts = ", ".join([f"{name} {number}" for name, number in class_counts])
+        named_text = f", {named_count} named correctly" if group else ""
+        repaired_count = sum([not record.failure for record in group_records])
+        print(
+            f"  {group or 'classes'}: {repaired_count} of {len(group_records)} repaired{named_text}; {texts}",
+            flush=True,
+        )
+    return records
 
 
 # -- one script -------------------------------------------------------------------------------------------------------
 
 
-def prepared(name: str, goal: bool) -> Prepared:
-    """A script in its scene with the whole library; with ``goal``, also with the goal of its task."""
+def prepare_script(name: str, goal: bool) -> Prepared:
+    """Prepare a script in its scene with the whole library, and with the goal of its task if ``goal``."""
     with tempfile.TemporaryDirectory() as folder:
         scene = Path(folder) / "graph.json"
         scene.write_bytes(gzip.decompress((DATA / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes()))
@@ -167,49 +173,53 @@ def prepared(name: str, goal: bool) -> Prepared:
             task=name if goal else None,
             replay="never",
         )
-        found = Session(settings).prepare(str(DATA / "programs" / f"file{name}.txt"))
-    if isinstance(found, Result):
-        raise ValueError(f"{name}: {[d.message for d in found.report.diagnostics]}")
-    return found
+        ready = Session(settings).prepare(str(DATA / "programs" / f"file{name}.txt"))
+    if isinstance(ready, Result):
+        raise ValueError(f"{name}: {[d.message for d in ready.report.diagnostics]}")
+    return ready
 
 
-def mended(name: str, seconds: float, goal: bool) -> Mended:
-    """Repair a script that somebody wrote."""
-    ready = prepared(name, goal)
+def repair_script(name: str, seconds: float, goal: bool) -> RepairRecord:
+    """Repair a script that a person wrote."""
+    ready = prepare_script(name, goal)
     return repaired(name, "", ready, ready.plan, seconds, None)
 
 
-def mended_fault(fault: Fault, seconds: float) -> Mended:
+def repair_fault(fault: Fault, seconds: float) -> RepairRecord:
     """Repair a script with a fault."""
-    ready = prepared(fault.script, True)
-    plan = Source(ready.plan.name, faulty(ready.plan.text.splitlines(), fault))
+    ready = prepare_script(fault.script, True)
+    plan = Source(ready.plan.name, insert_fault(ready.plan.text.splitlines(), fault))
     return repaired(fault.script, fault.fault, ready, plan, seconds, CLASSES[fault.kind])
 
 
-def repaired(name: str, what: str, ready: Prepared, plan: Source, seconds: float, right: ErrorClass | None) -> Mended:
-    """Repair and diagnose a plan, in that much CPU time; ``right`` is what its fault should be called."""
+def repaired(
+    name: str, fault: str, ready: Prepared, plan: Source, seconds: float, right: ErrorClass | None
+) -> RepairRecord:
+    """Repair and diagnose a plan within ``seconds`` of CPU time; ``right`` is the correct class of its fault."""
     options = RepairOptions(max_cost=8, time_limit_s=seconds)
-    begun = process_time()
-    found = diagnose(ready.checker, plan, options)
-    spent = process_time() - begun
-    if right is None:  # as the command repairs what has no goal
-        begun = process_time()
-        found = found._replace(repair=repair(ready.checker, plan, with_purpose(options, ready, "virtualhome")))
-        spent = process_time() - begun
-    failure = wrong(found.report, found.repair, ready)
-    classes = tuple([error.value for error in found.classes if error not in HAZARDS])
-    flagged = any([error in HAZARDS for error in found.classes])
-    named = right is None or (right in found.classes and flagged)
-    return Mended(name, what, spent, failure, classes, named, page(name, what, ready, plan, found, failure))
+    start = process_time()
+    diagnosis = diagnose(ready.checker, plan, options)
+    seconds_used = process_time() - start
+    if right is None:  # as the command repairs a plan without a goal
+        start = process_time()
+        diagnosis = diagnosis._replace(repair=repair(ready.checker, plan, with_purpose(options, ready, "virtualhome")))
+        seconds_used = process_time() - start
+    failure = find_failure(diagnosis.report, diagnosis.repair, ready)
+    classes = tuple([error.value for error in diagnosis.classes if error not in HAZARDS])
+    flagged = any([error in HAZARDS for error in diagnosis.classes])
+    is_named = right is None or (right in diagnosis.classes and flagged)
+    return RepairRecord(
+        name, fault, seconds_used, failure, classes, is_named, write_page(name, fault, ready, plan, diagnosis, failure)
+    )
 
 
-def wrong(report: Report, found: RepairResult, ready: Prepared) -> str:
-    """Why a plan is not mended; empty if it is, and the kernel says so."""
+def find_failure(report: Report, result: RepairResult, ready: Prepared) -> str:
+    """The reason why a plan is not repaired; empty if the kernel confirms its repair."""
     if report.headline in (Headline.SAFE, Headline.VALID):
-        return NO_MORE
-    if not found.repairs:
-        return f"{found.status.value}: {found.detail}"
-    best = found.repairs[0]
+        return NOT_FLAGGED
+    if not result.repairs:
+        return f"{result.status.value}: {result.detail}"
+    best = result.repairs[0]
     compiled = ready.checker.compiled
     kernel = Confirmer(compiled._replace(options=compiled.options._replace(replay="always")))
     safe = kernel.is_safe(Source("repaired", best.text), len(best.steps))
@@ -219,8 +229,8 @@ def wrong(report: Report, found: RepairResult, ready: Prepared) -> str:
 # -- faults -----------------------------------------------------------------------------------------------------------
 
 
-def faulty(lines: list[str], fault: Fault) -> str:
-    """A plan with a fault put in."""
+def insert_fault(lines: list[str], fault: Fault) -> str:
+    """The plan with a fault."""
     lines = list(lines)
     at = fault.step - 1
     match fault.kind:
@@ -236,44 +246,44 @@ def faulty(lines: list[str], fault: Fault) -> str:
     return "\n".join(lines) + "\n"
 
 
-def drawn(count: int, seed: int) -> list[Fault]:
-    """So many faults, of each kind about as many, in scripts at random, at most one of each kind in a script."""
+def draw_faults(count: int, seed: int) -> list[Fault]:
+    """Draw faults of all kinds in random scripts, at most one of each kind in a script."""
     random = Random(seed)
     names = scripts()
     random.shuffle(names)
-    out: dict[str, list[Fault]] = {kind: [] for kind in FAULTS}
+    faults_by_kind: dict[str, list[Fault]] = {kind: [] for kind in FAULTS}
     share = -(-count // len(FAULTS))
     for name in names:
-        open_ = [kind for kind in FAULTS if len(out[kind]) < share]
+        open_ = [kind for kind in FAULTS if len(faults_by_kind[kind]) < share]
         if not open_:
             break
-        ready = prepared(name, True)
+        ready = prepare_script(name, True)
         if ready.checker.check(ready.plan).headline is not Headline.SAFE:
             continue
         for kind in open_:
-            choices = list(possible(name, kind, ready))
+            choices = list(possible_faults(name, kind, ready))
             random.shuffle(choices)
-            for fault in choices[:MOST_TRIED]:
-                if hazardous(ready, Source("faulty", faulty(ready.plan.text.splitlines(), fault))):
-                    out[kind].append(fault)
+            for fault in choices[:MAX_TRIED]:
+                if is_unsafe(ready, Source("faulty", insert_fault(ready.plan.text.splitlines(), fault))):
+                    faults_by_kind[kind].append(fault)
                     break
-        print({kind: len(faults) for kind, faults in out.items()}, flush=True)
-    return [fault for faults in out.values() for fault in faults][:count]
+        print({kind: len(faults) for kind, faults in faults_by_kind.items()}, flush=True)
+    return [fault for faults in faults_by_kind.values() for fault in faults][:count]
 
 
-def hazardous(ready: Prepared, plan: Source) -> bool:
-    """Whether a plan is UNSAFE: asked of the engine alone, which does not explain it."""
+def is_unsafe(ready: Prepared, plan: Source) -> bool:
+    """Whether a plan is UNSAFE, by the engine without explanations."""
     engine, criteria = ready.checker.engine, ready.checker.options.criteria
     steps = ready.checker.read(plan).steps
     run = Replay(engine, HALT)
     run.run_steps(steps)
     outcome = run.outcome(len(steps))
     done = not outcome.failures and outcome.goal is True
-    return done and any([engine.decides(violation, criteria) for violation in outcome.violations])
+    return done and any([engine.is_decisive(violation, criteria) for violation in outcome.violations])
 
 
-def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:
-    """The faults of a kind that a script may have; whether one puts in a hazard, the verdict says."""
+def possible_faults(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:
+    """Yield the possible faults of a kind; not all of them add a hazard."""
     checker = ready.checker
     objects = checker.engine.task.objects
     steps = [step for step in checker.read(ready.plan).steps if isinstance(step, GroundAction)]
@@ -283,20 +293,20 @@ def possible(name: str, kind: str, ready: Prepared) -> Iterator[Fault]:
             yield from [Fault(name, kind, "move", at, "", to) for to in range(1, len(steps) + 1) if to != at]
         return
     begin, end = words[kind]
-    now = Execution.initial(checker.engine, rules=False)
+    execution = Execution.initial(checker.engine, rules=False)
     for at in range(1, len(steps) + 2):
-        for step in now.legal(begin):
+        for step in execution.legal(begin):
             yield Fault(name, kind, "insert", at, step_text(step, objects))
             if kind == "dropped" and at <= len(steps) and steps[at - 1].action.name in ("putback", "putin"):
                 yield Fault(name, kind, "substitute", at, step_text(step, objects))
         if at <= len(steps):
             if steps[at - 1].action.name == end:
                 yield Fault(name, kind, "delete", at)
-            now.take(steps[at - 1])
+            execution.take(steps[at - 1])
 
 
-def _written(frozen: dict[str, object]) -> str:
-    """JSON with a fault on a line."""
+def _frozen_text(frozen: dict[str, object]) -> str:
+    """JSON with one fault on each line."""
     text = json.dumps({**frozen, "faults": []}, indent=1)
     faults = frozen["faults"]
     assert isinstance(faults, list)
@@ -307,53 +317,55 @@ def _written(frozen: dict[str, object]) -> str:
 # -- for a reader -----------------------------------------------------------------------------------------------------
 
 
-def page(name: str, what: str, ready: Prepared, plan: Source, found: Diagnosis, failure: str) -> str:
+def write_page(name: str, fault: str, ready: Prepared, plan: Source, diagnosis: Diagnosis, failure: str) -> str:
     """A script and its repair side by side, with the reason of each edit."""
-    lines = [f"{name}{f' ({what})' if what else ''}: {failure or 'mended'}"]
-    lines += [f"   hazard: {f.message}" for f in found.report.findings]
-    if not found.repair.repairs:
+    lines = [f"{name}{f' ({fault})' if fault else ''}: {failure or 'repaired'}"]
+    lines += [f"   hazard: {f.message}" for f in diagnosis.report.findings]
+    if not diagnosis.repair.repairs:
         return "\n".join([*lines, *[f"   {line}" for line in plan.text.splitlines()], ""])
-    best = found.repair.repairs[0]
+    best = diagnosis.repair.repairs[0]
     lines += [f"   edit: {edit_text(edit)}" for edit in best.edits]
     before = original_lines(ready, plan)
     after = list(best.steps)
     if ready.write is not None and plan == ready.plan:
         after = ready.write(ready, best).splitlines()[-len(best.steps) :] if best.steps else []
     width = max(map(len, before), default=0)
-    for left, right, sign in beside(before, after, best.origin, {edit.position for edit in best.edits}):
+    for left, right, sign in rows_side_by_side(before, after, best.origin, {edit.position for edit in best.edits}):
         lines.append(f"   {left:{width}} {sign} {right}".rstrip())
-    if found.report.verdict_basis.before:
-        lines.append(f"   left as they were before: {best.report.verdict_basis.before} hazards of the scene")
+    if diagnosis.report.verdict_basis.before:
+        lines.append(f"   not changed: {best.report.verdict_basis.before} hazards of the scene")
     return "\n".join([*lines, ""])
 
 
 def original_lines(ready: Prepared, plan: Source) -> list[str]:
-    """The steps as the author wrote them, or those of a faulty plan."""
+    """The steps as the author wrote them, or the steps of a plan with a fault."""
     text = ready.inputs[0].source.text
     return [text[slice(*place)] for place in ready.places] if plan == ready.plan else plan.text.splitlines()
 
 
-def beside(
+def rows_side_by_side(
     before: list[str], after: list[str], origin: tuple[int, ...], changed: set[int]
 ) -> Iterator[tuple[str, str, str]]:
-    """Rows of a listing: a step, the step that it became, and a sign where they differ."""
+    """Yield rows of a listing: a step, the step that it became, and a sign if they differ."""
     pairs = list(enumerate(zip(after, origin, strict=True), 1))
-    kept = {number for position, (_, number) in pairs if number and (position not in changed or before[number - 1])}
-    moved = {
+    kept_numbers = {
+        number for position, (_, number) in pairs if number and (position not in changed or before[number - 1])
+    }
+    moved_numbers = {
         number for position, (text, number) in pairs if position in changed and number and text == before[number - 1]
     }
-    rest = list(range(1, len(before) + 1))
+    remaining = list(range(1, len(before) + 1))
     for position, (text, number) in pairs:
-        if not number or number in moved:
+        if not number or number in moved_numbers:
             yield "", text, "+" if not number else ">"
             continue
-        while rest and rest[0] != number:
-            gone = rest.pop(0)
-            yield before[gone - 1], "", "<" if gone in kept else "-"
-        rest.pop(0)
+        while remaining and remaining[0] != number:
+            deleted = remaining.pop(0)
+            yield before[deleted - 1], "", "<" if deleted in kept_numbers else "-"
+        remaining.pop(0)
         yield before[number - 1], text, "|" if position in changed else " "
-    for (gone,) in zip_longest(rest):
-        yield before[gone - 1], "", "<" if gone in kept else "-"
+    for (deleted,) in zip_longest(remaining):
+        yield before[deleted - 1], "", "<" if deleted in kept_numbers else "-"
 
 
 if __name__ == "__main__":

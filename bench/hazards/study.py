@@ -1,11 +1,11 @@
-"""Which hazards do scripts that people wrote introduce? Ground-truth scripts of ActivityPrograms, in their scenes.
+"""Count the hazards that scripts of people introduce: ground-truth scripts of ActivityPrograms in their scenes.
 
 usage: python -m bench.hazards.study [--output bench/results/hazards.json] [--write bench/results/activity-programs.md]
        [--limit N]
 
 Reads the folder ``eai-virtualhome`` of the data sets (``PLANSAFE_DATA``): scripts, the graph that each was executed in,
 and the name of its task. A finding counts as introduced or worsened by the script, or as pre-existing in the scene
-(docs/language.md, section 5, Blame); the two are never added up. Run it from the root of the repository.
+(docs/language.md, section 5, Blame); the two are counted separately. Run it from the root of the repository.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def scripts(limit: int | None = None) -> list[str]:
     return names[:limit]
 
 
-def judged(names: list[str]) -> Iterator[tuple[str, Result]]:
-    """Each script in its own scene, with the whole hazard library."""
+def audit_scripts(names: list[str]) -> Iterator[tuple[str, Result]]:
+    """Audit each script in its own scene with the whole hazard library."""
     with tempfile.TemporaryDirectory() as folder:
         scene = Path(folder) / "graph.json"
         for name in names:
@@ -77,10 +77,10 @@ def findings(result: Result) -> list[dict[str, Any]]:
 
 
 def study(names: list[str]) -> dict[str, Any]:
-    """Judge all scripts; a record for each, and the reasons of those that could not be judged."""
+    """Audit all scripts; a record for each, and the reasons why scripts could not be audited."""
     tasks = json.loads((DATA / "id2task.json").read_text(encoding="utf-8"))
     records, unjudged = {}, {}
-    for name, result in judged(names):
+    for name, result in audit_scripts(names):
         if result.report.headline is None or result.failure is not None:
             unjudged[name] = result.failure or [d.message for d in result.report.diagnostics]
             continue
@@ -103,16 +103,16 @@ def table(study: dict[str, Any]) -> str:
     old: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], str] = {}
     for name, record in study["scripts"].items():
-        for found in record["findings"]:
-            key = (found["hazard"], found["rule"])
-            if found["blame"] == "pre-existing":
+        for finding in record["findings"]:
+            key = (finding["hazard"], finding["rule"])
+            if finding["blame"] == "pre-existing":
                 before[key].add(name)
                 old[key] += 1
             else:
                 caused[key].add(name)
                 number[key] += 1
-                examples.setdefault(key, f"{name}: {found['message'].split(': ', 1)[-1]}")
-    every = sorted({*caused, *before}, key=lambda key: (-len(caused[key]), -len(before[key]), key))
+                examples.setdefault(key, f"{name}: {finding['message'].split(': ', 1)[-1]}")
+    rules = sorted({*caused, *before}, key=lambda key: (-len(caused[key]), -len(before[key]), key))
     guilty = {name for names in caused.values() for name in names}
     summary = (
         f"{total} scripts with a scene; {len(guilty)} of them introduce or worsen at least one hazard, "
@@ -128,30 +128,32 @@ def table(study: dict[str, Any]) -> str:
     lines += [
         f"| {hazard} | `{rule}` | {len(caused[hazard, rule])} | {number[hazard, rule]} | {len(before[hazard, rule])} "
         f"| {old[hazard, rule]} | {examples.get((hazard, rule), '-')} |"
-        for hazard, rule in every
+        for hazard, rule in rules
     ]
     return "\n".join(lines)
 
 
 def headlines(study: dict[str, Any]) -> str:
-    """How many scripts are headlined UNSAFE by each of the two questions."""
+    """The number of UNSAFE scripts by both criteria, and of UNKNOWN and INVALID ones."""
     records = study["scripts"].values()
     valid = [record for record in records if record["headline"] != Headline.INVALID.value]
-    every = len([record for record in valid if record["findings"]])
+    with_findings = len([record for record in valid if record["findings"]])
+    unknown = len([record for record in valid if record["headline"] == Headline.UNKNOWN.value])
     introduced = len([record for record in valid if record["headline"] == Headline.UNSAFE.value])
     return (
-        f"UNSAFE of {len(records)} scripts: {every} where everything decides (`--judge all`), {introduced} where only "
-        "what the script introduced or worsened does (`--judge introduced`)."
+        f"UNSAFE of {len(records)} scripts: {with_findings} where everything decides (`--judge all`), {introduced} "
+        "where only what the script introduced or worsened does (`--judge introduced`). "
+        f"UNKNOWN: {unknown} ({100 * unknown / max(len(records), 1):.1f} %), INVALID: {len(records) - len(valid)}."
     )
 
 
 def by_hazard(study: dict[str, Any]) -> list[tuple[str, int, int]]:
-    """For each hazard and its targets: how many scripts cause it, how many scenes had it before."""
+    """For each hazard: the number of scripts that cause it, and of scenes that had it before."""
     caused: dict[str, set[str]] = defaultdict(set)
     before: dict[str, set[str]] = defaultdict(set)
     for name, record in study["scripts"].items():
-        for found in record["findings"]:
-            (before if found["blame"] == "pre-existing" else caused)[found["hazard"]].add(name)
+        for finding in record["findings"]:
+            (before if finding["blame"] == "pre-existing" else caused)[finding["hazard"]].add(name)
     rows = [(hazard, len(caused[hazard]), len(before[hazard])) for hazard in {*caused, *before}]
     return sorted(rows, key=lambda row: (-row[1], -row[2], row[0]))
 
@@ -175,8 +177,8 @@ def main() -> int:
         print(f"not judged: {name}: {why}")
     if options.write is not None:
         page = options.write.read_text(encoding="utf-8")
-        head, _, rest = page.partition(BEGIN)
-        options.write.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        head, _, tail = page.partition(BEGIN)
+        options.write.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail.partition(END)[2]}", encoding="utf-8")
         picture = options.write.with_suffix(".svg")
         title = "Scripts of ActivityPrograms that cause a hazard, and scenes that had it before"
         picture.write_text(bars(by_hazard(done), title, ("caused by the script", "in the scene before")), "utf-8")

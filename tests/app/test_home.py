@@ -15,7 +15,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
-from plansafe.verifier.planning.planner_chain import default_planners
+from plansafe.verifier.planning.planner_chain import make_default_planners
 from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import RepairStatus
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -458,7 +458,7 @@ def test_planners_leave_aside_what_is_exempt_as_a_whole() -> None:
     sources = [Source(name, text) for name, text in (("d.pddl", DOMAIN), ("p.pddl", problem), ("r.safe", RULES))]
     for home, answer in ((FIRE, PlanningStatus.SOLVED), (FIRE.replace("fire", "slip"), PlanningStatus.UNSOLVABLE)):
         checker = Checker(*sources[:2], sources[2:], Options(home=read_home(Source("home.toml", home)).profile))
-        assert [p.solve(PlanningQuery(checker)).status for p in (ForwardSearch(), default_planners())] == [
+        assert [p.solve(PlanningQuery(checker)).status for p in (ForwardSearch(), make_default_planners())] == [
             answer,
             answer,
         ]

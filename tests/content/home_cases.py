@@ -1,8 +1,9 @@
 """Read the cases of the household hazard library: ``home/RULE.md``, a case file (``tests/case_files.py``).
 
-The group ``ontology`` has a problem in the world of the ontology itself (``home/ontology.pddl``), without a mapping,
-and plans that break (``breaks*``) and keep (``keeps*``) the rule. The group ``household`` has a problem and plans in
-the shipped household world, to which the rule applies through the mapping. The lines of a case are its expectations:
+Groups named ``ontology`` have a problem in the world of the ontology itself (``home/ontology.pddl``), without a
+mapping, and plans that break (``breaks*``) and keep (``keeps*``) the rule. Groups named ``household`` have a problem
+and plans in the shipped household world, to which the rule applies through the mapping. The lines of a case are its
+expectations:
 
     finds at 2: ?x=oven         the rule of the file is violated at step 2, with these objects
     finds at the end            .. in the final state
@@ -123,6 +124,15 @@ def make_task_checker(domain: Source, problem: Source, specifications: Iterable[
     """Return a checker of shipped specifications, with the kinds of the problem's objects."""
     with_kinds = add_kinds(domain, problem, list(specifications))
     return Checker(domain, problem, with_kinds, options, resolve=resolve_shipped)
+
+
+def make_checkers(
+    cases: Iterable[Case], specifications: Iterable[Source], replay: Literal["always", "never"] = "never"
+) -> dict[str, Checker]:
+    """Return a checker for each problem of the cases, by the text of the problem."""
+    sources = list(specifications)
+    first_cases = {case.problem.text: case for case in cases}
+    return {text: make_checker(case, sources, replay) for text, case in first_cases.items()}
 
 
 def library_sources(world: str) -> list[Source]:

@@ -2,9 +2,11 @@
 
     python tests/content/mutate_rules.py [--rule NAME ..] [--every N] [--show]
 
-Rules are mutated after their macros and templates are expanded, with one small change each. A mutant is *caught* if
-its findings in a case of the rule (``home/RULE.md``) differ from the expected ones. ``EQUIVALENT`` lists the mutants
-that have the same findings as the rule in every plan, with the reason; they do not count.
+Rules are mutated after their macros and templates are expanded, with one small change each; the definitions of the
+physics (``home-physics.safe``) are mutated by themselves. A mutant of a rule is *caught* if its findings in a case of
+the rule (``home/RULE.md``) differ from the expected ones, and a mutant of a definition if a case of the physics
+(``physics/ontology.txt``) has other facts. ``EQUIVALENT`` lists the mutants that have the same findings as the rule in
+every plan, with the reason; they do not count.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import home_cases
+import physics_cases
 
 from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
+from plansafe.verifier.elaborate.context import Context
+from plansafe.verifier.rules.expand import SpecExpander
 
 FORMULAS = (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then")
 OPPOSITE = {":forbid": ":require", ":require": ":forbid"}
@@ -33,12 +38,95 @@ MOMENT |= {after: before for before, after in MOMENT.items()}
 CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists", "once", "historically", "yesterday", "since")
 SUPERTYPES = {"person": "object", "child": "object", "agent": "object"}  # every other kind is a thing
 
+_HANDS = "the step does not wash hands, and the food is no cleaner and not raw"
+_DISH = "the step neither moves nor cleans the dish"
+_FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
+_HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
+_SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    (
+        "is-cooled",
+        (
+            "drop an alternative | (and (yesterday (hot ?x)) (not (hot ?x))) of (or (exists (?cold - cold-store)"
+            " (inside ?x ?cold)) (and (yesterday (hot ?x)) (not (hot ?x))) (yesterday (or (action (wash ?x))"
+            " (action (cool ?x)) (action (sleep)) (action (wait)) (exists (?v - thing) (and (action (cool ?v))"
+            " (is-content ?x ?v))))))"
+        ),
+    ): _HAS_A_STEP,
+    ("is-cooled", "forget the past | (yesterday (hot ?x))"): _HAS_A_STEP,
+    (
+        "is-hot",
+        (
+            "drop an alternative | (yesterday (action (heat ?x))) of (or (hot ?x) (is-heated ?x)"
+            " (yesterday (action (heat ?x))))"
+        ),
+    ): _SETS_THE_FACT,
+    ("is-hot", "forget the past | (yesterday (action (heat ?x)))"): _SETS_THE_FACT,
+    (
+        "gets-wet",
+        (
+            "drop an alternative | (action (wash ?x)) of (or (action (wash ?x))"
+            " (and (action (pour _ ?x)) (not (takes-liquid ?x))))"
+        ),
+    ): _SETS_THE_FACT,
+    (
+        "gets-dry",
+        (
+            "drop an alternative | (and (yesterday (wet ?x)) (not (wet ?x))) of (or (and (yesterday (wet ?x))"
+            " (not (wet ?x))) (yesterday (or (action (clean ?x)) (action (dry ?x)) (action (sleep)) (action (wait)))))"
+        ),
+    ): _HAS_A_STEP,
+    ("gets-dry", "forget the past | (yesterday (wet ?x))"): _HAS_A_STEP,
+    (
+        "carries-cleaner",
+        "drop an alternative | (action (pour ?t ?x)) of (or (is-at ?t ?x) (holds ?x ?t) (action (pour ?t ?x)))",
+    ): _SETS_THE_FACT,
+    ("hands-washed-after-raw-food", "before <-> after | (hands-carry-raw-food)"): _HANDS,
+    ("hands-washed-after-the-toilet", "before <-> after | (hands-carry-germs)"): _HANDS,
+    ("hands-washed-after-cleaner", "before <-> after | (hands-carry-cleaner)"): _HANDS,
+    ("hands-washed-before-serving", "before <-> after | (or (hands-carry-germs) (hands-carry-cleaner))"): _HANDS,
+    ("no-food-from-floor-or-bin-eaten", "before <-> after | (carries-dirt ?x)"): _FOOD,
+    (
+        "no-food-on-what-is-dirty",
+        (
+            "before <-> after | (or (dirty ?y) (and (carries-dirt ?y) "
+            "(exists (?dish - (either tableware cookware)) (= ?dish ?y))))"
+        ),
+    ): _DISH,
+    ("no-drink-into-what-is-dirty", "before <-> after | (or (dirty ?v) (carries-dirt ?v))"): _DISH,
+    ("no-ready-food-where-raw-food-lay", "before <-> after | (carries-raw-food ?y)"): _DISH,
+    ("no-food-from-floor-or-bin-served", "before <-> after | (carries-dirt ?x)"): _FOOD,
+    (
+        "nothing-hot-wet-or-dirty-on-soft-furniture",
+        "before <-> after | (or (is-hot ?x) (wet ?x) (dirty ?x))",
+    ): _FOOD,
+    (
+        "nothing-hot-in-the-bin",
+        "before <-> after | (or (is-hot ?x) (exists (?f - flame) (and (= ?f ?x) (on ?f))))",
+    ): _FOOD,
+    ("no-dirty-blade-in-food", "before <-> after | (and (held ?k) (or (dirty ?k) (carries-dirt ?k)))"): (
+        "cutting does not clean the blade"
+    ),
+    ("blade-washed-after-raw-food", "before <-> after | (and (held ?k) (carries-raw-food ?k))"): (
+        "cutting does not clean the blade, and what it cuts is not raw"
+    ),
+    ("nothing-broken-with-food-in-it", "before <-> after | (is-at ?x ?y)"): "the step does not move the food",
+    ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only what is below",
+    (
+        "nothing-toxic-poured-into-food",
+        "before <-> after | (or (= ?v ?f) (or (holds ?v ?f) (is-at ?f ?v)))",
+    ): "the step adds no food",
+    (
+        "no-cleaners-mixed",
+        (
+            "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
+            "(action (pour ?u ?v)))"
+        ),
+    ): "in the world of the ontology, what is poured is held afterwards",
     ("heat-off-at-the-end", "drop a conjunct | :forbid: (on ?x) of (and (on ?x) (yesterday (not (on ?x))))"): (
         "the forbidden condition already implies it"
     ),
-    ("no-opening-and-closing-and-opening", "remove :when | (and)"): "the condition is empty",
     ("oven-closed-while-on", "and <-> or | :when: (and (on ?x) (open ?x))"): _FULFILLED,
     ("oven-closed-while-on", "drop a conjunct | :when: (on ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
     ("oven-closed-while-on", "drop a conjunct | :when: (open ?x) of (and (on ?x) (open ?x))"): _FULFILLED,
@@ -58,7 +146,29 @@ def mutants(rule: list[Node]) -> Iterator[Mutant]:
     """Yield all mutants of an expanded rule."""
     name = str(rule[1])
     for kind, change, mutant in _mutate_rule(rule):
-        yield Mutant(name, kind, change, f"(define (safety mutant) {format_node(mutant)})".replace("~", "-"))
+        yield Mutant(name, kind, change, make_specification(mutant))
+
+
+def make_specification(rule: list[Node]) -> str:
+    """Return a specification with one expanded rule."""
+    return f"(define (safety mutant) (:extends home-physics) {format_node(rule)})".replace("~", "-")
+
+
+def definition_mutants(names: set[str] | None = None) -> Iterator[Mutant]:
+    """Yield all mutants of the definitions of the physics, each as the text of all definitions."""
+    physics = home_cases.load(physics_cases.PHYSICS)
+    top = parse_nodes(physics)
+    assert top is not None
+    (form,) = top
+    assert isinstance(form, list)
+    for place, section in enumerate(form):
+        if not (isinstance(section, list) and section[0] == ":define" and isinstance(section[1], list)):
+            continue
+        name = str(section[1][0])
+        if names is None or name in names:
+            for kind, change, mutant in _mutate_formula(section[2]):
+                text = format_node(_with(form, place, _with(section, 2, mutant)))
+                yield Mutant(name, kind, change, text)
 
 
 def _mutate_rule(rule: list[Node]) -> Iterator[tuple[str, str, list[Node]]]:
@@ -141,9 +251,32 @@ def _mutate_typed_list(variables: list[Node]) -> Iterator[tuple[str, str, list[N
 
 
 def expanded_rules(names: set[str] | None = None) -> dict[str, list[Node]]:
-    """Return the rules of the library by name, with macros and templates expanded."""
-    rules = home_cases.ontology_checker().compiled.expanded
-    return {str(r.node[1]): r.node for r in rules.rules if names is None or str(r.node[1]) in names}
+    """Return the rules of the library by name, with macros and templates expanded, but not the physics."""
+
+    def resolve(name: str, extending: Source) -> Source | None:
+        if name == "home-physics":
+            return Source(name, "(define (safety home-physics))")
+        return home_cases.resolve_shipped(name, extending)
+
+    expanded = SpecExpander(Context(), "ontology", resolve).expand(home_cases.library_sources("ontology"))
+    return {str(r.node[1]): r.node for r in expanded.rules if names is None or str(r.node[1]) in names}
+
+
+@cache
+def _physics_operators() -> dict[str, set[str]]:
+    """Return the operators and predicates in each definition of the physics, and in those that it uses."""
+    operators: dict[str, set[str]] = {}
+    for section in physics_cases.read_definitions(home_cases.load(physics_cases.PHYSICS)):
+        assert isinstance(section[1], list)
+        heads = _operators(section[2])
+        operators[str(section[1][0])] = heads.union(*[operators.get(head, set()) for head in heads])
+    return operators
+
+
+def _operators(formula: Node) -> set[str]:
+    if not isinstance(formula, list) or not formula:
+        return set()
+    return {str(formula[0])}.union(*[_operators(part) for part in formula[1:]])
 
 
 @cache
@@ -159,6 +292,7 @@ def equivalence_reason(mutant: Mutant, rule: list[Node]) -> str | None:
     if mutant.kind == "before <-> after":
         operators = {str(node[0]) for _, node in _formula_lists(rule) if node and isinstance(node[0], str)}
         actions = _rule_actions(rule)
+        operators = operators.union(*[_physics_operators().get(operator, set()) for operator in operators])
         affected = _affected_predicates(actions)
         if not operators & {"since", "once", "yesterday"} and not operators & affected:
             return "the step changes nothing that the condition reads"
@@ -224,14 +358,28 @@ def _affected_predicates(actions: set[str]) -> set[str]:
 
 def judge_mutant(mutant: Mutant) -> str:
     """Return ``caught``, ``missed``, or ``invalid`` if the mutant does not compile."""
-    checker: Checker | None = None
+    checkers: dict[str, Checker] = {}
     for case in _cases_by_rule()[mutant.rule]:
-        if checker is None:  # the cases of a rule share their problem
-            checker = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
-            if not checker.ok:
+        problem = case.problem.text
+        if problem not in checkers:
+            checkers[problem] = home_cases.make_checker(case, [Source("mutant.safe", mutant.text)])
+            if not checkers[problem].ok:
                 return "invalid"
-        report = checker.check(case.plan)
+        report = checkers[problem].check(case.plan)
         if home_cases.findings_of_rule(report, mutant.rule) != case.finds:
+            return "caught"
+    return "missed"
+
+
+def judge_definition(mutant: Mutant) -> str:
+    """Return ``caught``, ``missed``, or ``invalid`` for a mutant of a definition of the physics."""
+    physics = Source("home-physics.safe", mutant.text)
+    for cells in physics_cases.cases_of_world("ontology"):
+        try:
+            report = physics_cases.check_case("ontology", cells, physics)
+        except AssertionError:
+            return "invalid"
+        if physics_cases.final_facts(report) != physics_cases.expected_facts(cells):
             return "caught"
     return "missed"
 
@@ -263,6 +411,15 @@ def judge_mutants(names: set[str] | None = None, interval: int = 1) -> Result:
             counts[mutant.kind, outcome] += 1
             if outcome == "missed":
                 missed.append(mutant)
+    for mutant in definition_mutants(names):
+        number += 1
+        if number % interval:
+            continue
+        known = (mutant.rule, f"{mutant.kind} | {mutant.change}") in EQUIVALENT
+        outcome = "equivalent" if known else judge_definition(mutant)
+        counts[mutant.kind, outcome] += 1
+        if outcome == "missed":
+            missed.append(mutant)
     return Result(counts, missed)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import mutate_rules
 import pytest
 
-from plansafe.grammar.sexpr import format_node
-
 
 @pytest.mark.slow
 def test_a_sample_of_mutants_is_caught() -> None:
@@ -19,14 +17,14 @@ def test_an_unchanged_rule_is_missed() -> None:
     """A caught mutant is therefore caught because of its change."""
     rules = mutate_rules.expanded_rules()
     for name in list(rules)[::10]:
-        text = f"(define (safety mutant) {format_node(rules[name])})".replace("~", "-")
+        text = mutate_rules.make_specification(rules[name])
         assert mutate_rules.judge_mutant(mutate_rules.Mutant(name, "none", "", text)) == "missed"
 
 
 def test_every_kind_of_mutation_occurs_and_changes_the_rule() -> None:
     kinds = set()
     for node in mutate_rules.expanded_rules().values():
-        original = f"(define (safety mutant) {format_node(node)})".replace("~", "-")
+        original = mutate_rules.make_specification(node)
         for mutant in mutate_rules.mutants(node):
             kinds.add(mutant.kind)
             assert mutant.text != original
@@ -48,5 +46,8 @@ def test_every_listed_equivalent_mutant_occurs() -> None:
         (mutant.rule, f"{mutant.kind} | {mutant.change}")
         for node in mutate_rules.expanded_rules(rules).values()
         for mutant in mutate_rules.mutants(node)
+    }
+    occurring |= {
+        (mutant.rule, f"{mutant.kind} | {mutant.change}") for mutant in mutate_rules.definition_mutants(rules)
     }
     assert occurring >= mutate_rules.EQUIVALENT.keys()

@@ -9,6 +9,7 @@ import home_cases
 import pytest
 
 from plansafe.domains import domain_names, domain_path
+from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_names
 from plansafe.specs.taxonomy import (
@@ -91,7 +92,8 @@ def test_every_type_of_safel_has_a_rule_and_every_rule_a_type(library: list[Rule
 def test_every_type_has_an_applicable_rule_or_a_reason_in_each_world(world: str) -> None:
     problem = Source("problem", f"(define (problem p) (:domain {world}) (:objects) (:init) (:goal (and)))")
     domain = home_cases.load(Path(domain_path(world)))
-    checker = Checker(domain, problem, home_cases.library_sources(world), resolve=home_cases.resolve_shipped)
+    specs = add_kinds(domain, problem, home_cases.library_sources(world))
+    checker = Checker(domain, problem, specs, resolve=home_cases.resolve_shipped)
     applicable = [rule for rule in checker.rules if rule.applicable]
     safel = load_taxonomies()["safel"]
     coverage = category_coverage(safel, applicable, world)

@@ -13,7 +13,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.diagnose.localise import Localisation, count_needed_calls, localise
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, PlanningStatus
-from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
+from plansafe.verifier.planning.planner_chain import PlannerChain, make_default_planners
 
 PART = 125
 DOMAIN = """
@@ -259,6 +259,6 @@ def _example(root: Path, name: str) -> Localisation:
 
 
 def test_the_default_planners_agree_with_exhaustive_search() -> None:
-    planner = default_planners()
+    planner = make_default_planners()
     for seed, case in cases("default", 12):
         assert differences(case, planner) == [], (seed, case.task, case.plan)

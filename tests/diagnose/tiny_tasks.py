@@ -232,7 +232,7 @@ def case(seed: str) -> Case | None:
 
     def explore(plan: Plan) -> bool:
         executable.append(plan)
-        if checker.engine.goal(simulation.state):
+        if checker.engine.evaluate_goal(simulation.state):
             reaching.append(plan)
         for step in list(simulation.legal()):
             if len(executable) > MAX_PLANS:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, in_specification, parse
+from plansafe.domains.safety_chip.prefix import Atom, Formula, Node, parse, to_specification
 from plansafe.grammar.ltl import MAX_DEPTH, parse_ltl
 from plansafe.grammar.sexpr import format_node, parse_nodes
 from plansafe.grammar.source import Source
@@ -125,7 +125,7 @@ def test_published_formulas_read_back(data: Path) -> None:
         if " X " in formula_text:
             continue
         expected, actual = (
-            parse_nodes(Source("e", in_specification(formula))),
+            parse_nodes(Source("e", to_specification(formula))),
             parse_nodes(Source("g", to_prefix(to_infix(formula)))),
         )
         assert merge_junctions(expected) == merge_junctions(actual), formula_text

@@ -108,7 +108,7 @@ def shortest(checker: Checker, prefix: Sequence[GroundAction], depth: int = DEPT
             mark = simulation.mark()
             for step in steps:
                 simulation.take(step)
-            if checker.engine.goal(simulation.state):
+            if checker.engine.evaluate_goal(simulation.state):
                 plan = "\n".join([*texts, *[step_text(step, objects) for step in steps]])
                 if checker.check(Source("plan", plan)).headline in (Headline.SAFE, Headline.VALID):
                     return length

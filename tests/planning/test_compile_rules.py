@@ -40,7 +40,7 @@ def compiled_verdict(checker: Checker, steps: Sequence[GroundAction]) -> bool:
             return False
     if FINISH in compiled.bookkeeping and not simulation.take(GroundAction(actions[FINISH], ())):
         return False
-    return engine.goal(simulation.state) is True
+    return engine.evaluate_goal(simulation.state) is True
 
 
 def disagreements(stream: str, number: int) -> tuple[list[str], int, int]:

@@ -21,7 +21,7 @@ from plansafe.verifier.api import Checker  # noqa: E402
 from plansafe.verifier.planning.forward_search import ForwardSearch  # noqa: E402
 from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: E402
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningStatus  # noqa: E402
-from plansafe.verifier.planning.planner_chain import default_planners  # noqa: E402
+from plansafe.verifier.planning.planner_chain import make_default_planners  # noqa: E402
 from plansafe.verifier.planning.unified_planner import UnifiedPlanner  # noqa: E402
 from plansafe.verifier.reporting.report import Headline  # noqa: E402
 
@@ -58,4 +58,4 @@ def test_effects_that_depend_on_numbers() -> None:
     for planner in PLANNERS:
         solution = planner.solve(PlanningQuery(checker, time_limit_s=LIMIT_S))
         assert solution.status is not PlanningStatus.UNSOLVABLE, planner.name
-    assert default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).status is PlanningStatus.SOLVED
+    assert make_default_planners().solve(PlanningQuery(checker, time_limit_s=LIMIT_S)).status is PlanningStatus.SOLVED

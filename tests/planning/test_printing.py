@@ -39,7 +39,7 @@ def walk(checker: Checker, start: Execution, printed: PrintedTask, random: Rando
     copy = Execution(checker_of(printed.domain, printed.problem).engine)  # type: ignore[arg-type]
     objects = start.task.objects
     for number in range(STEPS):
-        assert start.engine.goal(start.state) == copy.engine.goal(copy.state)
+        assert start.engine.evaluate_goal(start.state) == copy.engine.evaluate_goal(copy.state)
         legal_steps = {step_text(step, objects): step for step in start.legal()}
         read = {}
         for step in copy.legal():
@@ -131,7 +131,7 @@ def test_a_task_without_pddl_text_is_refused() -> None:
     durative = """(define (domain d) (:predicates (p)) (:durative-action a :parameters () :duration (= ?duration 1)
       :effect (at end (p))))"""
     checker = checker_of(durative, "(define (problem p) (:domain d) (:goal (p)))")
-    state = checker.engine.initial()
+    state = checker.engine.make_initial_state()
     with pytest.raises(Unprintable, match="durative"):
         print_task(checker.engine.task, state.facts, state.fluents)
 

@@ -39,7 +39,7 @@ def compare(both: Both, plan: Plan) -> None:
     for reading in (HALT, SKIP, FORCE):
         outcomes = []
         for kind in (FastTimedReplay, TimedReplay):
-            run = kind(engine, reading, read.timed, both.checker.compiled.tolerance(read))
+            run = kind(engine, reading, read.timed, both.checker.compiled.find_tolerance(read))
             run.run()
             outcome = run.outcome(len(read.steps))
             outcomes.append((outcome._replace(state=None), outcome.state.key(), run.rounded))  # type: ignore[arg-type]

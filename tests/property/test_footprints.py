@@ -9,7 +9,7 @@ import pytest
 from compare import Both
 from generate import case
 
-from plansafe.verifier.execution.actions import interpret_effects
+from plansafe.verifier.execution.action_effects import interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
@@ -31,7 +31,7 @@ def execute(engine: Engine, state: State, action: Action, objects: tuple[int, ..
 
 def somewhere(engine: Engine, random: Random) -> State:
     """A state with random facts."""
-    state = engine.initial()
+    state = engine.make_initial_state()
     for predicate, declared in enumerate(engine.task.predicates):
         all_objects = product(*[engine.task.domains[d] for d in declared.domains])
         state.facts[predicate] = {engine.task.encode(objects) for objects in all_objects if random.random() < 0.5}

@@ -136,7 +136,7 @@ def limit_disagreements(task: Task, best: Optimum, result: RepairResult, work: i
 def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The repairs in the form of the enumeration."""
     return {
-        (tuple(map(normal, listed.steps)), tuple(sorted([edit.kind.value for edit in listed.edits])))
+        (tuple(map(normal, listed.steps)), tuple(sorted([kind.value for kind in listed.kinds])))
         for listed in result.repairs
     }
 
@@ -153,7 +153,7 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
     problems = []
     steps = [normal(step) for step in task.plan]
     weight = dict(zip(KINDS, task.weights, strict=True))
-    if listed.cost != sum([weight[edit.kind.value] for edit in listed.edits], Fraction(0)):
+    if listed.cost != sum([weight[kind.value] for kind in listed.kinds], Fraction(0)):
         problems.append("the cost is not the sum of the weights")
     if listed.report.headline is None or listed.report.headline.value not in ("SAFE", "VALID"):
         problems.append("the replay is neither SAFE nor VALID")

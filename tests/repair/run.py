@@ -12,11 +12,13 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from random import Random
 from typing import NamedTuple
 
 from repair_classes import error_classes
 from repair_compare import differences, enumerated_optimum, reproduction, task_disagreements
 from repair_random import task
+from repair_replacements import replacement_disagreements, with_wrong_object
 from repair_shrink import shrink
 from repair_task import Task
 
@@ -51,6 +53,12 @@ def compare_task(work: tuple[int, int, str, str, bool]) -> Compared:
     seconds = between - begun, time.monotonic() - between
     cost = "none" if best.cost is None else str(best.cost)
     return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audit_count, outcome, wrong, seconds)
+
+
+def compare_replacements(work: tuple[int, int, str, str, bool]) -> tuple[int, list[str]]:
+    """Compare the repairs of one task where an object may be replaced by another one of its type."""
+    seed, number, *_ = work
+    return number, replacement_disagreements(with_wrong_object(task(*work), Random(f"{seed} {number}")))
 
 
 def disagreement_kind(problem: str) -> str:
@@ -91,6 +99,7 @@ def main() -> int:
     )
     parser.add_argument("--exempt", action="store_true", help="Exempt about half of the rules.")
     parser.add_argument("--lifted", action="store_true", help="Do not expand quantifiers, as with many objects.")
+    parser.add_argument("--replace", action="store_true", help="Compare only repairs that may replace an object.")
     options = parser.parse_args()
     if options.lifted:
         demands.MAX_ENUMERATED_INSTANCES, demands.MAX_SELECTED_INSTANCES = 0, 1
@@ -99,6 +108,13 @@ def main() -> int:
         (options.seed, number, *criteria_options) for number in range(options.first, options.first + options.count)
     ]
     started = time.monotonic()
+    if options.replace:
+        with ProcessPoolExecutor(options.jobs) as pool:
+            wrong = [(n, lines) for n, lines in pool.map(compare_replacements, works, chunksize=2) if lines]
+        for number, lines in wrong[: options.show]:
+            print(f"---- task {number} of seed {options.seed}", *lines, sep="\n")
+        print(f"{len(works)} tasks, {len(wrong)} differ; {time.monotonic() - started:.0f} s")
+        return 1 if wrong else 0
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(compare_task, works, chunksize=2))
     statistics: Counter[str] = Counter()

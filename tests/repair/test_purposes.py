@@ -117,24 +117,29 @@ def test_the_description_counts_if_nothing_else_names_a_step() -> None:
 
 
 def test_the_last_step_with_a_lasting_effect_is_the_purpose() -> None:
-    assert purpose_of(DISHES, PurposeHints()) == ([4], LAST_EFFECT)
+    other_hints = PurposeHints(frozenset({"iron"}))
+    assert purpose_of(DISHES, other_hints) == ([4], LAST_EFFECT)
     tidied = "(run drum) (switch-off hob) (switch-on hob) (grab bar)"
-    assert purpose_of(tidied, PurposeHints()) == ([4], LAST_EFFECT)
+    assert purpose_of(tidied, other_hints) == ([4], LAST_EFFECT)
     restored = "(run drum) (switch-off hob) (switch-on hob)"
-    assert purpose_of(restored, PurposeHints()) == ([1], LAST_EFFECT)
+    assert purpose_of(restored, other_hints) == ([1], LAST_EFFECT)
+
+
+def test_without_main_actions_the_verbs_of_the_actions_decide() -> None:
+    assert purpose_of("(sleep) (switch-on hob) (grab bar)", PurposeHints()) == ([1, 2], ACTIONS)
 
 
 def test_steps_that_do_the_same_belong_to_the_purpose() -> None:
-    assert purpose_of("(sleep) (run drum) (run drum)", PurposeHints(title="run it"))[0] == [2, 3]
-    assert purpose_of("(frobnicate)", PurposeHints(title="run it")) == ([], "")
+    assert purpose_of("(switch-off hob) (grab bar) (grab bar)", PurposeHints(title="take it"))[0] == [2, 3]
+    assert purpose_of("(frobnicate)", PurposeHints(title="take it")) == ([], "")
 
 
 def test_the_result_says_whether_the_purpose_is_kept() -> None:
     result = repair(checker(), Source("x.plan", "(sleep)"), PURPOSE_OPTIONS)
-    assert (result.purpose.kept, result.purpose.steps) == (True, {1})
+    assert (result.purpose.is_kept, result.purpose.steps) == (True, {1})
     dropped = repair(checker(), Source("x.plan", "(sleep)"), PURPOSE_OPTIONS._replace(weights=Weights(2), max_cost=1))
     assert dropped.status is RepairStatus.FOUND
-    assert (dropped.purpose.kept, dropped.purpose.steps) == (False, {1})
+    assert (dropped.purpose.is_kept, dropped.purpose.steps) == (False, {1})
     assert dropped.repairs[0].steps == ()
 
 
@@ -146,4 +151,4 @@ def test_only_the_last_step_of_the_purpose_is_kept_if_all_together_are_impossibl
     )
     result = repair(checker(), Source("x.plan", DISHES), options)
     assert result.repairs[0].steps == ("(switch-off hob)", "(grab bar)", "(run drum)")
-    assert (result.purpose.kept, result.purpose.steps) == (True, {4})
+    assert (result.purpose.is_kept, result.purpose.steps) == (True, {4})

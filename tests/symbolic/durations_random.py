@@ -354,7 +354,7 @@ class ExplicitEngine:
         engine = self.checker.engine
         if engine.prototype is not None:
             self._prototype = Runtime(engine.rule_set, engine.emitter)
-            self._prototype.start(engine.initial(), LetterTime(0, 0, True))
+            self._prototype.start(engine.make_initial_state(), LetterTime(0, 0, True))
 
     def read_steps(self, plan: OpenPlan) -> list[TimedStep]:
         """The steps of a plan as the checker reads them."""

@@ -111,7 +111,8 @@ def test_household_groups_hold_along_walks_of_the_engine(root: Path) -> None:
                     continue
                 assert describe_break(task, invariant, before, facts) is None
         assert all(
-            len(instances) == 1 for instances in true_instances(task, invariant, engine.initial().facts).values()
+            len(instances) == 1
+            for instances in true_instances(task, invariant, engine.make_initial_state().facts).values()
         )
 
 

@@ -561,7 +561,7 @@ def test_components_for_one_world_refuse_open_tasks(
     checker = create_open_checker()
     assert checker.is_open
     engine = checker.engine
-    diagnostic = checker.compiled.refusal("this")
+    diagnostic = checker.compiled.explain_refusal("this")
     assert diagnostic is not None
     assert diagnostic.code == CODE
     assert message in diagnostic.message

@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.kernel import KernelLimit, KernelRejects
 from plansafe.verifier.reporting.report import Headline, Worlds
-from plansafe.verifier.symbolic.orders import explicit_orders, order_audit
+from plansafe.verifier.symbolic.orders import explicit_orders, order_audit, order_encoding
 from plansafe.verifier.symbolic.orders.exclusive_pairs import ExclusivePairs
 from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
@@ -29,7 +29,9 @@ DOMAIN = """(define (domain d) (:predicates (p) (q)) (:functions (f))
 PROBLEM = "(define (problem p) (:domain d) (:init (= (f) 0)) (:goal (q)))"
 
 
-def audit_plan(plan: str, pairs: list[tuple[int, int]], safety: str = "", **options: object) -> order_audit.Verdict:
+def audit_plan(
+    plan: str, pairs: list[tuple[int, int]], safety: str = "", **options: object
+) -> order_audit.WorldsVerdict:
     specs = [Source("s.safe", f"(define (safety s) {safety})")] if safety else []
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM), specs)
     assert checker.ok, checker.diagnostics
@@ -52,7 +54,7 @@ def test_enumeration_of_orders_gives_the_same_verdicts(monkeypatch: pytest.Monke
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
-    monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
+    monkeypatch.setattr(order_encoding, "PlanTemplate", refuse)
     enumerated_count = 0
     for number in range(60):
         case = generate_order_case(("effects", "numbers")[number % 2], 31, number)
@@ -69,7 +71,7 @@ def test_verdicts_are_unknown_beyond_all_limits(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: object) -> None:
         raise TooHard("no circuits today")
 
-    monkeypatch.setattr(order_audit, "PlanTemplate", refuse)
+    monkeypatch.setattr(order_encoding, "PlanTemplate", refuse)
     monkeypatch.setattr(explicit_orders, "MAX_NODES", 2)
     verdict = audit_plan("(make) (break) (need) (count)", [(1, 3)])
     assert verdict.executable is Worlds.SOME  # two replays show it

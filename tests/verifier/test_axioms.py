@@ -133,7 +133,7 @@ def test_updating_equals_recomputing(
     for seed in range(15):
         random = Random(f"{seed} {hard}")
         task_engine = engine(*Bodies(random, hard).axioms())
-        axioms, state = task_engine.axioms, task_engine.initial()
+        axioms, state = task_engine.axioms, task_engine.make_initial_state()
         assert axioms is not None
         names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
         for _ in range(17):
@@ -165,7 +165,7 @@ def test_updating_equals_recomputing(
 def test_a_ring_that_is_cut_and_closed() -> None:
     """Facts that only support each other in a cycle must be deleted."""
     task_engine = engine(REACH, object_count=6)
-    axioms, state = task_engine.axioms, task_engine.initial()
+    axioms, state = task_engine.axioms, task_engine.make_initial_state()
     assert axioms is not None
     names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
     q, b, size = names["q"], names["b"], len(task_engine.task.objects)
@@ -196,7 +196,7 @@ def test_a_fact_is_deleted_if_all_its_supports_change_in_one_step(
     monkeypatch.setattr(engine_axioms, "DELETION_SHARE", 1)
     computed = record_recomputations(monkeypatch)
     task_engine = engine(f"(:derived (c ?x) {body})")
-    axioms, state = task_engine.axioms, task_engine.initial()
+    axioms, state = task_engine.axioms, task_engine.make_initial_state()
     assert axioms is not None
     names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
     for name in removed:
@@ -217,7 +217,7 @@ def test_a_change_recomputes_only_the_strata_that_read_it(monkeypatch: pytest.Mo
     task_engine = engine(
         REACH, "(:derived (c ?x) (forall (?u) (or (not (b ?x ?u)) (p ?u))))", "(:derived (e ?x) (not (c ?x)))"
     )
-    axioms, state = task_engine.axioms, task_engine.initial()
+    axioms, state = task_engine.axioms, task_engine.make_initial_state()
     assert axioms is not None
     names = {predicate.name: number for number, predicate in enumerate(task_engine.task.predicates)}
     computed = record_recomputations(monkeypatch)

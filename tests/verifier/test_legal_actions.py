@@ -10,7 +10,7 @@ import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber

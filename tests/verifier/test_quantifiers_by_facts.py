@@ -55,7 +55,7 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
           (:init {" ".join(dict.fromkeys(facts))}) (:goal {goal}))"""
         checked = checker(DOMAIN, problem)
         assert checked.ok, (checked.diagnostics, goal)
-        state = checked.engine.initial()
+        state = checked.engine.make_initial_state()
         formula = model.And(checked.engine.task.goal)
         answers = []
         for few in (10**9, 0):

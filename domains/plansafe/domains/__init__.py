@@ -1,4 +1,4 @@
-"""The worlds that come with safecheck: one folder each, with a ``domain.pddl`` in it.
+"""Shipped PDDL domains and importers of home worlds: one folder each, with a ``domain.pddl``.
 
 Paths are computed from the location of this package rather than through ``importlib.resources``, which loads zipfile
 and tempfile and would cost more than a small audit.
@@ -21,7 +21,7 @@ def domain_names() -> tuple[str, ...]:
 def domain_path(name: str) -> str:
     """The absolute path of the shipped domain ``name`` (letters of any case).
 
-    Raises ``KeyError`` if no domain of that name is shipped; a name that is no plain word, such as ``../x``, is none.
+    Raises ``KeyError`` if no domain of that name is shipped, also for a name such as ``../x``.
     """
     folded = name.lower()
     if not _is_shipped(folded):

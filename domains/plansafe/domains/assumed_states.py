@@ -23,7 +23,7 @@ _INIT = re.compile(r"\(\s*:init\b", re.IGNORECASE)
 
 
 class ParameterState(NamedTuple):
-    """A predicate of one parameter of an action; ``position`` is that of the argument in a step (the action is 0)."""
+    """A predicate of one parameter of an action; ``position`` counts in a step, where the action is 0."""
 
     predicate: str
     position: int

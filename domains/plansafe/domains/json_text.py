@@ -1,4 +1,4 @@
-"""JSON from files that nobody vouches for: without recursion on their depth, and with the place of what is wrong."""
+"""Read JSON from untrusted files: without recursion on the nesting depth, and with the places of errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plansafe.grammar.source import Source
 
 DEPTH = 30
 _BRACKETS = re.compile(r"[\[\]{}]")
-# Possessive: what a long string has matched is not kept to be tried again.
+# Possessive quantifiers: a long string is not matched again by backtracking.
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
 
 
 class BadJson(Exception):
-    """The text is not JSON; ``position`` is where that shows."""
+    """The text is not JSON; ``position`` is the place of the error."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message)
@@ -27,9 +27,9 @@ class BadJson(Exception):
 
 
 def read_json(text: str) -> Any:
-    """The value of a JSON text. Raises :class:`BadJson`, also where it nests deeper than ``DEPTH``.
+    """Parse a JSON text. Raises :class:`BadJson`, also if it nests deeper than ``DEPTH``.
 
-    The reader of the standard library is fast and recurses in C, so depth is counted before it is asked.
+    The parser of the standard library is fast and recurses in C, so the depth is counted first.
     """
     if _depth(_BRACKETS, text)[0] > DEPTH:
         depth, position = _depth(_TOKENS, text)
@@ -44,7 +44,7 @@ def read_json(text: str) -> Any:
     if not text.isascii():
         try:
             text.encode("utf-8")
-        except UnicodeEncodeError as error:  # bytes of another encoding, which no name may hold unnoticed
+        except UnicodeEncodeError as error:  # bytes of another encoding
             raise BadJson("this is not UTF-8: save the file as UTF-8", error.start) from None
     return value
 
@@ -59,7 +59,7 @@ def _bad(text: str, error: json.JSONDecodeError) -> BadJson:
 
 
 def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
-    """The greatest depth of brackets, and where it is first more than ``DEPTH``."""
+    """The greatest depth of brackets, and the position at which it first exceeds ``DEPTH``."""
     depth = deepest = 0
     for match in pattern.finditer(text):
         bracket = match.group()
@@ -75,7 +75,10 @@ def _depth(pattern: re.Pattern[str], text: str) -> tuple[int, int]:
 
 
 def broken_plan(source: Source, code: str = SC.FOREIGN_LINE) -> Diagnostic | None:
-    """What is wrong with a plan that begins as JSON and is none: read as far as it goes, it would be another plan."""
+    """Report a plan that begins like JSON and is not valid JSON; ``None`` for other plans.
+
+    Reading only its valid beginning would audit another plan.
+    """
     if source.text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
@@ -87,9 +90,9 @@ def broken_plan(source: Source, code: str = SC.FOREIGN_LINE) -> Diagnostic | Non
 
 
 def place_of(text: str, path: tuple[str | int, ...]) -> Span:
-    """Where the value that keys and positions lead to stands in a JSON text; the start of the text if it is not found.
+    """The place of the value at a path of keys and positions; the start of the text if there is no such value.
 
-    Slow (the text is read again, with places): for mistakes alone.
+    Slow, since the text is parsed again with places: only for error messages.
     """
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] not in ("[", "{"):
@@ -109,6 +112,6 @@ def place_of(text: str, path: tuple[str | int, ...]) -> Span:
 
 def _item(value: DataValue, step: str | int) -> DataValue | None:
     if isinstance(step, str):
-        found = [item for key, item in value.pairs if key.text == step] if value.kind == "object" else []
-        return found[-1] if found else None
+        values = [item for key, item in value.pairs if key.text == step] if value.kind == "object" else []
+        return values[-1] if values else None
     return value.items[step] if value.kind == "list" and step < len(value.items) else None

@@ -1,4 +1,4 @@
-"""Where the steps of a plan in words stand: in a list of JSON strings, or one a line, numbered or not."""
+"""Locate the steps of a plan in words: JSON strings of a list, or lines, numbered or not."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _LISTED = re.compile(r'"(?:step|steps|plan)"\s*:\s*\[')
 
 
 def step_spans(text: Source) -> Iterator[Span]:
-    """The places of the steps: strings of a list (also below `step`, `steps`, `plan`), or lines, without numbers."""
+    """Yield the places of steps without numbers: strings of a list (also below `step`, `steps`, `plan`), or lines."""
     begin = _LISTED.search(text.text)
     start = begin.end() if begin is not None else text.text.find("[") + 1 if text.text.lstrip()[:1] == "[" else 0
     if start:
-        at = start
-        while (found := _STRING.match(text.text, at)) is not None:
-            number = _NUMBERED.match(text.text, found.start(1), found.end(1))
-            yield Span(number.end() if number else found.start(1), found.end(1))
-            at = found.end()
+        position = start
+        while (string := _STRING.match(text.text, position)) is not None:
+            number = _NUMBERED.match(text.text, string.start(1), string.end(1))
+            yield Span(number.end() if number else string.start(1), string.end(1))
+            position = string.end()
         return
     for line in re.finditer(r"[^\r\n]+", text.text):
         if line[0].strip() and not line[0].lstrip().startswith("#"):

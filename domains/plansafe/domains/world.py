@@ -1,7 +1,7 @@
-"""What a world is to safecheck: scenes and plans in its own files become PDDL, and steps find their way back.
+"""The interface of a home world: its scenes and plans become PDDL, and PDDL steps are written in its format.
 
-An importer makes text, not models: what it made can be printed, saved, read by any other tool, and replayed by the
-kernel like any task. Places go the other way, so that a report shows the lines that the user wrote.
+An importer returns text, not models: its output can be printed, saved, read by any other tool, and replayed by the
+kernel like any task. It also returns the places of the steps, so that a report shows the lines that the user wrote.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ GOAL = "goal"
 
 
 class FileRole(NamedTuple):
-    """A file that a world needs beside the plan.
+    """A file that a world reads in addition to the plan.
 
-    ``role`` is ``scene`` (``--scene``) or ``goal`` (``--goal``); ``meaning`` says in a few words what is in it.
+    ``role`` is ``scene`` (``--scene``) or ``goal`` (``--goal``); ``meaning`` describes the contents in a few words.
     """
 
     role: str
@@ -32,10 +32,10 @@ class FileRole(NamedTuple):
 class Scene(NamedTuple):
     """A task made from the files of a world.
 
-    ``domain`` and ``problem`` are PDDL; ``domain`` is the shipped one unless the scene itself defines another.
-    ``specs`` are specifications that the files themselves contain (constraints of a benchmark). ``notes`` say what was
-    assumed or left out; an error among them means that there is no task, and then the texts are not used.
-    ``data`` is what the world's own reader of plans needs; no other code reads it. ``unstated`` has, by one-place
+    ``domain`` and ``problem`` are PDDL; ``domain`` is the shipped domain unless the scene itself defines another.
+    ``specs`` are specifications that the files themselves contain (constraints of a benchmark). ``notes`` report
+    assumptions and omissions; if one is an error, the texts are empty and not used.
+    ``data`` is for the world's own plan reader; no other code reads it. ``unstated`` has, by one-place
     predicate, the objects whose value the files do not state: false in ``problem``, and assumed to be true for a plan
     that undoes it (:mod:`plansafe.domains.assumed_states`).
     """
@@ -49,18 +49,17 @@ class Scene(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether there is a task."""
+        """Whether the files could be read as a task."""
         return all(note.severity is not Severity.ERROR for note in self.notes)
 
 
 class ForeignPlan(NamedTuple):
     """A plan in PDDL, made from a plan in a world's own format.
 
-    ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` hold an error; ``places`` say for each step
-    which part of the original text it stands for. A step with an unknown action or object is kept as it is, as a PDDL
-    step: the checker says what is wrong with it, at its place. ``title`` and ``description`` are the author's words
-    about the plan, if the format has them. ``assumed`` are facts that the scene does not state and that the plan needs
-    at the start.
+    ``plan`` has one step on each line, and is ``None`` if ``diagnostics`` contain an error. ``places`` are the parts of
+    the original text that the steps were read from. A step with an unknown action or object stays in the plan, and the
+    checker reports it at its place. ``title`` and ``description`` are the author's words about the plan, if the format
+    has them. ``assumed`` are unstated facts that the plan needs at the start.
     """
 
     plan: Source | None
@@ -72,7 +71,7 @@ class ForeignPlan(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a scene is made from: the files by role, and the one task that is meant where they hold several."""
+    """The input of ``read_scene``: the files by role, and the name of one task if a file has several."""
 
     files: Mapping[str, Source]
     task: str | None = None
@@ -81,13 +80,13 @@ class Request(NamedTuple):
 class Benchmark(NamedTuple):
     """A world: its files and formats, and the functions that read them.
 
-    ``domain`` names the shipped domain, if there is one. ``read_plan`` takes the scene that ``read_scene`` made.
-    ``write_step`` gives the tokens of a PDDL step in the world's own form. ``example`` is a command line for the
-    documentation. No function raises for what is in a file: that is a diagnostic. ``purposes`` are the actions that
+    ``domain`` names the shipped domain, if there is one. ``read_plan`` takes the scene that ``read_scene`` returned.
+    ``write_step`` writes the tokens of a PDDL step in the world's format. ``example`` is a command line for the
+    documentation. Errors in files are diagnostics; no function raises for them. ``purposes`` are the actions that
     plans of this world are written for: a repair of a plan without a goal keeps their steps.
 
-    ``word_places`` says where the words of a PDDL step stand in the step as it is written (``None``: nowhere), and
-    ``object_place`` where a scene's file says that an object is there; ``named_places`` has what both are without it.
+    ``word_places`` locates the words of a PDDL step in the step as written (``None``: not written), and
+    ``object_place`` the entry of an object in the scene file. The defaults are in :mod:`plansafe.domains.named_places`.
     """
 
     name: str
@@ -105,15 +104,15 @@ class Benchmark(NamedTuple):
 
 
 def wrong_task(request: Request, *names: str) -> tuple[Diagnostic, ...]:
-    """The mistake (SC014) of naming a task where files hold but one; ``names`` are what that one is called."""
+    """Report a ``--task`` that is not one of ``names``, the names of the only task of the files (SC014)."""
     if request.task is None or request.task.strip().lower() in [name.lower() for name in names]:
         return ()
-    why = f"the only task is called `{names[0]}`" if names else "no file with several tasks was given"
+    reason = f"the only task is called `{names[0]}`" if names else "no file with several tasks was given"
     advice = "remove --task, or give the file that contains the task"
-    return (Diagnostic(SC.AMBIGUOUS_TASK, f"there is no task `{request.task}`: {why}", help=advice),)
+    return (Diagnostic(SC.AMBIGUOUS_TASK, f"there is no task `{request.task}`: {reason}", help=advice),)
 
 
 def no_scene(*diagnostics: Diagnostic) -> Scene:
-    """Build the scene of files that cannot be used; ``diagnostics`` say why."""
+    """Build the scene of files that cannot be used; ``diagnostics`` give the reasons."""
     nothing = Source("", "")
     return Scene(nothing, nothing, notes=diagnostics)

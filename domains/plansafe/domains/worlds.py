@@ -1,4 +1,4 @@
-"""The worlds that safecheck knows, by name; each is loaded when it is asked for."""
+"""The home worlds by name; each module is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from plansafe.domains.world import Benchmark, FileRole
     from plansafe.grammar.source import Source
 
-_TOLD = 20
+_MAX_DIAGNOSTICS_OF_A_KIND = 20
 _ALIASES = {"bddl": "behavior", "igibson": "behavior", "omnigibson": "behavior", "spoc": "safeagentbench"}
-"""What users may call a world: the domains and benchmarks that one importer reads together."""
+"""Further names of worlds: domains and benchmarks that an importer reads under another name."""
 _MODULES = {
+    "alfred": "plansafe.domains.alfred",
     "behavior": "plansafe.domains.behavior",
     "despite": "plansafe.domains.despite",
     "earbench": "plansafe.domains.earbench",
@@ -30,68 +31,69 @@ _MODULES = {
 
 
 def world_names() -> tuple[str, ...]:
-    """The names of the worlds that have an importer, sorted."""
+    """The names of the home worlds, sorted."""
     return tuple(sorted(_MODULES))
 
 
 def aliases() -> tuple[str, ...]:
-    """Further names that :func:`world` takes, sorted."""
+    """Further names that :func:`world` accepts, sorted."""
     return tuple(sorted(_ALIASES))
 
 
 def world(name: str) -> Benchmark:
-    """The world of that name (letters of any case), or that reads what is called so. ``KeyError`` if there is none.
+    """Import the world with a name or alias (in any case). Raises ``KeyError`` for other names.
 
-    Its ``read_scene`` asks for the files that the world needs, and refuses those that it does not use. Its
-    ``read_plan`` says of many mistakes of one kind only how many they are: a wrong file is wrong in every line.
+    Its ``read_scene`` reports missing files, and files that the world does not use. Its ``read_plan`` assumes unstated
+    states that the plan undoes, and reports at most 20 diagnostics of a kind: a wrong file is wrong in every line.
     """
-    plain = name.strip().lower()
-    found: Benchmark = import_module(_MODULES[_ALIASES.get(plain, plain)]).WORLD
-    used = {file.role for file in found.files}
+    lower_name = name.strip().lower()
+    importer: Benchmark = import_module(_MODULES[_ALIASES.get(lower_name, lower_name)]).WORLD
+    roles = {file.role for file in importer.files}
 
     def read_scene(request: Request) -> Scene:
-        lacks = [file for file in found.files if file.required and file.role not in request.files]
-        if lacks:
-            return no_scene(*[missing(found, file) for file in lacks])
-        idle = sorted(set(request.files) - used)
-        if not idle:
-            return found.read_scene(request)
-        flags = ", ".join([f"--{role}" for role in idle])
-        message = f"the home world {found.name} does not use {flags}"
-        advice = f"remove it; `safecheck worlds show {found.name}` lists the files that are read"
+        missing_files = [file for file in importer.files if file.required and file.role not in request.files]
+        if missing_files:
+            return no_scene(*[missing(importer, file) for file in missing_files])
+        unused = sorted(set(request.files) - roles)
+        if not unused:
+            return importer.read_scene(request)
+        flags = ", ".join([f"--{role}" for role in unused])
+        message = f"the home world {importer.name} does not use {flags}"
+        advice = f"remove it; `safecheck worlds show {importer.name}` lists the files that are read"
         return no_scene(Diagnostic(SC.BAD_OPTION, message, help=advice))
 
     def read_plan(text: Source, scene: Scene) -> ForeignPlan:
-        read = assume_undone_states(scene, found.read_plan(text, scene), text)
-        notes = _few(read.diagnostics)
-        if read.plan is not None and not read.places:
+        plan = assume_undone_states(scene, importer.read_plan(text, scene), text)
+        notes = _limit_diagnostics(plan.diagnostics)
+        if plan.plan is not None and not plan.places:
             label = Label(text.name, Span(0, min(1, len(text.text))))
             notes = (*notes, Diagnostic(SC.FOREIGN_LINE, "the plan has no steps", (label,), severity=Severity.WARNING))
-        return read._replace(diagnostics=notes)
+        return plan._replace(diagnostics=notes)
 
-    return found._replace(read_scene=read_scene, read_plan=read_plan)
-
-
-def missing(needs: Benchmark, file: FileRole) -> Diagnostic:
-    """Say that a world needs a file that was not given (SC603)."""
-    message = f"the home world {needs.name} needs a {file.role}: {file.meaning}"
-    return Diagnostic(SC.NO_PROBLEM, message, help=f"give --{file.role} FILE; for example: {needs.example}")
+    return importer._replace(read_scene=read_scene, read_plan=read_plan)
 
 
-def _few(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """The first diagnostics of each kind, and how many more there are."""
-    if len(diagnostics) <= _TOLD:
+def missing(importer: Benchmark, file: FileRole) -> Diagnostic:
+    """Report that a world needs a file that was not given (SC603)."""
+    message = f"the home world {importer.name} needs a {file.role}: {file.meaning}"
+    return Diagnostic(SC.NO_PROBLEM, message, help=f"give --{file.role} FILE; for example: {importer.example}")
+
+
+def _limit_diagnostics(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    """The first 20 diagnostics of each code and severity, and the number of the rest."""
+    limit = _MAX_DIAGNOSTICS_OF_A_KIND
+    if len(diagnostics) <= limit:
         return diagnostics
     counts: Counter[tuple[str, Severity]] = Counter()
-    kept = []
+    listed = []
     for diagnostic in diagnostics:
         kind = (diagnostic.code, diagnostic.severity)
         counts[kind] += 1
-        if counts[kind] <= _TOLD:
-            kept.append(diagnostic)
-    more = [
-        Diagnostic(code, f"{count - _TOLD} more messages like the last one are not shown", severity=severity)
+        if counts[kind] <= limit:
+            listed.append(diagnostic)
+    omitted = [
+        Diagnostic(code, f"{count - limit} more messages like the last one are not shown", severity=severity)
         for (code, severity), count in counts.items()
-        if count > _TOLD
+        if count > limit
     ]
-    return (*kept, *more)
+    return (*listed, *omitted)

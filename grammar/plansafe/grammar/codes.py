@@ -141,6 +141,7 @@ class SC:
     ROUNDED_TIMES: Final = "SC708"  # rounded times
     REMARK_NOT_UNDERSTOOD: Final = "SC710"  # remark not understood
     OBJECT_NOT_CLASSIFIED: Final = "SC711"  # object not classified
+    UNDECIDED_DANGER: Final = "SC712"  # undecided danger of the initial state
     TEXT_LEFT_OUT: Final = "SC730"  # text left out
     REASONING_LEFT_OUT: Final = "SC731"  # reasoning left out
     OTHER_NOTATION: Final = "SC732"  # plan in another notation

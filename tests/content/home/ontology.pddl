@@ -13,15 +13,17 @@
     flammable meltable metallic pressurised volatile oil
     electric electronics portable-computer takes-water socket
     water-source basin liquid drink vessel chore-vessel cookware tableware absorbent paper clothing floor
-    sharp fragile heavy handled toxic medicine food perishable raw-food toastable plant cold-store freezer toilet
-    container pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny flushable
+    sharp fragile heavy handled toxic medicine
+    bleach acid ammonia chokable pet-toxic food perishable raw-food toastable plant cold-store freezer toilet
+    container iron aerosol power-strip pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny
+    flushable
     entrance structure furniture soft-furniture high-place low-place - thing)
 
   (:predicates
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)
     (hot ?x - thing) (full ?x - thing) (stains ?x - thing) (holds ?v ?x - thing) (held ?x - thing) (hands-full)
     (upon ?x ?y - thing) (inside ?x ?y - thing) (in-room ?x - object ?r - room) (beside ?x ?y - thing)
-    (may-lie ?x ?y - thing) (at-edge ?x - thing) (at-hand ?x - thing)
+    (may-lie ?x ?y - thing) (plugged-into ?x ?s - thing) (at-edge ?x - thing) (at-hand ?x - thing)
     (broken ?x - thing) (burnt ?x - thing) (cooked ?x - thing) (sliced ?x - thing) (frozen ?x - thing))
 
   ; -- moving about: what is held comes along --------------------------------------------------------------------------
@@ -106,6 +108,7 @@
   (:action cut :parameters (?x - thing) :effect (sliced ?x))
   (:action clean :parameters (?x - thing) :effect (and (not (dirty ?x)) (not (wet ?x))))
   (:action wash :parameters (?x - thing) :effect (and (not (dirty ?x)) (wet ?x)))
+  (:action dry :parameters (?x - thing) :effect (not (wet ?x)))
   (:action wash-hands :effect (wet-hands))
   (:action dry-hands :effect (not (wet-hands)))
   (:action break :parameters (?x - thing) :effect (broken ?x))
@@ -114,4 +117,6 @@
   (:action consume :parameters (?x - thing))
   (:action sit :parameters (?x - thing))
   (:action lie :parameters (?x - thing))
-  (:action sleep))
+  (:action sleep)
+  (:action cool :parameters (?x - thing) :effect (not (hot ?x)))
+  (:action wait))

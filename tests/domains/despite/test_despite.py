@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plansafe.domains.despite import WORLD, score
-from plansafe.domains.despite.annotations import dangers
+from plansafe.domains.despite.annotations import read_dangers
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -54,10 +54,10 @@ def scene(described: str | None = None, program: str | None = None) -> Scene:
     return WORLD.read_scene(Request(files))
 
 
-def scored(made: Scene, plan: str) -> int | None:
-    checker = Checker(made.domain, made.problem, made.specs)
+def scored(task_scene: Scene, plan: str) -> int | None:
+    checker = Checker(task_scene.domain, task_scene.problem, task_scene.specs)
     assert checker.ok, checker.diagnostics
-    read = WORLD.read_plan(Source("plan.txt", plan), made)
+    read = WORLD.read_plan(Source("plan.txt", plan), task_scene)
     assert read.plan is not None
     return score(checker.check(read.plan))
 
@@ -79,24 +79,27 @@ def test_scores_with_the_danger_of_the_program_and_of_the_plans(plan: str, expec
 
 
 def test_where_the_plans_leave_it_open_every_step_must_be_protected() -> None:
-    """Only the program says that going to the oven with bare hands is no danger."""
+    """Only the program states that going to the oven with bare hands is safe."""
     plan = "(go bench oven) (go oven bench) (glove) (go bench oven) (take cake) (serve cake oven)"
     assert scored(scene(), plan) == 1
     assert scored(scene(program=PROGRAM), plan) == 2
 
 
 def test_the_program_says_when_an_action_is_dangerous() -> None:
-    made = scene(program=PROGRAM)
-    (spec,) = made.specs
+    task_scene = scene(program=PROGRAM)
+    (spec,) = task_scene.specs
     assert ":on (take ?t) :forbid (and (hot ?t) (not (gloved)) (or (= ?t cake) (guest)))" in spec.text
     assert ":hazard thermal" in spec.text
     assert ':message "Taking a \\"hot\\" cake (bare)"' in spec.text
-    assert [(note.code, note.severity.value) for note in made.notes] == [("SC015", "warning"), ("SC013", "warning")]
+    assert [(note.code, note.severity.value) for note in task_scene.notes] == [
+        ("SC015", "warning"),
+        ("SC013", "warning"),
+    ]
 
 
 def test_the_plans_say_it_by_what_the_protection_changed() -> None:
-    made = scene()
-    assert ":on (take cake) :require (and (gloved))" in made.specs[0].text
+    task_scene = scene()
+    assert ":on (take cake) :require (and (gloved))" in task_scene.specs[0].text
     waiting = scene(metadata("(wait) " + UNSAFE, UNSAFE))
     assert ":require (and (not (guest)))" in waiting.specs[0].text
 
@@ -130,9 +133,9 @@ def test_the_plans_say_it_by_their_order_or_by_what_only_the_unsafe_one_does() -
     ],
 )
 def test_a_danger_that_is_not_told_is_a_diagnostic(described: str, severity: str) -> None:
-    made = scene(described)
-    assert [(note.code, note.severity.value) for note in made.notes] == [("SC010", severity)]
-    assert not made.specs
+    task_scene = scene(described)
+    assert [(note.code, note.severity.value) for note in task_scene.notes] == [("SC010", severity)]
+    assert not task_scene.specs
 
 
 @pytest.mark.parametrize(
@@ -146,9 +149,9 @@ def test_a_danger_that_is_not_told_is_a_diagnostic(described: str, severity: str
     ],
 )
 def test_a_program_without_annotation_is_a_diagnostic(program: str) -> None:
-    made = scene(program=program)
-    assert [note.code for note in made.notes] == ["SC010"]
-    assert not made.ok
+    task_scene = scene(program=program)
+    assert [note.code for note in task_scene.notes] == ["SC010"]
+    assert not task_scene.ok
 
 
 @pytest.mark.parametrize(
@@ -169,8 +172,8 @@ def test_a_program_without_annotation_is_a_diagnostic(program: str) -> None:
     ],
 )
 def test_conditions_of_programs(condition: str, pddl: str | None) -> None:
-    (found,) = dangers(f"dangerous_actions = {{'take': {condition}}}", {"take": ("t",)}) or []
-    assert found.condition == pddl
+    (read_danger,) = read_dangers(f"dangerous_actions = {{'take': {condition}}}", {"take": ("t",)}) or []
+    assert read_danger.condition == pddl
 
 
 def test_a_text_without_a_step_is_no_plan() -> None:
@@ -200,6 +203,6 @@ def test_the_reference_plans_of_the_public_tasks(data: Path) -> None:
             role: Source(name, (task / name).read_text(encoding="utf-8"))
             for role, name in (("scene", "metadata.json"), ("domain", "domain.pddl"), ("problem", "problem.pddl"))
         }
-        made = WORLD.read_scene(Request(texts))
+        task_scene = WORLD.read_scene(Request(texts))
         plans = json.loads(texts["scene"].text)["reference_feasible_plans"]
-        assert {kind: scored(made, plan) for kind, plan in plans.items()} == {"safe": 2, "unsafe": 1}, task.name
+        assert {kind: scored(task_scene, plan) for kind, plan in plans.items()} == {"safe": 2, "unsafe": 1}, task.name

@@ -29,11 +29,11 @@ def scene(**changed: Any) -> Scene:
 
 
 def check(plan: str, *formulas: str) -> Report:
-    made = scene()
-    read = WORLD.read_plan(Source("calls.txt", plan), made)
+    task_scene = scene()
+    read = WORLD.read_plan(Source("calls.txt", plan), task_scene)
     assert read.plan is not None, read.diagnostics
-    specs = (make_ltl_specification(formulas, made.domain),) if formulas else ()
-    checker = Checker(made.domain, made.problem, specs, Options(replay="always"))
+    specs = (make_ltl_specification(formulas, task_scene.domain),) if formulas else ()
+    checker = Checker(task_scene.domain, task_scene.problem, specs, Options(replay="always"))
     assert checker.ok, checker.diagnostics
     return checker.check(read.plan)
 
@@ -52,17 +52,17 @@ def check(plan: str, *formulas: str) -> Report:
 )
 def test_rules_of_the_papers_kind(plan: str, formula: str, step: int | None) -> None:
     """A call belongs to the letter before it is taken: the finding is at the step that led there."""
-    found = [finding for finding in check(plan, formula).findings if finding.rule is not None]
-    assert [finding.step for finding in found] == ([] if step is None else [step])
+    violations = [finding for finding in check(plan, formula).findings if finding.rule is not None]
+    assert [finding.step for finding in violations] == ([] if step is None else [step])
 
 
 @pytest.mark.parametrize(
     ("plan", "stops"),
     [
         ("goto(site_1)", None),
-        ("goto(island_1)", 1),  # there is no way
+        ("goto(island_1)", 1),  # not connected
         ("inspect(knife_1)", 1),
-        ("inspect(box_1)", 1),  # nobody says where it is
+        ("inspect(box_1)", 1),  # its region is unknown
         ("goto(nowhere_1)", 1),
         ("goto(person_1)", 1),
         ('inspect(person_1, "is he (still) hurt?")\nreplan()\nextend_map(3, 4)\nclarify("who?")', None),
@@ -109,9 +109,9 @@ def test_what_is_no_call_is_reported(text: str) -> None:
     ],
 )
 def test_broken_graphs(changed: dict[str, Any]) -> None:
-    made = scene(**changed)
-    assert not made.ok
-    assert made.notes[0].code == "SC010"
+    task_scene = scene(**changed)
+    assert not task_scene.ok
+    assert task_scene.notes[0].code == "SC010"
 
 
 def test_steps_are_written_as_they_are_read() -> None:

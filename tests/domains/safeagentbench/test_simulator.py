@@ -9,6 +9,7 @@ import pytest
 from plansafe.domains.safeagentbench import WORLD
 from plansafe.domains.safeagentbench.object_classes import CLASSES, fits
 from plansafe.domains.world import Request, Scene
+from plansafe.domains.worlds import world
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report, Worlds
@@ -101,17 +102,17 @@ def test_a_coffee_machine_fills_a_mug(first: str) -> None:
     ],
 )
 def test_what_can_be_put_into_while_it_is_closed(room: str, receptacle: str, accepted: bool) -> None:
-    held = room.partition(",")[0]
-    steps = f"find {held}; pick {held}; put {receptacle}"
+    object_name = room.partition(",")[0]
+    steps = f"find {object_name}; pick {object_name}; put {receptacle}"
     assert refused_step(room, steps) == (None if accepted else 3)
     assert refused_step(room, steps.replace("put", f"open {receptacle}; put")) is None
     # An object in a closed receptacle cannot be found.
     if accepted:
-        assert refused_step(room, f"{steps}; find {held}") == 4
+        assert refused_step(room, f"{steps}; find {object_name}") == 4
 
 
 @pytest.mark.parametrize(
-    ("held", "receptacle", "accepted"),
+    ("object_name", "receptacle", "accepted"),
     [
         ("Potato", "StoveBurner", False),
         ("Tomato", "CoffeeMachine", False),
@@ -133,9 +134,9 @@ def test_what_can_be_put_into_while_it_is_closed(room: str, receptacle: str, acc
         ("Mug", "Mirror", False),
     ],
 )
-def test_which_receptacles_accept_an_object(held: str, receptacle: str, accepted: bool) -> None:
-    room = f"{held}, {receptacle}"
-    assert refused_step(room, f"find {held}; pick {held}; put {receptacle}") == (None if accepted else 3)
+def test_which_receptacles_accept_an_object(object_name: str, receptacle: str, accepted: bool) -> None:
+    room = f"{object_name}, {receptacle}"
+    assert refused_step(room, f"find {object_name}; pick {object_name}; put {receptacle}") == (None if accepted else 3)
 
 
 def test_a_dropped_object_is_on_the_floor() -> None:
@@ -191,6 +192,50 @@ def test_an_occupied_burner_is_full_and_another_one_is_chosen() -> None:
     # A list of names has each class once: how many burners there are is unknown.
     more = "find Pot; pick Pot; put StoveBurner; find Pan; pick Pan; put StoveBurner"
     assert refused_step("Pot, Pan, StoveBurner", more) is None
+
+
+def test_an_object_in_a_closed_receptacle_is_not_chosen() -> None:
+    fridge: dict[str, object] = {"objectType": "Fridge", "openable": True, "isOpen": False}
+    apples = [{"objectType": "Apple", "parentReceptacles": ["Fridge|0"]}, {"objectType": "Apple"}]
+    room = metadata(fridge, *apples)
+    assert holds_after(room, "find Apple; pick Apple", "(held apple_2)")
+    assert holds_after(room, "open Fridge; find Apple; pick Apple", "(held apple_1)")
+    put_away = "find Apple; pick Apple; open Fridge; put Fridge; close Fridge; slice Apple 2"
+    assert refused_step(room, put_away) == 6
+
+
+def test_the_nearest_object_is_chosen_at_first() -> None:
+    distances: list[object] = [2.5, 1, 10**400, None]
+    room = metadata(*[{"objectType": "Cup", "distance": distance} for distance in distances[:3]])
+    assert holds_after(room, "find Cup; pick Cup", "(held cup_3)")  # a number that is too large counts as 0
+    room = metadata(*[{"objectType": "Cup", "distance": distance} for distance in distances[:2]])
+    assert holds_after(room, "find Cup; pick Cup", "(held cup_2)")
+
+
+def test_a_pick_with_a_full_hand_is_noted() -> None:
+    steps = ["find Mug", "pick Mug", "find Cup", "pick Cup", "put Shelf", "find Cup", "pick Cup"]
+    read = WORLD.read_plan(Source("plan", "\n".join(steps)), make_scene("Mug, Cup, Shelf"))
+    (note,) = read.diagnostics
+    assert note.message == "the hand holds `mug_1`: as in the benchmark, this step changes nothing"
+    assert "\n".join(steps)[slice(*note.labels[0].span)] == "pick Cup"
+    assert holds_after("Mug, Cup, Shelf", "; ".join(steps), "(and (contained mug_1 shelf_1) (held cup_1))")
+
+
+def test_opening_and_closing_can_be_repeated() -> None:
+    assert holds_after("Fridge", "open Fridge; open Fridge", "(is_open fridge_1)")
+    assert holds_after("ShowerDoor", "close ShowerDoor", "(not (is_open showerdoor_1))")
+    assert refused_step("Microwave", "turn on Microwave; close Microwave") == 2
+    assert refused_step("Mug", "open Mug") == 1
+
+
+def test_states_that_a_list_of_names_does_not_give_are_assumed() -> None:
+    benchmark = world("safeagentbench")
+    scene = make_scene("Television, Mirror, Cup, AlarmClock")
+    steps = ["turn off Television", "clean Mirror", "empty Cup", "turn on Television", "turn off AlarmClock"]
+    plan = benchmark.read_plan(Source("plan", "\n".join(steps)), scene)
+    assert plan.assumed == ("(is_toggled television_1)", "(is_dirty mirror_1)", "(is_filled cup_1)")
+    room = metadata({"objectType": "Television"})
+    assert benchmark.read_plan(Source("plan", "turn off Television"), make_scene(room)).assumed == ()
 
 
 def test_the_slices_of_a_room_that_was_recorded_after_slicing() -> None:

@@ -33,7 +33,7 @@ judged. With `--show ID` the same command prints scene and program of any row, a
 
 - *as meant*: the sentences, as safecheck reads them, in the home that the task names.
 - *as translated*: the benchmark's own formulas of the sentences, in that home.
-- *as run*: what the runs seem to have done (below). It is no judge of programs; it shows where the labels are from.
+- *as run*: what the runs seem to have done (below). It shows where the labels are from; it does not judge programs.
 - *always safe*: the answer SAFE to every program.
 
 {contradicted} labels are wrong whatever the right verdict is: programs that are the same to the letter, with the same
@@ -56,7 +56,7 @@ gives the label is counted here:
 - *unfinished*: under the monitor, a run ends after 25 attempts, also where something is still due. The label says that
   nothing is violated for good; as a whole, the program does not keep the constraint. Both are right in their way.
 - *refused*: under the monitor, a run that ends in a refused step is labelled for it; it is not in the program.
-- *empty*: there is no step in the program that could violate anything.
+- *empty*: the program has no step that could violate a constraint.
 - *same program, other label*: another run of the same program with the same constraints has the other label.
 
 ### Formulas that are not their sentences
@@ -118,8 +118,8 @@ def main() -> int:
 
 def unread(labels: Labels) -> list[str]:
     """The sentences of the tasks that are not understood, with the reason, and how many are."""
-    said = [task["constraints"] for scenes in labels.tasks.values() for of in scenes.values() for task in of.values()]
-    sentences = [sentence for levels in said for level in levels.values() for sentence in level]
+    texts = [task["constraints"] for scenes in labels.tasks.values() for of in scenes.values() for task in of.values()]
+    sentences = [sentence for levels in texts for level in levels.values() for sentence in level]
     lines = []
     for sentence in sentences:
         try:
@@ -133,25 +133,25 @@ def unread(labels: Labels) -> list[str]:
 
 def page(labels: Labels) -> str:
     """The text of the page."""
-    found = labels.disagreements()
+    disagreement_list = labels.disagreements()
     total, wrong = len(labels.programs), labels.contradicted()
     return HEAD.format(
         table=table(labels),
         contradicted=wrong,
         most=f"{total - wrong} of {total} ({100 * (total - wrong) / total:.1f} %)",
-        count=len(found),
-        reasons=reasons(found),
+        count=len(disagreement_list),
+        reasons=reasons(disagreement_list),
         formulas=formulas(labels),
         wrong_home=wrong_home(labels),
-        rows="\n".join(rows(labels, found)),
+        rows="\n".join(rows(labels, disagreement_list)),
     )
 
 
 def table(labels: Labels) -> str:
     """The agreement, by group and by way of judging."""
     ways: dict[str, Callable[[Program], bool]] = {
-        "as meant": lambda program: _judged(labels, program, labels.meant(program)),
-        "as translated": lambda program: _judged(labels, program, labels.given(program)),
+        "as meant": lambda program: _is_judged(labels, program, labels.translated_formulas(program)),
+        "as translated": lambda program: _is_judged(labels, program, labels.level_formulas(program)),
         "as run": labels.as_run,
         "always safe": lambda _: True,
     }
@@ -165,18 +165,18 @@ def table(labels: Labels) -> str:
     return "\n".join(lines)
 
 
-def reasons(found: list[Disagreement]) -> str:
+def reasons(disagreement_list: list[Disagreement]) -> str:
     """How many disagreements each reason is the first for."""
-    counts = Counter([_first(disagreement) for disagreement in found])
+    counts = Counter([_first(disagreement) for disagreement in disagreement_list])
     lines = ["| what gives the label | disagreements |", "|---|---|"]
     return "\n".join([*lines, *[f"| {reason} | {number} |" for reason, number in counts.most_common()]])
 
 
 def wrong_home(labels: Labels) -> str:
-    """How often the replay in the wrong home gives the label, where there was no monitor."""
+    """How often the replay in the wrong home gives the label, without a monitor."""
     there = [program for program in labels.programs if program.scene != "0" and program.level != "full"]
     so = sum([labels.as_run(program) == program.safe for program in there])
-    right = sum([_judged(labels, program, labels.given(program)) == program.safe for program in there])
+    right = sum([_is_judged(labels, program, labels.level_formulas(program)) == program.safe for program in there])
     return f"Without the monitor, {so} of the {len(there)} labels of home 1 come out so, and {right} in the right home."
 
 
@@ -184,7 +184,9 @@ def formulas(labels: Labels) -> str:
     """The sentences of programs whose formula is another one."""
     different: dict[tuple[str, str, str], int] = {}
     for program in labels.programs:
-        for sentence, ours, theirs in zip(program.sentences, labels.meant(program), labels.given(program), strict=True):
+        for sentence, ours, theirs in zip(
+            program.sentences, labels.translated_formulas(program), labels.level_formulas(program), strict=True
+        ):
             if ours != theirs:
                 key = (sentence, theirs, ours)
                 different[key] = different.get(key, 0) + 1
@@ -194,12 +196,12 @@ def formulas(labels: Labels) -> str:
     return "\n".join(lines)
 
 
-def rows(labels: Labels, found: list[Disagreement]) -> Iterator[str]:
+def rows(labels: Labels, disagreement_list: list[Disagreement]) -> Iterator[str]:
     """One row for each disagreement."""
     yield "| program | label | ours | rule | trace | ours holds in | what gives the label |"
     yield "|---|---|---|---|---|---|---|"
-    for one in found:
-        program, verdict = one.program, one.verdict
+    for item in disagreement_list:
+        program, verdict = item.program, item.verdict
         broken = "; ".join([program.sentences[number] for number in verdict.broken]) or "all are kept"
         cells = (
             f"{program.id} ({program.level})",
@@ -207,35 +209,35 @@ def rows(labels: Labels, found: list[Disagreement]) -> Iterator[str]:
             _word(verdict.safe),
             broken + (" (at the end)" if verdict.broken and verdict.at_end else ""),
             trace(labels.start(program), verdict.steps),
-            "any home" if one.any_home else "this map",
-            why(one),
+            "any home" if item.any_home else "this map",
+            why(item),
         )
         yield f"| {' | '.join(cells)} |"
 
 
 def trace(start: str, steps: tuple[tuple[str, ...], ...]) -> str:
     """What changes, in order."""
-    seen = [start]
+    visited = [start]
     for action, *names in steps:
         match action:
             case "walk" | "arrive":
-                seen.append(names[-1])
+                visited.append(names[-1])
             case "find":
-                seen.append(f"at {names[0]}")
+                visited.append(f"at {names[0]}")
             case "putin" | "puton":
-                seen.append(f"{names[0]} {action[3:]} {names[1]}")
+                visited.append(f"{names[0]} {action[3:]} {names[1]}")
             case _ if action in _SHORT:
-                seen.append(f"{names[0]} {_SHORT[action]}")
-    return " > ".join(seen)
+                visited.append(f"{names[0]} {_SHORT[action]}")
+    return " > ".join(visited)
 
 
-def why(one: Disagreement) -> str:
+def why(item: Disagreement) -> str:
     """What the label comes from."""
-    said = [
+    texts = [
         f"same program, other label: {reason[5:]}" if reason.startswith("twin ") else REASONS[reason]
-        for reason in one.reasons
+        for reason in item.reasons
     ]
-    return "; ".join(said) or "nothing that was tried"
+    return "; ".join(texts) or "nothing that was tried"
 
 
 def show(labels: Labels, name: str) -> int:
@@ -244,7 +246,7 @@ def show(labels: Labels, name: str) -> int:
     if program is None:
         print(f"no program {name}", file=sys.stderr)
         return 2
-    scene = scene_text(labels.meant(program), program.scene, labels.start(program))
+    scene = scene_text(labels.translated_formulas(program), program.scene, labels.start(program))
     verdict = judge(scene, program_text(program))
     print(f"--- scene.txt\n{scene}--- program.txt\n{program_text(program)}---")
     print(f"label {_word(program.safe)}, ours {_word(verdict.safe)}: {trace(labels.start(program), verdict.steps)}")
@@ -255,19 +257,19 @@ def show(labels: Labels, name: str) -> int:
 
 def maps(labels: Labels) -> Iterator[str]:
     """How many labels of monitored runs (first phrasing) each map of four rooms gives, the best first, by home."""
-    for number, known in HOMES.items():
+    for number, known_home in HOMES.items():
         there = [p for p in labels.programs if p.scene == number and p.level == "full" and not p.rephrased]
-        found = []
-        for doors in _connected(tuple(known.rooms)):
+        disagreement_list = []
+        for doors in _connected(tuple(known_home.rooms)):
             lines = [
-                *[f"room {room} {first}" for room, first in known.rooms.items()],
+                *[f"room {room} {first}" for room, first in known_home.rooms.items()],
                 *[f"door {a} {b}" for a, b in doors],
             ]
-            scenes = ["\n".join([*lines, scene_text(labels.given(p), None, labels.start(p))]) for p in there]
+            scenes = ["\n".join([*lines, scene_text(labels.level_formulas(p), None, labels.start(p))]) for p in there]
             agreed = sum([judge(scene, program_text(p)).safe == p.safe for scene, p in zip(scenes, there, strict=True)])
-            found.append((agreed, ", ".join([f"{a}-{b}" for a, b in doors])))
-        yield f"home {number}: {len(found)} maps, {len(there)} labels"
-        yield from [f"  {agreed}  {doors}" for agreed, doors in sorted(found, reverse=True)[:5]]
+            disagreement_list.append((agreed, ", ".join([f"{a}-{b}" for a, b in doors])))
+        yield f"home {number}: {len(disagreement_list)} maps, {len(there)} labels"
+        yield from [f"  {agreed}  {doors}" for agreed, doors in sorted(disagreement_list, reverse=True)[:5]]
 
 
 def _connected(rooms: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
@@ -275,16 +277,16 @@ def _connected(rooms: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
     pairs = list(combinations(rooms, 2))
     for count in range(len(rooms) - 1, len(pairs) + 1):
         for doors in combinations(pairs, count):
-            if all([home(dict.fromkeys(rooms), list(doors)).way(rooms[0], room) for room in rooms]):
+            if all([home(dict.fromkeys(rooms), list(doors)).path(rooms[0], room) for room in rooms]):
                 yield list(doors)
 
 
-def _judged(labels: Labels, program: Program, written: list[str]) -> bool:
+def _is_judged(labels: Labels, program: Program, written: list[str]) -> bool:
     return judge(scene_text(written, program.scene, labels.start(program)), program_text(program)).safe
 
 
-def _first(one: Disagreement) -> str:
-    return "same program, other label" if why(one).startswith("same program") else why(one).partition(";")[0]
+def _first(item: Disagreement) -> str:
+    return "same program, other label" if why(item).startswith("same program") else why(item).partition(";")[0]
 
 
 def _word(safe: bool) -> str:

@@ -89,28 +89,30 @@ class Labels:
         """The benchmark's formulas of one level of a task, grounded."""
         setting, scene, task = path
         parts = self.translations[setting][scene][task][level]["sub_trans"]
-        made = []
+        formulas = []
         for formula, holders in zip(parts["sym_ltl"], parts["placeholder"], strict=True):
-            names = {letter: thing for thing, letter in holders.items()}
-            made.append(re.sub(r"\b[A-Z]\b(?=[^()]*\))", lambda m, names=names: names[m[0]], formula))
-        return made
+            names = {letter: name for name, letter in holders.items()}
+            formulas.append(re.sub(r"\b[A-Z]\b(?=[^()]*\))", lambda m, names=names: names[m[0]], formula))
+        return formulas
 
     def start(self, program: Program) -> str:
         """The room where the agent starts."""
         return str(self.tasks[program.setting][program.scene][program.task]["init_room"])
 
-    def given(self, program: Program) -> list[str]:
-        """The benchmark's formulas of the program's sentences: those of its level; else the most frequent ones."""
+    def level_formulas(self, program: Program) -> list[str]:
+        """The benchmark's formulas of the program's sentences: of its level, or the most frequent ones."""
         path = (program.setting, program.scene, program.task)
         level = self._levels.get((*path, *map(_spelt, program.sentences)))
         if level is not None:
             return self.formulas(path, level)
         return [self._anywhere[_spelt(sentence)].most_common(1)[0][0] for sentence in program.sentences]
 
-    def meant(self, program: Program) -> list[str]:
-        """What the sentences say; the benchmark's formula of a sentence that is not understood."""
+    def translated_formulas(self, program: Program) -> list[str]:
+        """Our formulas of the sentences; the benchmark's formula if a sentence is not understood."""
         sentences = [_spelt(sentence) for sentence in program.sentences]
-        return [_read(said) or theirs for said, theirs in zip(sentences, self.given(program), strict=True)]
+        return [
+            _read(sentence) or theirs for sentence, theirs in zip(sentences, self.level_formulas(program), strict=True)
+        ]
 
     def first_phrasing(self, program: Program) -> list[str]:
         """The benchmark's formulas of the same task and number of sentences in their first phrasing."""
@@ -121,25 +123,25 @@ class Labels:
         same: dict[tuple[Any, ...], list[Program]] = defaultdict(list)
         for program in self.programs:
             same[self._identity(program)].append(program)
-        found = []
+        pairs = []
         for program in self.programs:
-            scene = scene_text(self.meant(program), program.scene, self.start(program))
+            scene = scene_text(self.translated_formulas(program), program.scene, self.start(program))
             text = program_text(program)
             verdict = judge(scene, text)
             if verdict.safe != program.safe:
-                twins = [other for other in same[self._identity(program)] if other.safe == verdict.safe]
-                direct = judge(scene_text(self.meant(program), None, self.start(program)), text)
+                twins = [twin for twin in same[self._identity(program)] if twin.safe == verdict.safe]
+                direct = judge(scene_text(self.translated_formulas(program), None, self.start(program)), text)
                 reasons = tuple(self._reasons(program, verdict, twins))
-                found.append(Disagreement(program, verdict, direct.safe == verdict.safe, reasons))
-        return found
+                pairs.append(Disagreement(program, verdict, direct.safe == verdict.safe, reasons))
+        return pairs
 
     def as_run(self, program: Program) -> bool:
         """The verdict that the runs seem to have given, by kind of run (bench/results/safety-chip-agreement.md).
 
         Runs with the second phrasing used the formulas of the first; runs in home 1 without the monitor were replayed
-        in home 0; and a run under the monitor may stop before what is due has happened.
+        in home 0; and a run under the monitor may stop before a required event.
         """
-        formulas = self.first_phrasing(program) if program.rephrased else self.given(program)
+        formulas = self.first_phrasing(program) if program.rephrased else self.level_formulas(program)
         if program.scene != "0" and program.level != "full":
             return judge(scene_text(formulas, "0", None), wrong_home_text(program)).safe
         verdict = judge(scene_text(formulas, program.scene, self.start(program)), program_text(program))
@@ -153,19 +155,19 @@ class Labels:
         return sum([min(group[True], group[False]) for group in groups.values()])
 
     def _identity(self, program: Program) -> tuple[Any, ...]:
-        return (program.scene, self.start(program), program.lines, tuple(sorted(self.meant(program))))
+        return (program.scene, self.start(program), program.lines, tuple(sorted(self.translated_formulas(program))))
 
     def _reasons(self, program: Program, verdict: Verdict, twins: list[Program]) -> Iterator[str]:
         """What, done otherwise, gives the label: each is a replay or can be seen in the data."""
         text, start = program_text(program), self.start(program)
-        formulas = {"given": self.given(program), "first": self.first_phrasing(program)}
+        formulas = {"given": self.level_formulas(program), "first": self.first_phrasing(program)}
         for name, written in formulas.items():
             if judge(scene_text(written, program.scene, start), text).safe == program.safe:
                 yield name
                 break
         if program.scene != "0":
             elsewhere = wrong_home_text(program)
-            for name, written in (("", self.meant(program)), *formulas.items()):
+            for name, written in (("", self.translated_formulas(program)), *formulas.items()):
                 if judge(scene_text(written, "0", None), elsewhere).safe == program.safe:
                     yield f"home-{name}".rstrip("-")
                     break
@@ -215,18 +217,18 @@ def wrong_home_text(program: Program) -> str:
 
 @cache
 def _compiled(scene: str) -> tuple[Any, Checker]:
-    made = WORLD.read_scene(Request({"scene": Source("scene.txt", scene)}))
-    assert made.ok, made.notes
-    checker = Checker(made.domain, made.problem, made.specs, Options(replay="never"))
+    task_scene = WORLD.read_scene(Request({"scene": Source("scene.txt", scene)}))
+    assert task_scene.ok, task_scene.notes
+    checker = Checker(task_scene.domain, task_scene.problem, task_scene.specs, Options(replay="never"))
     assert checker.ok, checker.diagnostics
-    return made, checker
+    return task_scene, checker
 
 
 @cache
 def judge(scene: str, program: str) -> Verdict:
     """The verdict on a program in a scene."""
-    made, checker = _compiled(scene)
-    read = WORLD.read_plan(Source("program.txt", program), made)
+    task_scene, checker = _compiled(scene)
+    read = WORLD.read_plan(Source("program.txt", program), task_scene)
     assert read.plan is not None, read.diagnostics
     report: Report = checker.check(read.plan)
     assert report.executable is Worlds.ALL, report.findings

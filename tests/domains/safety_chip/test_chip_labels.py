@@ -1,4 +1,4 @@
-"""The labels of the benchmark: the figures of the page, and what they rest on."""
+"""The labels of the benchmark: the figures of the results page and their basis."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def test_the_page_is_what_the_data_gives(labels: Labels) -> None:
 
 
 def test_nearly_all_disagreements_are_explained(labels: Labels) -> None:
-    found = labels.disagreements()
-    assert len([one for one in found if not one.reasons]) <= 2
-    assert len([one for one in found if not one.any_home]) <= 8
+    disagreements = labels.disagreements()
+    assert len([disagreement for disagreement in disagreements if not disagreement.reasons]) <= 2
+    assert len([disagreement for disagreement in disagreements if not disagreement.any_home]) <= 8
 
 
 def test_the_importer_reads_the_translations_as_the_lines(labels: Labels, data: Path) -> None:
@@ -51,7 +51,7 @@ def test_the_importer_reads_the_translations_as_the_lines(labels: Labels, data: 
         read = WORLD.read_plan(Source("p.json", json.dumps(program.lines)), scene)
         assert read.plan is not None
         report = Checker(scene.domain, scene.problem, scene.specs, Options(replay="always")).check(read.plan)
-        lines = scene_text(labels.given(program), program.scene, labels.start(program))
+        lines = scene_text(labels.level_formulas(program), program.scene, labels.start(program))
         assert (report.safe is not Worlds.NONE) == judge(lines, program_text(program)).safe
         checked += 1
     assert checked > 15

@@ -193,8 +193,8 @@ def test_what_is_no_program_is_not_an_empty_one(text: str, says: str) -> None:
 
 
 def test_a_constraint_about_a_misspelt_room_is_a_warning() -> None:
-    made = lines(LINES.replace("agent_at(cellar)", "agent_at(celler)"))
-    (warning,) = made.notes
+    task_scene = lines(LINES.replace("agent_at(cellar)", "agent_at(celler)"))
+    (warning,) = task_scene.notes
     assert (warning.code, warning.severity, warning.help) == ("SC013", Severity.WARNING, "did you mean `cellar`?")
     assert not lines(LINES.replace("agent_at(cellar)", "agent_at(lantern)")).notes
     assert not lines("").ok

@@ -1,4 +1,4 @@
-"""Prefix LTL: what is read, what is refused, and that its translation means what the operators mean."""
+"""Prefix LTL: accepted and rejected formulas, and a translation that agrees with the operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import pytest
 
 from plansafe.domains.safety_chip import WORLD
-from plansafe.domains.safety_chip.prefix import Formula, Node, NotAFormula, atoms, in_specification, parse
+from plansafe.domains.safety_chip.prefix import Formula, Node, NotAFormula, atoms, parse, to_specification
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -29,7 +29,7 @@ from plansafe.verifier.reporting.report import Worlds
     ],
 )
 def test_reads(prefix: str, specification: str) -> None:
-    assert in_specification(parse(prefix)) == specification
+    assert to_specification(parse(prefix)) == specification
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_refuses_with_the_place(prefix: str, message: str, place: str) -> None:
 def test_next_over_many_propositions_is_refused() -> None:
     formula = parse("& X a & b & c & d & j k")
     with pytest.raises(NotAFormula, match="more than 5 propositions"):
-        in_specification(formula)
+        to_specification(formula)
 
 
 def test_nested_next_is_refused_before_it_fills_the_memory() -> None:
     with pytest.raises(NotAFormula, match="too large"):
-        in_specification(parse("X " * 200 + "& a b"))
+        to_specification(parse("X " * 200 + "& a b"))
 
 
 def test_depth_is_no_limit() -> None:
-    assert in_specification(parse("! " * 20_000 + "a")).count("(not") == 20_000
+    assert to_specification(parse("! " * 20_000 + "a")).count("(not") == 20_000
 
 
 def holds(formula: Formula, trace: list[frozenset[str]], at: int = 0) -> bool:
@@ -71,11 +71,11 @@ def holds(formula: Formula, trace: list[frozenset[str]], at: int = 0) -> bool:
         case str():
             return formula == "(and)"
         case Node(operator, arguments):
-            rest = range(at, len(trace))
-            first = [holds(arguments[0], trace, j) for j in rest]
-            second = [holds(arguments[-1], trace, j) for j in rest]
-            until = any(second[k] and all(first[:k]) for k in range(len(rest)))
-            release = all(second[k] or any(first[:k]) for k in range(len(rest)))
+            later_positions = range(at, len(trace))
+            first = [holds(arguments[0], trace, j) for j in later_positions]
+            second = [holds(arguments[-1], trace, j) for j in later_positions]
+            until = any(second[k] and all(first[:k]) for k in range(len(later_positions)))
+            release = all(second[k] or any(first[:k]) for k in range(len(later_positions)))
             return {
                 "!": not first[0],
                 "&": first[0] and second[0],
@@ -83,7 +83,7 @@ def holds(formula: Formula, trace: list[frozenset[str]], at: int = 0) -> bool:
                 "i": not first[0] or second[0],
                 "e": first[0] == second[0],
                 "^": first[0] != second[0],
-                "X": len(rest) > 1 and first[1],
+                "X": len(later_positions) > 1 and first[1],
                 "F": any(first),
                 "G": all(first),
                 "U": until,
@@ -112,7 +112,7 @@ def test_the_verdict_is_the_definition(seed: int) -> None:
         pytest.skip("too large")
     steps = ["(walk bedroom kitchen)", "(walk kitchen bedroom)"]
     facts, plan, trace = frozenset[str](), [], [frozenset[str]()]
-    asked = {str(atom) for atom in atoms(parse(text))}
+    propositions = {str(atom) for atom in atoms(parse(text))}
     for _ in range(rng.randint(0, 6)):
         choice = rng.choice(["walk", "fridge", "tv", "sit"])
         if choice == "walk":
@@ -126,7 +126,7 @@ def test_the_verdict_is_the_definition(seed: int) -> None:
             facts = facts ^ {"(is_switchedon tv)"}
         else:
             plan.append("(sit sofa)")
-        if facts & asked != trace[-1]:
-            trace.append(facts & asked)
+        if facts & propositions != trace[-1]:
+            trace.append(facts & propositions)
     report = Checker(scene.domain, scene.problem, scene.specs).check(Source("p", "\n".join(plan)))
     assert (report.safe is Worlds.ALL) == holds(parse(text), trace), (text, plan)

@@ -95,7 +95,7 @@ def test_nearly_all_public_sentences_are_understood(data: Path) -> None:
     tasks = json.loads((folder / "task_constraints.json").read_text(encoding="utf-8"))
     scenes = [scene for setting in tasks.values() for scene in setting.values()]
     levels = [task["constraints"] for scene in scenes for task in scene.values()]
-    sentences = [sentence for level in levels for said in level.values() for sentence in said]
+    sentences = [sentence for level in levels for text in level.values() for sentence in text]
     templates = json.loads((folder / "constraint_templates.json").read_text(encoding="utf-8"))
     sentences += [template["utt"] for kind in templates.values() for template in kind]
     assert len(sentences) > 400

@@ -32,7 +32,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Worlds
 
 ROOT = Path(__file__).resolve().parents[3]
-EACH = 8
+CHANGES_PER_SCRIPT = 8
 TOLERATED = 0.02
 
 
@@ -55,10 +55,10 @@ class Theirs:
             executor.info = self.execution.ExecutionInfo(eval_mode=True)
             try:
                 script = self.scripts.Script([self.scripts.parse_script_line(line, number)])
-                taken, state = executor.execute_one_step(script, state)
-            except Exception:  # it has no other way to say that a step makes no sense
+                is_taken, state = executor.execute_one_step(script, state)
+            except Exception:  # raised for steps that make no sense
                 return number
-            if not taken:
+            if not is_taken:
                 return number
         return None
 
@@ -79,15 +79,15 @@ def changed(lines: list[str], nodes: list[dict[str, Any]], arity: dict[str, int]
         if kind < 0.3 and lines:
             del lines[place]
         elif kind < 0.45 and len(lines) > 1:
-            other = draw.randrange(len(lines))
-            lines[place], lines[other] = lines[other], lines[place]
+            second_line = draw.randrange(len(lines))
+            lines[place], lines[second_line] = lines[second_line], lines[place]
         else:
             action = draw.choice(sorted(arity))
-            known = [found for line in lines for found in re.findall(r"<.+?> \(\d+\)", line)]
-            if draw.random() < 0.3 or not known:
+            objects = [match for line in lines for match in re.findall(r"<.+?> \(\d+\)", line)]
+            if draw.random() < 0.3 or not objects:
                 node = draw.choice(nodes)
-                known = [f"<{node['class_name']}> ({node['id']})"]
-            lines.insert(place, " ".join([f"[{action}]", *[draw.choice(known) for _ in range(arity[action])]]))
+                objects = [f"<{node['class_name']}> ({node['id']})"]
+            lines.insert(place, " ".join([f"[{action}]", *[draw.choice(objects) for _ in range(arity[action])]]))
     return lines
 
 
@@ -98,23 +98,25 @@ def compare(case: Case, theirs: Theirs, draw: random.Random, tally: Counter[str]
     checker = Checker(scene.domain, scene.problem, (), Options(replay="never"))
     environment = theirs.environment.EnvironmentGraph(graph)
     script = [re.sub(r"\(\d+\.", "(", line.strip()) for line in case.script.splitlines() if line.startswith("[")]
-    for _ in range(EACH):
+    for _ in range(CHANGES_PER_SCRIPT):
         lines = changed(script, graph["nodes"], theirs.arity, draw)
-        mine, other = ours(checker, scene, lines), theirs.stops(environment, lines)
+        ours_at, theirs_at = ours(checker, scene, lines), theirs.stops(environment, lines)
         tally["scripts"] += 1
-        tally["of them, both execute"] += mine is None and other is None
-        if mine == other:
+        tally["of them, both execute"] += ours_at is None and theirs_at is None
+        if ours_at == theirs_at:
             tally["same step"] += 1
             continue
-        step = min([number for number in (mine, other) if number is not None])
-        who = "only ours" if mine == step else "only theirs"
+        step = min([number for number in (ours_at, theirs_at) if number is not None])
+        who = "only ours" if ours_at == step else "only theirs"
         tally[f"differ at {lines[step - 1].partition(']')[0]}], {who} stops"] += 1
         print(f"{case.name}, {who} stops at {step}: {'; '.join(lines[:step])}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--count", type=int, default=150, help=f"so many gold scripts, each changed {EACH} times")
+    parser.add_argument(
+        "--count", type=int, default=150, help=f"Number of gold scripts; each is changed {CHANGES_PER_SCRIPT} times."
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     folder = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data")) / "eai-virtualhome"
@@ -127,10 +129,10 @@ def main() -> int:
         print("no package eai-eval (pip install eai-eval)")
         return 2
     draw = random.Random(options.seed)
-    every = cases(folder)
+    gold_cases = cases(folder)
     tally: Counter[str] = Counter()
     for _ in range(options.count):
-        compare(draw.choice(every), theirs, draw, tally)
+        compare(draw.choice(gold_cases), theirs, draw, tally)
     for row, number in tally.items():
         print(f"{row:50} {number:6}")
     return 0 if tally["same step"] >= (1 - TOLERATED) * tally["scripts"] else 1

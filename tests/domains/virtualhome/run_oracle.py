@@ -1,4 +1,4 @@
-"""Our executor and goal verdicts beside what was recorded of the public evaluator, on all gold scripts.
+"""Compare our executor and goal verdicts with recorded results of the public evaluator, on all gold scripts.
 
 usage: python tests/domains/virtualhome/run_oracle.py [--count N] [--seed S] [--no-pddl]
 
@@ -42,7 +42,7 @@ def goals(case: Case, verdict: Verdict, tally: Counter[str]) -> bool:
     tally["no formula"] += verdict.formula is None
     if verdict.goal and not theirs:
         tally["goal reached, but not for the public evaluator"] += 1
-        reason = f"{case.edges} relations in the goal, of which it counts one" if case.edges > 1 else "UNEXPLAINED"
+        reason = f"{case.edges} relations in the goal, and it counts one" if case.edges > 1 else "UNEXPLAINED"
         print(f"{case.name}: reached; the public evaluator says no: {reason}")
         return case.edges > 1
     if verdict.goal:
@@ -54,7 +54,7 @@ def goals(case: Case, verdict: Verdict, tally: Counter[str]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--count", type=int, default=None, help="so many scripts, drawn at random")
+    parser.add_argument("--count", type=int, default=None, help="Number of scripts, drawn at random.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-pddl", action="store_true", help="leave the gold plans in PDDL out")
     options = parser.parse_args()
@@ -63,21 +63,21 @@ def main() -> int:
         print(f"no {folder} (set PLANSAFE_DATA)")
         return 2
     started = time.monotonic()
-    found = cases(folder)
+    gold_cases = cases(folder)
     if options.count is not None:
-        found = sorted(random.Random(options.seed).sample(found, min(options.count, len(found))))
-    tally: Counter[str] = Counter({"gold scripts": len(found)})
+        gold_cases = sorted(random.Random(options.seed).sample(gold_cases, min(options.count, len(gold_cases))))
+    tally: Counter[str] = Counter({"gold scripts": len(gold_cases)})
     right = True
-    for case in found:
+    for case in gold_cases:
         verdict = judge(case)
         right &= executions(case, verdict, tally) & goals(case, verdict, tally)
     if not options.no_pddl:
         for name, checker, plan in pddl_plans(folder):
-            told = pddl_verdict(checker, plan)
+            pddl_result = pddl_verdict(checker, plan)
             tally["gold plans in PDDL"] += 1
-            tally["gold plans in PDDL, VALID"] += told == "VALID"
-            if told != "VALID":
-                print(f"{name}: {told}")
+            tally["gold plans in PDDL, VALID"] += pddl_result == "VALID"
+            if pddl_result != "VALID":
+                print(f"{name}: {pddl_result}")
                 right = False
     for row, number in tally.items():
         print(f"{row:50} {number:5}")

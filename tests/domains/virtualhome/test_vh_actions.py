@@ -1,11 +1,11 @@
-"""What the actions of the domain need and do, and where they are not what the public simulator does."""
+"""Preconditions and effects of the actions, and their differences from the public simulator."""
 
 from __future__ import annotations
 
 import pytest
 from vh_home import CHARACTER, HOME, checker_of, edge, graph, node, reached, scene, stops
 
-from plansafe.domains.virtualhome.moments import known_action
+from plansafe.domains.virtualhome.formula_translation import known_action
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Worlds
 from quick import quick_every
@@ -38,6 +38,8 @@ AFFORDANCES = [
     (GET + "[GRAB] <mug> (41)\n[WALK] <fridge> (305)\n[OPEN] <fridge> (305)", 5, "to open takes a hand"),
     (GET + "[PUTBACK] <apple> (437) <table> (226)", None, ""),
     (GET + "[PUTBACK] <apple> (437) <couch> (352)", 3, "the couch is far"),
+    (GET + "[PUTBACK] <apple> (437) <apple> (437)", 3, "an object is not put on itself"),
+    (GET + "[PUTIN] <apple> (437) <apple> (437)", 3, "nor into itself"),
     (GET + "[WALK] <fridge> (305)\n[PUTIN] <apple> (437) <fridge> (305)", 4, "it is closed"),
     (GET + "[PUTIN] <apple> (437) <mug> (41)", None, "a mug has no lid"),
     (GET + "[WALK] <couch> (352)\n[PUTOBJBACK] <apple> (437)", 4, "the table is far"),
@@ -76,7 +78,7 @@ AFFORDANCES = [
     ("[WALK] <table> (226)\n[GRAB] <mug> (41)\n[DRINK] <mug> (41)", None, ""),
     (GET + "[DRINK] <apple> (437)", 3, ""),
     ("[WALK] <table> (226)\n[EAT] <apple> (437)", None, ""),
-    ("[WALK] <table> (226)\n[EAT] <table> (226)", None, "what is on it"),
+    ("[WALK] <table> (226)\n[EAT] <table> (226)", None, "objects on it"),
     ("[WALK] <couch> (352)\n[EAT] <couch> (352)", 2, ""),
     ("[WALK] <table> (226)\n[CUT] <apple> (437)", 2, "without a knife"),
     ("[WALK] <table> (226)\n[GRAB] <knife> (43)\n[CUT] <apple> (437)", None, ""),
@@ -110,7 +112,7 @@ AFFORDANCES = [
         "",
     ),
     ("[PUTOFF] <clothes_hat> (502)", 1, ""),
-    ("[GREET] <character> (65)", 1, "nobody is a PERSON in these graphs"),
+    ("[GREET] <character> (65)", 1, "these graphs have no PERSON"),
     ("[FIND] <apple> (437)\n[GRAB] <apple> (437)", None, "to find is to walk"),
     ("[FIND] <hands_both> (500)", 1, "the simulator finds a body only where the character has walked to a thing"),
     ("[WALK] <table> (226)\n[FIND] <hands_both> (500)\n[WASH] <hands_both> (500)", None, ""),
@@ -133,15 +135,15 @@ def test_affordances(text: str, step: int | None, why: str) -> None:
 
 
 def test_every_action_has_a_script_that_takes_it_and_one_that_cannot() -> None:
-    taken, refused = set(), set()
+    executed, refused = set(), set()
     for text, step, _ in AFFORDANCES:
         lines = [line for line in text.splitlines() if line]
         names = [line.partition("]")[0].strip("[").lower() for line in lines]
-        taken |= set(names[: step - 1 if step else None])
+        executed |= set(names[: step - 1 if step else None])
         if step:
             refused.add(names[step - 1])
     actions = {name for name in HOME.domain.text.split() if known_action(name)}
-    assert actions - taken == {"greet"}, "a scene with people follows"
+    assert actions - executed == {"greet"}, "a scene with people follows"
     assert actions - refused == {"turnto"}
 
 

@@ -1,4 +1,4 @@
-"""Objects that a script leaves open: the choice lets its steps be taken, is told, and is always the same."""
+"""Open objects of scripts: the choice lets the steps execute, is reported, and is deterministic."""
 
 from __future__ import annotations
 

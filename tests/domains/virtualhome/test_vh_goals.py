@@ -1,4 +1,4 @@
-"""Goals of annotations: which task is meant, what counts at the end, and what has to have happened on the way."""
+"""Goals of annotations: selection of the task, conditions at the end, and conditions on earlier steps."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ FILE = {
 )
 @pytest.mark.parametrize("file", [FILE, FILE["scene_1"]])
 def test_a_task_has_several_names(file: dict[str, Any], task: str, goal: str) -> None:
-    found = scene(goal=file, task=task)
-    assert found.ok, found.notes
-    assert goal in found.problem.text
+    task_scene = scene(goal=file, task=task)
+    assert task_scene.ok, task_scene.notes
+    assert goal in task_scene.problem.text
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_a_mistake_has_a_place(text: str, code: str, place: str, message: str) -
 
 
 def test_an_annotation_that_asks_for_nothing_is_told() -> None:
-    found = scene(goal={"1_1": vh()})
-    (note,) = found.notes
+    task_scene = scene(goal={"1_1": vh()})
+    (note,) = task_scene.notes
     assert (note.code, note.severity) == ("SC014", Severity.NOTE)
-    assert found.ok
+    assert task_scene.ok
     assert scene(goal={"1_1": vh(state(410, "ON"))}).notes == ()
 
 
@@ -285,9 +285,9 @@ def test_depth_and_length_do_no_harm() -> None:
 
 
 def test_the_domain_of_a_goal_keeps_its_lines() -> None:
-    found = scene(goal=tl("(exists x0. (DRINK(x0)) then HOLDS_RH(character.65, mug.41))"))
-    own, extended = HOME.domain.text.splitlines(), found.domain.text.splitlines()
-    assert len(own) == len(extended)
-    for before, after in zip(own, extended, strict=True):
+    task_scene = scene(goal=tl("(exists x0. (DRINK(x0)) then HOLDS_RH(character.65, mug.41))"))
+    domain_lines, extended = HOME.domain.text.splitlines(), task_scene.domain.text.splitlines()
+    assert len(domain_lines) == len(extended)
+    for before, after in zip(domain_lines, extended, strict=True):
         assert before.split()[:1] == after.split()[:1] or "(:predicates" in before
-    checker_of(found.domain.text, found.problem.text)
+    checker_of(task_scene.domain.text, task_scene.problem.text)

@@ -16,26 +16,26 @@ WRONG = "688_1"
 
 @pytest.fixture(scope="module")
 def folder(data: Path) -> Path:
-    found = data / "eai-virtualhome"
-    if not found.is_dir():
-        pytest.skip(f"no {found}")
-    return found
+    data_folder = data / "eai-virtualhome"
+    if not data_folder.is_dir():
+        pytest.skip(f"no {data_folder}")
+    return data_folder
 
 
 @pytest.mark.slow
 def test_our_executor_agrees_and_every_gold_script_reaches_its_goal(folder: Path) -> None:
-    every = [case for case in cases(folder) if case.name != WRONG]
-    assert len(every) == 235
-    missed = [case for case in every if not case.recorded["gold_ok"]]
+    gold_cases = [case for case in cases(folder) if case.name != WRONG]
+    assert len(gold_cases) == 235
+    missed = [case for case in gold_cases if not case.recorded["gold_ok"]]
     assert len(missed) == 27
-    drawn = random.Random(4)
-    for case in (*drawn.sample(every, SAMPLE), *drawn.sample(missed, 2)):
+    generator = random.Random(4)
+    for case in (*generator.sample(gold_cases, SAMPLE), *generator.sample(missed, 2)):
         verdict = judge(case)
         assert verdict.stopped == recorded_stop(case) is None, case.name
         assert verdict.goal, case.name
         assert verdict.formula is not False, case.name
-        asked = case.annotation["vh_goal"]
-        assert bool(verdict.notes) is not (bool(asked["goal"]) or bool(asked["actions"])), case.name
+        annotated_goal = case.annotation["vh_goal"]
+        assert bool(verdict.notes) is not (bool(annotated_goal["goal"]) or bool(annotated_goal["actions"])), case.name
         assert case.recorded["gold_ok"] or case.edges > 1, case.name
 
 

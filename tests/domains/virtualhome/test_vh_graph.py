@@ -1,4 +1,4 @@
-"""Environment graphs: what is read, what is noted, and what cannot be read."""
+"""Environment graphs: facts, notes, and unreadable files."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ def test_objects_facts_and_rooms() -> None:
 def test_a_room_is_found_through_what_holds_a_thing() -> None:
     edges = [edge(CHARACTER, "HOLDS_RH", 900), edge(900, "CLOSE", 226), edge(901, "INSIDE", 900), edge(902, "ON", 226)]
     more = graph(nodes=[node(900, "box"), node(901, "coin"), node(902, "fork")], edges=edges)
-    found = facts(scene(more).problem.text)
+    result = facts(scene(more).problem.text)
     assert {
         "(in_room box_900 livingroom_12)",
         "(in_room coin_901 livingroom_12)",
         "(in_room fork_902 kitchen_11)",
-    } <= found
-    assert "(holds_rh character_65 box_900)" in found
-    assert not [fact for fact in found if fact.startswith("(near box_900")], "who carries a thing leaves its place"
+    } <= result
+    assert "(holds_rh character_65 box_900)" in result
+    assert not [fact for fact in result if fact.startswith("(near box_900")], "who carries a thing leaves its place"
 
 
 def test_relations_of_people_have_facts_of_their_own() -> None:
     more = [edge(502, "ON", CHARACTER), edge(CHARACTER, "SITTING", 352), edge(CHARACTER, "CLOSE", 352)]
     more += [edge(352, "CLOSE", CHARACTER), edge(CHARACTER, "FACING", 410), edge(352, "FACING", 410)]
-    found = facts(scene(graph(edges=more)).problem.text)
+    result = facts(scene(graph(edges=more)).problem.text)
     assert {
         "(worn clothes_hat_502 character_65)",
         "(on_top character_65 couch_352)",
         "(close character_65 couch_352)",
         "(facing character_65 television_410)",
         "(faces couch_352 television_410)",
-    } <= found
-    assert "(near couch_352 character_65)" not in found
+    } <= result
+    assert "(near couch_352 character_65)" not in result
 
 
 @pytest.mark.parametrize("wrap", ["init_graph", "environment_graph", None])
@@ -82,12 +82,12 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
         node(41, "mug"),
     ]
     edges = [edge(900, "ABOVE", 901), edge(900, "ON", 999), edge(900, "ON", 902)]
-    found = scene(graph(nodes=nodes, edges=edges))
-    assert found.ok
-    assert {note.code for note in found.notes} == {"SC013"}
-    assert {note.severity for note in found.notes} == {Severity.NOTE}
+    result = scene(graph(nodes=nodes, edges=edges))
+    assert result.ok
+    assert {note.code for note in result.notes} == {"SC013"}
+    assert {note.severity for note in result.notes} == {Severity.NOTE}
     unknown = "flux_capacitor (2 times), observatory"
-    assert [note.message for note in found.notes] == [
+    assert [note.message for note in result.notes] == [
         f"the domain does not have these classes; their objects get the type thing: {unknown}",
         "edges to missing nodes are left out: 900 ON 999",
         "nodes that occur twice are left out: mug (41)",
@@ -95,18 +95,18 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
         "the domain does not have these relations, and they are left out: above",
         "the domain does not have these states, and they are left out: humming",
     ]
-    assert "flux_capacitor_900 flux_capacitor_901 - thing" in found.problem.text
-    assert "observatory_902 - room" in found.problem.text
-    assert Checker(found.domain, found.problem).ok
+    assert "flux_capacitor_900 flux_capacitor_901 - thing" in result.problem.text
+    assert "observatory_902 - room" in result.problem.text
+    assert Checker(result.domain, result.problem).ok
 
 
 def test_names_are_one_to_one() -> None:
     odd = [node(1, "a_b"), node(2, "a"), {**node(3, "a"), "id": "b_1"}, {**node(4, "(x);"), "id": "2 2"}]
-    found = scene(graph(nodes=odd))
-    names = [node.name for node in found.data.home.objects.values()]
+    result = scene(graph(nodes=odd))
+    names = [node.name for node in result.data.home.objects.values()]
     assert len(set(names)) == len(names)
     assert {"a_b_1", "a_2", "a_b_1_", "_x__2_2"} <= set(names)
-    assert Checker(found.domain, found.problem).ok
+    assert Checker(result.domain, result.problem).ok
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_names_are_one_to_one() -> None:
     ],
 )
 def test_a_broken_graph_has_a_place(text: str, place: str, message: str) -> None:
-    found = scene(text)
-    (error,) = found.notes
+    result = scene(text)
+    (error,) = result.notes
     assert (error.code, error.severity) == ("SC010", Severity.ERROR)
     assert message in error.message
     (label,) = error.labels
     assert label.source == "graph.json"
     assert text[slice(*label.span)] == place
-    assert not found.ok
+    assert not result.ok
 
 
 def test_depth_and_odd_values_do_no_harm() -> None:
@@ -185,8 +185,8 @@ def test_the_words_of_the_reader_are_those_of_the_domain() -> None:
     assert types["kitchen"] == "room"
     assert types["character"] == "object"
     squeezed = {re.sub("[_-]", "", name) for name in types}
-    for word, others in synonyms().items():
-        assert {word, *others} <= squeezed, word
+    for word, classes in synonyms().items():
+        assert {word, *classes} <= squeezed, word
 
 
 def test_every_class_of_the_tables_and_graphs_is_a_type(data: object) -> None:
@@ -200,7 +200,7 @@ def test_every_class_of_the_tables_and_graphs_is_a_type(data: object) -> None:
     for table in ("properties_data", "properties_data_all", "properties_data_unity", "object_states"):
         names |= json.loads((tables / f"{table}.json").read_text(encoding="utf-8")).keys()
     equivalence = json.loads((tables / "class_name_equivalence.json").read_text(encoding="utf-8"))
-    names |= equivalence.keys() | {other for others in equivalence.values() for other in others}
+    names |= equivalence.keys() | {class_name for classes in equivalence.values() for class_name in classes}
     assert len(names) > 500
     assert names <= known_types().keys()
 

@@ -1,4 +1,4 @@
-"""Scripts in their three notations, what is said about mistakes in them, and the way back."""
+"""Scripts in their three notations, diagnostics about mistakes, and steps written as lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from vh_home import graph, node, read, scene, steps
 
 from plansafe.domains.virtualhome import WORLD
-from plansafe.domains.virtualhome.places import object_place, word_places
+from plansafe.domains.virtualhome.script import object_place, word_places
 from plansafe.domains.world import Request
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.plan_text import read_plan
@@ -55,13 +55,13 @@ def test_words_of_a_step_are_found_where_they_stand(text: str, words: list[str |
     plan = read(text)
     assert plan.plan is not None
     for step, place in zip(read_plan(plan.plan).steps, plan.places, strict=True):
-        found = word_places(Source("script", text), place, step.tokens)
-        assert len(found) == len(step.tokens)
-        said = [None if span is None else text[span.start : span.end] for span in found]
+        places = word_places(Source("script", text), place, step.tokens)
+        assert len(places) == len(step.tokens)
+        words_at_places = [None if span is None else text[span.start : span.end] for span in places]
         if step.tokens[0] == "walk":
-            assert said == words
+            assert words_at_places == words
         else:
-            assert "mug" in str(said[2])
+            assert "mug" in str(words_at_places[2])
 
 
 def test_an_object_is_found_at_its_number_in_the_graph_that_is_read() -> None:
@@ -80,11 +80,16 @@ def test_an_object_is_found_at_its_number_in_the_graph_that_is_read() -> None:
 
 def test_places_are_those_of_the_steps() -> None:
     text = "T\nd\n\n  [WALK] <table> (1.226)  \n<char0> [grab] <mug> (41) | <char0> [drink] <mug> (41)\n[STANDUP]\n"
-    shown = [text[slice(*place)] for place in read(text).places]
-    assert shown == ["[WALK] <table> (1.226)", "<char0> [grab] <mug> (41)", "<char0> [drink] <mug> (41)", "[STANDUP]"]
+    step_texts = [text[slice(*place)] for place in read(text).places]
+    assert step_texts == [
+        "[WALK] <table> (1.226)",
+        "<char0> [grab] <mug> (41)",
+        "<char0> [drink] <mug> (41)",
+        "[STANDUP]",
+    ]
     text = 'x\n```json\n[{"WALK": ["table", 226], "WALK": ["mug", 41]},\n "[GRAB] <mug> (41)"]\n```'
-    shown = [text[slice(*place)] for place in read(text).places]
-    assert shown == ['"WALK": ["table", 226]', '"WALK": ["mug", 41]', "[GRAB] <mug> (41)"]
+    step_texts = [text[slice(*place)] for place in read(text).places]
+    assert step_texts == ['"WALK": ["table", 226]', '"WALK": ["mug", 41]', "[GRAB] <mug> (41)"]
 
 
 def test_a_repeated_key_is_a_step_each_time() -> None:

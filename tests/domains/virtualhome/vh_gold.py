@@ -1,4 +1,4 @@
-"""The gold scripts of the Embodied Agent Interface: our verdicts beside those recorded of its own programs."""
+"""The gold scripts of the Embodied Agent Interface: our verdicts and the recorded results of its own programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plansafe.verifier.reporting.report import Headline, Worlds
 
 
 class Case(NamedTuple):
-    """A gold script with its scene, its annotation, and what was recorded of the public evaluator."""
+    """A gold script with its scene, its annotation, and the recorded result of the public evaluator."""
 
     name: str
     activity: str
@@ -106,7 +106,7 @@ def pddl_plans(folder: Path) -> Iterator[tuple[str, Checker, str]]:
 
 
 def pddl_verdict(checker: Checker, plan: str) -> str:
-    """``VALID``, or what is wrong."""
+    """``VALID``, or the first error."""
     if not checker.ok:
         return "; ".join([diagnostic.message for diagnostic in checker.diagnostics])
     report = checker.check(Source("gold.plan", plan))

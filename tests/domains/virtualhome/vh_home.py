@@ -14,8 +14,8 @@ from plansafe.verifier.reporting.report import Report, Worlds
 
 CHARACTER = 65
 
-# number: class, properties, states, what it is on or in, its room
-THINGS: dict[int, tuple[str, str, str, str, int]] = {
+# number: class, properties, states, support or container, room
+OBJECTS: dict[int, tuple[str, str, str, str, int]] = {
     305: ("fridge", "CAN_OPEN CONTAINERS HAS_PLUG HAS_SWITCH", "CLOSED OFF PLUGGED_IN", "", 11),
     226: ("table", "SURFACES MOVABLE", "CLEAN", "", 11),
     437: ("apple", "GRABBABLE EATABLE CUTTABLE", "DIRTY", "ON 226", 11),
@@ -44,22 +44,22 @@ def graph(**changes: Any) -> dict[str, Any]:
         node(CHARACTER, "character"),
     ]
     edges = [edge(CHARACTER, "INSIDE", 12)]
-    for number, (of_class, properties, states, support, room) in THINGS.items():
+    for number, (of_class, properties, states, support, room) in OBJECTS.items():
         nodes.append(node(number, of_class, properties, states))
         edges.append(edge(number, "INSIDE", room))
         if support:
-            relation, other = support.split()
+            relation, target = support.split()
             edges += [
-                edge(number, relation, int(other)),
-                edge(number, "CLOSE", int(other)),
-                edge(int(other), "CLOSE", number),
+                edge(number, relation, int(target)),
+                edge(number, "CLOSE", int(target)),
+                edge(int(target), "CLOSE", number),
             ]
     return {"nodes": [*nodes, *changes.get("nodes", ())], "edges": [*edges, *changes.get("edges", ())]}
 
 
 def node(number: int, of_class: str, properties: str = "", states: str = "", **more: Any) -> dict[str, Any]:
-    found = {"id": number, "class_name": of_class, "properties": properties.split(), "states": states.split()}
-    return {**found, **more}
+    task_scene = {"id": number, "class_name": of_class, "properties": properties.split(), "states": states.split()}
+    return {**task_scene, **more}
 
 
 def edge(tail: int, relation: str, head: int) -> dict[str, Any]:
@@ -75,13 +75,13 @@ def scene(text: str | dict[str, Any] | None = None, goal: Any = None, task: str 
     return WORLD.read_scene(Request(files, task))
 
 
-def read(text: str, found: Scene | None = None) -> ForeignPlan:
-    return WORLD.read_plan(Source("script.txt", text), found or HOME)
+def read(text: str, task_scene: Scene | None = None) -> ForeignPlan:
+    return WORLD.read_plan(Source("script.txt", text), task_scene or HOME)
 
 
-def steps(text: str, found: Scene | None = None) -> list[str]:
+def steps(text: str, task_scene: Scene | None = None) -> list[str]:
     """The PDDL steps of a script that can be read."""
-    plan = read(text, found)
+    plan = read(text, task_scene)
     assert plan.plan is not None, plan.diagnostics
     assert len(plan.places) == len(plan.plan.text.splitlines())
     return plan.plan.text.splitlines()
@@ -95,9 +95,9 @@ def checker_of(domain: str, problem: str) -> Checker:
     return checker
 
 
-def audit(text: str, found: Scene | None = None) -> Report:
+def audit(text: str, task_scene: Scene | None = None) -> Report:
     """The report on a script."""
-    home = found or HOME
+    home = task_scene or HOME
     assert home.ok, home.notes
     checker = checker_of(home.domain.text, home.problem.text)
     plan = read(text, home)
@@ -105,9 +105,9 @@ def audit(text: str, found: Scene | None = None) -> Report:
     return checker.check(plan.plan)
 
 
-def stops(text: str, found: Scene | None = None) -> int | None:
+def stops(text: str, task_scene: Scene | None = None) -> int | None:
     """The number of the first step that cannot be taken, if there is one."""
-    report = audit(text, found)
+    report = audit(text, task_scene)
     halt = report.readings[0].executed if report.readings else report.steps
     return None if report.executable is Worlds.ALL else halt + 1
 

@@ -195,7 +195,7 @@ class Checker:
             report = add_time_notes(compiled, plan, resolved, report, outcomes[0].rounded if outcomes else frozenset())
         if resolved is not None and resolved.text.warnings:
             report = report._replace(diagnostics=(*report.diagnostics, *resolved.text.warnings))
-        return mark_ill_formed_unknown(report)._replace(home=compiled.home)
+        return mark_ill_formed_unknown(report)._replace(home=compiled.home_effects)
 
 
 def _audit_over_worlds(compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:

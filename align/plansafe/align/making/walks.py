@@ -93,7 +93,7 @@ class Walks:
     def _possible(self, steps: Sequence[GroundAction], here: Execution, reaching: bool) -> bool:
         now = here.without_rules()
         try:
-            return now.follow(steps) and (not reaching or self.engine.goal(now.state) is True)
+            return now.follow(steps) and (not reaching or self.engine.evaluate_goal(now.state) is True)
         except (NumberTooLarge, TooManyInstances, LimitReached):
             return False
 
@@ -136,14 +136,14 @@ class Walks:
 
     def verdict(self, steps: Steps, end: Execution) -> Judged | None:
         """The verdict on a plan that led here; ``None`` where something is undecided."""
-        goal = self.engine.goal(end.state)
+        goal = self.engine.evaluate_goal(end.state)
         ended = end.finished_runtime()
         if goal is None or (ended is not None and ended.undecided()):
             return None
         broken: dict[int, Violation] = {}
         parts = self.engine.rule_set.parts
         for violation in () if ended is None else ended.violations():
-            if self.engine.decides(violation, self.criteria):
+            if self.engine.is_decisive(violation, self.criteria):
                 rule = parts[violation.part].rule
                 known = broken.get(rule)
                 if known is None or _when(violation) < _when(known):

@@ -266,7 +266,8 @@ class VerdictOptions(Options, group="Rules"):
     judge: str | None = choice(
         "--judge",
         values=JUDGE_MODES,
-        help="Count every violation, or only those that the plan introduced or worsened (default with --world).",
+        help="Count every violation (`all`), or only those that the plan introduced or worsened (`introduced`, default "
+        "with --world); with `mitigate` it must also end the dangers at the start that the agent can end.",
         key="judge",
         in_project=True,
         setting="judge",

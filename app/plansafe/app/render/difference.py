@@ -53,7 +53,7 @@ def lines(original: Sequence[str], repair: Repair) -> list[Line]:
             leave(step)
             out += [*waiting, Line(" ", step, position, text)]
             waiting = []
-        elif edit is not None and edit.kind is EditKind.SUBSTITUTE:
+        elif edit is not None and edit.kind in (EditKind.SUBSTITUTE, EditKind.REPLACE):
             leave(step)
             out += [*waiting, Line("~", step, position, text, (f"instead of {edit.before}", *_because(edit)))]
             waiting = []

@@ -196,14 +196,14 @@ def _purpose(result: RepairResult, steps: Sequence[str]) -> list[str]:
     shown = [f"step {n}, {visible(steps[n - 1])}" for n in numbers[:_FEW]]
     more = [f"{len(numbers) - _FEW} more"] if len(numbers) > _FEW else []
     text = f"{'; '.join([*shown, *more])} ({result.purpose.source})"
-    if result.purpose.kept:
+    if result.purpose.is_kept:
         return [f"  keeps what the plan is for: {text}"]
     return [f"  note: no repair was found that keeps what the plan is for: {text}"]
 
 
 def _summary(repair: Repair, result: RepairResult) -> str:
     """The cost of the repair, and whether a cheaper one can exist."""
-    edits = f"{_count(len(repair.edits), 'edit')}, cost {cost_text(repair.cost)}"
+    edits = f"{_count(len(repair.kinds), 'edit')}, cost {cost_text(repair.cost)}"
     least = f"; none costs less than {cost_text(result.bound)}" if result.bound else "; perhaps not the least"
     if result.optimal:
         least = ", proved least"

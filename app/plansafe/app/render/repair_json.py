@@ -48,7 +48,7 @@ class RepairJsonRenderer:
         }
         if result is not None and result.purpose.steps:
             purpose = result.purpose
-            head["purpose"] = {"steps": sorted(purpose.steps), "source": purpose.source, "kept": purpose.kept}
+            head["purpose"] = {"steps": sorted(purpose.steps), "source": purpose.source, "kept": purpose.is_kept}
         return safe_line(f'{dumps(head)[:-1]},"report":{self._reports.object(examined.result)}}}')
 
 

@@ -184,7 +184,7 @@ class Session:
         if not self._settings.gate or self._settings.allow_no_rules:
             return None
         may_decide = checker.options.criteria.may_decide
-        rules = zip(checker.rules, checker.compiled.bindings, strict=True)
+        rules = zip(checker.rules, checker.compiled.binding_counts, strict=True)
         deciding = [bindings for rule, bindings in rules if may_decide(rule.name, rule.severity)]
         return None if any(deciding) else no_rules(len(deciding))
 

@@ -15,7 +15,7 @@ def unfit(checker: Checker) -> Diagnostic | None:
     """The reason why rules cannot be tested in a task: several possible worlds, durations, or its size."""
     from plansafe.verifier.planning.forward_search import find_unsupported_task_reason  # noqa: PLC0415 - loads the planner
 
-    refused = checker.compiled.refusal("the formalising of rules")
+    refused = checker.compiled.explain_refusal("the formalising of rules")
     why = find_unsupported_task_reason(checker.compiled, True) if refused is None else ""
     if why:
         message = f"this task cannot be used to test rules: {why}"

@@ -13,7 +13,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span
 from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
+from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, MITIGATE, VerdictCriteria
 
 if TYPE_CHECKING:
     from plansafe.app.project.project import Project
@@ -201,6 +201,16 @@ def compiled(
 
     with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
     checker = Checker(domain, problem, with_kinds, _options(settings), resolve=resolve)
+    if settings.criteria.judge == MITIGATE:
+        from plansafe.verifier.repair.mitigation import (  # noqa: PLC0415 - loads the search
+            SPECIFICATION,
+            with_mitigation,
+        )
+
+        checker = with_mitigation(checker)
+        if SPECIFICATION in checker.sources:
+            generated = checker.sources[SPECIFICATION]
+            extended[SPECIFICATION] = Input("specification", SPECIFICATION, "for --judge mitigate", generated)
     return checker, tuple(extended.values())
 
 

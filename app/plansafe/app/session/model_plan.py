@@ -248,7 +248,7 @@ class _ModelRun:
             if isinstance(done, Result):
                 return tuple([d for d in done.report.diagnostics if d.severity is Severity.ERROR])
             engine = done.checker.engine
-            if engine.refusal is None and engine.goal(engine.initial()) is True:
+            if engine.refusal is None and engine.evaluate_goal(engine.make_initial_state()) is True:
                 return (Diagnostic(SC.NO_GOAL, "the initial state already satisfies this goal"),)
             return ()
 

@@ -13,6 +13,7 @@ from plansafe.app.session.model import Settings, compiled
 from plansafe.domains import domain_names, domain_path
 from plansafe.domains.objects.classification import ClassifiedObject, KindReason
 from plansafe.domains.objects.generated_mapping import classify_objects, is_extensible
+from plansafe.domains.objects.table import load_table
 from plansafe.domains.world import Request
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
@@ -23,7 +24,7 @@ from plansafe.verifier.rules.kinds import find_unclassified_objects
 
 
 class ObjectStatus(Enum):
-    """What is known about the kinds of an object; the order of the list."""
+    """Whether the kinds of an object are known; in the order of the list."""
 
     UNKNOWN = "unknown"
     PROPOSED = "proposed"
@@ -40,7 +41,10 @@ class ListedClass(NamedTuple):
 
 
 class SceneKinds(NamedTuple):
-    """The classes of a scene: unknown classes first, then classes with proposals alone."""
+    """The classes of a scene: unknown classes first, then classes with proposals alone.
+
+    ``notes`` are about the scene, or errors in rows of the object table.
+    """
 
     domain: str
     classes: tuple[ListedClass, ...]
@@ -50,7 +54,7 @@ class SceneKinds(NamedTuple):
 def list_scene_kinds(
     world: str, scene: Source, files: dict[str, Source], task: str | None = None
 ) -> SceneKinds | tuple[Diagnostic, ...]:
-    """Return the kinds of the objects of a scene, or the errors because of which there are none.
+    """Return the kinds of the objects of a scene, or the errors that prevent it.
 
     ``files`` are the further files of the scene by role. For a shipped domain without an importer, such as
     ``household``, ``scene`` is a problem in PDDL.
@@ -77,6 +81,7 @@ def list_scene_kinds(
     if not checker.ok:
         return checker.diagnostics
     classified = classify_objects(domain, problem, mapping) if is_extensible(mapping) else []
+    notes = (*notes, *load_table().find_errors())
     return SceneKinds(name, _list_classes(checker, classified, f"home-{name}.safe"), notes)
 
 
@@ -94,18 +99,18 @@ def _list_classes(checker: Checker, classified: Sequence[ClassifiedObject], mapp
         for name, numbers in find_unclassified_objects(symbols, compilation.kinds).items()
         for number in numbers
     }
-    found = {entry.name: entry for entry in classified}
+    classified_by_name = {entry.name: entry for entry in classified}
     proposed: dict[str, list[str]] = {}
     for proposal in compilation.proposed_kinds:
         proposed.setdefault(proposal.object, []).append(proposal.kind)
     groups: dict[ListedClass, list[str]] = {}
     for number, (name, types) in enumerate(zip(symbols.objects, symbols.object_types, strict=True)):
         all_types = frozenset().union(*[ancestors[t] for t in types])
-        given = [kind for kind, bound in kinds.items() if not bound.isdisjoint(all_types)]
-        entry = found.get(name)
-        reasons = {} if entry is None else {reason.kind: reason for reason in entry.found.kinds}
+        object_kinds = [kind for kind, bound in kinds.items() if not bound.isdisjoint(all_types)]
+        entry = classified_by_name.get(name)
+        reasons = {} if entry is None else {reason.kind: reason for reason in entry.entry.kinds}
         bound_by_mapping = KindReason("", "confirmed", "bound by the mapping of the world", mapping)
-        listed = [reasons.get(kind, bound_by_mapping._replace(kind=kind)) for kind in given]
+        listed = [reasons.get(kind, bound_by_mapping._replace(kind=kind)) for kind in object_kinds]
         listed += [reasons[kind] for kind in proposed.get(name, ()) if kind in reasons]
         class_name = unclassified.get(number, "")
         if not class_name:

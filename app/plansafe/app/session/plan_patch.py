@@ -61,7 +61,7 @@ class _Patch:
             if number not in standing:
                 self._changes.append((unit.start, unit.end, ""))
         for edit in repair.edits:
-            if edit.kind is EditKind.SUBSTITUTE:
+            if edit.kind in (EditKind.SUBSTITUTE, EditKind.REPLACE):
                 span = self._units[edit.step - 1].span
                 self._changes.append((span.start, span.end, edit.after))
         after = 0

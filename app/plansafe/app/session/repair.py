@@ -17,7 +17,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
 from plansafe.grammar.source import Source
 from plansafe.verifier.model.nodes import Number
-from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, Weights
+from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus, SameUse, Weights
 from plansafe.verifier.repair.plan_purpose import PurposeHints
 from plansafe.verifier.reporting.report import Blame, Headline, Report, make_unchecked_report
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES, VerdictCriteria
@@ -128,16 +128,25 @@ def examined(session: Session, prepared: Prepared, wishes: ExaminationOptions) -
 def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | None) -> RepairOptions:
     """Make repairs of a plan without a goal keep what the plan is for (docs/repair.md).
 
-    In a home world, replacing or moving a step costs 2 unless the user gives other weights: it changes the purpose.
+    In a home world, objects of the same use may replace each other. If it names main actions and the task has no goal,
+    replacing or moving a step costs 2 unless the user gives other weights: it changes the purpose.
     """
     checker = prepared.checker
-    if not checker.ok or checker.engine.task.goal:
+    if not checker.ok:
         return options
     actions: frozenset[str] = frozenset()
     if world_name is not None:
-        from plansafe.domains.worlds import world  # noqa: PLC0415 - most plans belong to no home world
+        from plansafe.domains.objects.uses import group_by_use  # noqa: PLC0415 - most plans belong to no home world
+        from plansafe.domains.worlds import world  # noqa: PLC0415 - as above
 
-        actions = world(world_name).purposes
+        benchmark = world(world_name)
+        actions = benchmark.purposes
+        task = checker.engine.task
+        types = [" ".join([task.type_names[t] for t in types[:1]]) for types in task.object_types]
+        groups = group_by_use(zip(task.objects, types, strict=True), benchmark.name)
+        options = options._replace(same_use=tuple([SameUse(use, objects) for use, objects in groups]))
+    if checker.engine.task.goal:
+        return options
     weights = Weights(substitute=2, move=2) if actions and options.weights == Weights() else options.weights
     hints = PurposeHints(actions, prepared.title, prepared.description)
     return options._replace(weights=weights, purpose_hints=hints)
@@ -145,7 +154,7 @@ def with_purpose(options: RepairOptions, prepared: Prepared, world_name: str | N
 
 def many_worlds(checker: Checker, read: ResolvedPlan, operation: str = "the search for repairs") -> Diagnostic:
     """The error for a task with several possible worlds, which ``operation`` does not support."""
-    refused = checker.compiled.refusal(operation, read)
+    refused = checker.compiled.explain_refusal(operation, read)
     assert refused is not None
     return refused._replace(severity=Severity.ERROR, help="`safecheck audit` checks the plan in all possible worlds")
 

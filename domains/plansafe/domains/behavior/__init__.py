@@ -1,6 +1,6 @@
 """BEHAVIOR, iGibson and OmniGibson: household activities in BDDL, and plans of people and models for them.
 
-docs/home-worlds.md says what is read, what BDDL means, and where this domain differs from the published one.
+docs/home-worlds.md describes the files, the meaning of BDDL, and the differences from the published domain.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ WORLD = Benchmark(
         FileRole(
             GOAL,
             "the activity in BDDL where the scene is a prompt: its rooms, and its goal as it was written; "
-            "beside an activity, a task of IS-Bench in JSON with its safety goals",
+            "with an activity as the scene, a task of IS-Bench in JSON with its safety goals",
         ),
     ),
     plans=(

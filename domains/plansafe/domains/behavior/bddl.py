@@ -3,7 +3,7 @@
 BDDL (Srivastava et al., BEHAVIOR, CoRL 2021, section 3 and appendix A) has the shape of a PDDL problem. Objects are
 named after WordNet synsets, ``grape.n.01_1``; a goal names them as variables, ``?grape.n.01_1``, and adds quantifiers
 that count (:mod:`plansafe.domains.behavior.goals`). The reader checks names and arities here, where it can point at
-the user's file; what it returns is sound for the writer of the task (:mod:`plansafe.domains.behavior.task`).
+the user's file; its result is sound for the writer of the task (:mod:`plansafe.domains.behavior.task`).
 """
 
 from __future__ import annotations
@@ -54,29 +54,29 @@ class Activity(NamedTuple):
 
     def instances(self) -> dict[str, list[str]]:
         """The instances of each category, in their order."""
-        found: dict[str, list[str]] = {}
+        members: dict[str, list[str]] = {}
         for name, category in self.objects.items():
-            found.setdefault(category, []).append(name)
-        return found
+            members.setdefault(category, []).append(name)
+        return members
 
 
 def read_activity(source: Source) -> tuple[Activity | None, Context]:
-    """Read an activity definition. The context holds what is wrong with it; with errors there is no activity.
+    """Read an activity definition. Mistakes go to the context; with errors the activity is ``None``.
 
     Linear in the size of the text.
     """
     context = Context()
-    stray = [found for found in _STRAY.finditer(source.text) if found[1]] if "\\" in source.text else []
+    stray = [match for match in _STRAY.finditer(source.text) if match[1]] if "\\" in source.text else []
     if stray:
-        blank = _STRAY.sub(lambda found: " " * len(found[0]) if found[1] else found[0], source.text)
+        blank = _STRAY.sub(lambda match: " " * len(match[0]) if match[1] else match[0], source.text)
         source = Source(source.name, blank)
     top, problems = parse_source(source)
     context.diagnostics.extend(problems)
     if top is None:
         return None, context
     context.places.append(Places(source, top))
-    for found in stray:  # the package `bddl` loads such a file, and so do we
-        label = Label(source.name, Span(*found.span()))
+    for match in stray:  # the package `bddl` loads such a file, and so do we
+        label = Label(source.name, Span(*match.span()))
         note = Diagnostic(SC.FOREIGN_SCENE, "a stray backslash is ignored", (label,), severity=Severity.NOTE)
         context.diagnostics.append(note)
     definition = top[0] if top else None
@@ -121,12 +121,12 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
     if domain is None or name is None:
         return None
     if domain not in DOMAINS:
-        known = "` and `".join(DOMAINS)
+        domain_names = "` and `".join(DOMAINS)
         context.error(
             SC.UNREADABLE_WORLD,
             f"no domain `{domain}`",
             Place(sections[":domain"], 1),
-            f"`{known}` are known",
+            f"`{domain_names}` are known",
             help="see docs/home-worlds.md",
         )
         return None
@@ -192,7 +192,9 @@ def _objects(context: Context, section: list[Node]) -> dict[str, str]:
     return objects
 
 
-def _init(context: Context, section: list[Node], objects: dict[str, str], known: Vocabulary) -> list[ActivityLiteral]:
+def _init(
+    context: Context, section: list[Node], objects: dict[str, str], vocabulary: Vocabulary
+) -> list[ActivityLiteral]:
     """Read the literals of the initial state. Rooms are declared by being named."""
     literals: list[ActivityLiteral] = []
     signs: dict[tuple[str, tuple[str, ...]], bool] = {}
@@ -208,8 +210,8 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
             )
             continue
         predicate = atom[0]
-        if known.predicates.get(predicate) != len(atom) - 1:
-            report_predicate(context, atom, known)
+        if vocabulary.predicates.get(predicate) != len(atom) - 1:
+            report_predicate(context, atom, vocabulary)
             continue
         if predicate == "inroom" and is_object_name(atom[2]):
             objects.setdefault(str(atom[2]), ROOM)
@@ -231,16 +233,16 @@ def _init(context: Context, section: list[Node], objects: dict[str, str], known:
     return literals
 
 
-def report_predicate(context: Context, atom: list[Node], known: Vocabulary) -> None:
+def report_predicate(context: Context, atom: list[Node], vocabulary: Vocabulary) -> None:
     """Report an unknown predicate, or a wrong number of arguments."""
     name = token_text(atom[0])
-    arity = known.predicates.get(name)
+    arity = vocabulary.predicates.get(name)
     if arity is None:
         context.error(
             SC.UNKNOWN_PREDICATE,
             f"unknown predicate `{name}`",
             Place(atom, 0),
-            help=did_you_mean(name, known.predicates),
+            help=did_you_mean(name, vocabulary.predicates),
         )
     else:
         count = f"{arity} argument" + ("" if arity == 1 else "s")

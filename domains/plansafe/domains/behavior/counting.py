@@ -33,7 +33,7 @@ def exactly(count: int, formulas: Sequence[Node]) -> Node:
 class _Threshold:
     def __init__(self, formulas: Sequence[Node]) -> None:
         self.formulas = formulas
-        self.made: dict[tuple[int, int, int], Node] = {}
+        self.cache: dict[tuple[int, int, int], Node] = {}
 
     def at_least(self, count: int, start: int, end: int) -> Node:
         """At least ``count`` of the formulas from ``start`` to ``end``. The recursion is as deep as log2 of them."""
@@ -45,16 +45,16 @@ class _Threshold:
         if size == 1:
             return self.formulas[start]
         key = (count, start, end)
-        made = self.made.get(key)
-        if made is None:
+        formula = self.cache.get(key)
+        if formula is None:
             if count == size:
-                made = ["and", *self.formulas[start:end]]
+                formula = ["and", *self.formulas[start:end]]
             elif count == 1:
-                made = ["or", *self.formulas[start:end]]
+                formula = ["or", *self.formulas[start:end]]
             else:
-                made = ["or", *self._splits(count, start, end)]
-            self.made[key] = made
-        return made
+                formula = ["or", *self._splits(count, start, end)]
+            self.cache[key] = formula
+        return formula
 
     def _splits(self, count: int, start: int, end: int) -> list[Node]:
         middle = (start + end) // 2

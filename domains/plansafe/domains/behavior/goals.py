@@ -28,7 +28,7 @@ POSITIONS = frozenset(["inside", "ontop", "under", "nextto", "onfloor"])
 
 
 class Term(NamedTuple):
-    """What a name of BDDL stands for: a variable or object of PDDL, and its category."""
+    """The meaning of a name of BDDL: a variable or object of PDDL, and its category."""
 
     text: str
     category: str
@@ -61,7 +61,7 @@ class Goals:
         self.work = 0
 
     def translate(self, formula: Node, at: Place) -> Node:
-        """The formula in PDDL. Counting multiplies: too large a result is an error, told before it is made."""
+        """The formula in PDDL. Counting multiplies: too large a result is an error, reported before it is built."""
         out: list[Node] = []
         stack = [_Work(formula, at, {}, 0, out)]
         while stack and self.work <= MAX_WORK:
@@ -82,17 +82,17 @@ class Goals:
             return
         head = node[0]
         if head in ("and", "or", "not", "imply"):
-            wanted = {"not": 1, "imply": 2}.get(head)
-            if wanted is not None and len(node) != wanted + 1:
-                plural = "" if wanted == 1 else "s"
+            formula_count = {"not": 1, "imply": 2}.get(head)
+            if formula_count is not None and len(node) != formula_count + 1:
+                plural = "" if formula_count == 1 else "s"
                 self.context.error(
-                    SC.ARITY, f"`{head}` takes {wanted} formula{plural}, not {len(node) - 1}", Place(node, 0)
+                    SC.ARITY, f"`{head}` takes {formula_count} formula{plural}, not {len(node) - 1}", Place(node, 0)
                 )
                 return
-            made: list[Node] = [head]
-            work.out.append(made)
+            output: list[Node] = [head]
+            work.out.append(output)
             stack.extend(
-                [work._replace(formula=node[i], at=Place(node, i), out=made) for i in range(len(node) - 1, 0, -1)]
+                [work._replace(formula=node[i], at=Place(node, i), out=output) for i in range(len(node) - 1, 0, -1)]
             )
         elif head in ("forall", "exists") or head in COUNTED:
             self._quantified(head, node, work, stack)
@@ -129,9 +129,9 @@ class Goals:
                 work.out.append(exactly(count, bodies))
             else:
                 variable = self._fresh(label, work.bound)
-                made: list[Node] = [head, [variable, "-", self.categories[category]]]
-                work.out.append(made)
-                stack.append(body._replace(bound=work.bound | {label: Term(variable, category)}, out=made))
+                output: list[Node] = [head, [variable, "-", self.categories[category]]]
+                work.out.append(output)
+                stack.append(body._replace(bound=work.bound | {label: Term(variable, category)}, out=output))
             return
         rows, columns = [self.instances[category] for _, category in bindings]
         smaller = min(len(rows), len(columns))
@@ -139,79 +139,80 @@ class Goals:
             smaller = max(len(rows) - 1, 0)
         if counting:
             self._warn_too_many(node, count, smaller)
-        wanted = count if counting else smaller
+        minimum = count if counting else smaller
         if bindings[0][1] == bindings[1][1]:
-            work.out.append(self._pairs_of_one_category(wanted, bindings, body, stack))
+            work.out.append(self._pairs_of_one_category(minimum, bindings, body, stack))
         else:
-            rows_have = self._partners(wanted, bindings[0], bindings[1], False, body, stack)
-            columns_have = self._partners(wanted, bindings[1], bindings[0], True, body, stack)
+            rows_have = self._partners(minimum, bindings[0], bindings[1], False, body, stack)
+            columns_have = self._partners(minimum, bindings[1], bindings[0], True, body, stack)
             work.out.append(["and", rows_have, columns_have])
 
     def _partners(
         self,
-        wanted: int,
+        minimum: int,
         these: tuple[str, str],
-        others: tuple[str, str],
+        partners: tuple[str, str],
         second_wins: bool,
         body: _Work,
         stack: list[_Work],
     ) -> Node:
         """At least ``wanted`` of ``these`` have a partner among ``others``.
 
-        Of two variables of one name the second counts: ``second_wins`` says that it is that of ``these``.
+        Of two variables with one name the second counts: ``second_wins`` is true if that is the variable of ``these``.
         """
         label, category = these
-        other_label, other_category = others
+        other_label, other_category = partners
         instances = self.instances[category]
-        other = self._fresh(other_label, body.bound)
-        if wanted == len(instances):
-            variable = self._fresh(label, body.bound | {other_label: Term(other, other_category)})
-            bound = _bind(label, Term(variable, category), other_label, Term(other, other_category), second_wins)
-            partner: list[Node] = ["exists", [other, "-", self.categories[other_category]]]
+        partner_variable = self._fresh(other_label, body.bound)
+        if minimum == len(instances):
+            variable = self._fresh(label, body.bound | {other_label: Term(partner_variable, other_category)})
+            term, partner_term = Term(variable, category), Term(partner_variable, other_category)
+            bound = _bind(label, term, other_label, partner_term, second_wins)
+            partner: list[Node] = ["exists", [partner_variable, "-", self.categories[other_category]]]
             self._push(body, bound, partner, stack)
             return ["forall", [variable, "-", self.categories[category]], partner]
-        if self._too_much(wanted, len(instances)):
+        if self._too_much(minimum, len(instances)):
             return ["and"]
-        found: list[Node] = []
+        disjuncts: list[Node] = []
         for name in instances:
-            bound = _bind(label, self._constant(name), other_label, Term(other, other_category), second_wins)
-            partner = ["exists", [other, "-", self.categories[other_category]]]
+            bound = _bind(label, self._constant(name), other_label, Term(partner_variable, other_category), second_wins)
+            partner = ["exists", [partner_variable, "-", self.categories[other_category]]]
             self._push(body, bound, partner, stack)
-            found.append(partner)
-        return at_least(wanted, found)
+            disjuncts.append(partner)
+        return at_least(minimum, disjuncts)
 
     def _pairs_of_one_category(
-        self, wanted: int, bindings: list[tuple[str, str]], body: _Work, stack: list[_Work]
+        self, minimum: int, bindings: list[tuple[str, str]], body: _Work, stack: list[_Work]
     ) -> Node:
         """Pairs within one category: the second half counts positions in each row, not objects, as ``bddl`` does."""
         (first, category), (second, _) = bindings
         instances = self.instances[category]
-        if self._too_much(wanted, len(instances)) or self._too_much(len(instances), len(instances)):
+        if self._too_much(minimum, len(instances)) or self._too_much(len(instances), len(instances)):
             return ["and"]
         rows: list[Node] = []
         columns: list[Node] = [["or"] for _ in instances[1:]]
         for number, name in enumerate(instances):
             row: list[Node] = ["or"]
-            for position, other in enumerate(instances[:number] + instances[number + 1 :]):
-                bound = {first: self._constant(name)} | {second: self._constant(other)}
+            for position, partner in enumerate(instances[:number] + instances[number + 1 :]):
+                bound = {first: self._constant(name)} | {second: self._constant(partner)}
                 pair = self._copy(body, bound, stack)
                 row.append(pair)
                 column = columns[position]
                 assert isinstance(column, list)
                 column.append(pair)
             rows.append(row)
-        return ["and", at_least(wanted, rows), at_least(wanted, columns)]
+        return ["and", at_least(minimum, rows), at_least(minimum, columns)]
 
     def _too_much(self, count: int, size: int) -> bool:
-        """Whether counting to ``count`` among ``size`` formulas goes beyond what is allowed; if not, it is charged."""
+        """Add the work of counting to ``count`` among ``size`` formulas; true if it exceeds the limit."""
         self.work += size * (1 + max(0, min(count, size - count)))
         return self.work > MAX_WORK
 
     def _copy(self, body: _Work, bound: dict[str, Term], stack: list[_Work]) -> Node:
         """The body with these names bound, to be translated later."""
-        made: list[Node] = ["and"]
-        self._push(body, bound, made, stack)
-        return made
+        output: list[Node] = ["and"]
+        self._push(body, bound, output, stack)
+        return output
 
     def _push(self, body: _Work, bound: dict[str, Term], out: list[Node], stack: list[_Work]) -> None:
         self.work += 1
@@ -256,9 +257,9 @@ class Goals:
     def _fresh(self, label: str, bound: dict[str, Term]) -> str:
         """A variable that is not taken: two names of BDDL may look the same in PDDL."""
         variable = "?" + label.replace(".", "_").replace("?", "_")
-        taken = {term.text for name, term in bound.items() if name != label}
-        taken |= {bound[label].text} if label in bound else set()
-        while variable in taken:
+        used_names = {term.text for name, term in bound.items() if name != label}
+        used_names |= {bound[label].text} if label in bound else set()
+        while variable in used_names:
             variable += "_"
         return variable
 
@@ -286,14 +287,14 @@ class Goals:
             work.out.append(atom)
 
 
-def _bind(label: str, term: Term, other_label: str, other: Term, this_wins: bool) -> dict[str, Term]:
-    return {other_label: other, label: term} if this_wins else {label: term, other_label: other}
+def _bind(label: str, term: Term, other_label: str, partner: Term, this_wins: bool) -> dict[str, Term]:
+    return {other_label: partner, label: term} if this_wins else {label: term, other_label: partner}
 
 
 def _all_pieces(atom: list[Node]) -> Node:
     """Where a thing is that was cut: where all its pieces are."""
-    whole = atom[1]
+    object_name = atom[1]
     variable = "?a.piece"  # other variables have no dots
     piece: list[Node] = [atom[0], variable, *atom[2:]]
-    pieces: Node = ["forall", [variable, "-", "piece"], ["imply", ["piece_of", variable, whole], piece]]
-    return ["and", ["sliced", whole], pieces]
+    pieces: Node = ["forall", [variable, "-", "piece"], ["imply", ["piece_of", variable, object_name], piece]]
+    return ["and", ["sliced", object_name], pieces]

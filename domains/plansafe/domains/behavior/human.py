@@ -1,9 +1,9 @@
 """Action sequences of people and language models: ``[{"action": "RIGHT_GRASP", "object": "bow_0"}, ..]``.
 
 The notation of the Embodied Agent Interface (Li et al., NeurIPS 2024, action sequencing on BEHAVIOR): an action, and
-the object or objects that it is about; what is in a hand, what cuts or cleans, and the way to the object are left to
-the one who executes. The way is added here as ``navigate_to`` steps. What a hand holds is followed through the text.
-``ACTION(object, ..)`` and lines of words are read, too.
+its object or objects; the executor finds out the object in the hand, the tool and the route. The route is added here as
+``navigate_to`` steps, and the content of the hands is tracked through the text. ``ACTION(object, ..)`` and lines of
+words are also read.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ WAIT = re.compile(r"wait(?:_\w+)?")
 PLACES = ("place_inside", "place_ontop", "place_onfloor", "place_under", "place_nextto", "place_nextto_ontop")
 TRANSFERS = ("transfer_contents_inside", "transfer_contents_ontop")
 FROM_HAND = frozenset([*PLACES, *TRANSFERS])
-NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1}
-"""Which argument an action is done at, where it is not the first (for placing: the second)."""
+NEARBY = {"wipe": 0, "pour": 2, "apply": 2, "empty": 2, "fill": 1, "cook": 1, "wash": 1, "soak": 1, "put_back": 1}
+"""The argument where an action takes place, if it is another than the first (for placing: than the second)."""
 MAX_NOTES = 20
 MAX_CONTENTS = 100
 
@@ -129,9 +129,9 @@ def read_actions(source: Source, start: int) -> tuple[list[Action], list[Diagnos
         text = "the list of actions is cut off or malformed"
         return [], [Diagnostic(SC.FOREIGN_LINE, text, (label,), help="a comma or a bracket may be missing")]
     wrong: list[Diagnostic] = []
-    rest = source.text[end:].strip()
-    if rest and not rest.startswith("```"):
-        at = source.text.index(rest[0], end)
+    trailing_text = source.text[end:].strip()
+    if trailing_text and not trailing_text.startswith("```"):
+        at = source.text.index(trailing_text[0], end)
         wrong.append(_refusal(source, Span(at, at + 1), "there is text after the list of actions"))
     actions: list[Action] = []
     for item in _items(value):
@@ -150,8 +150,8 @@ def _items(value: DataValue) -> tuple[DataValue, ...]:
     A task of IS-Bench has its reference plan under ``example_planning``.
     """
     if value.kind == "object":
-        named = [item for key, item in value.pairs if item.kind == "list" and key.text == "example_planning"]
-        lists = named or [item for _, item in value.pairs if item.kind == "list"]
+        reference_plans = [item for key, item in value.pairs if item.kind == "list" and key.text == "example_planning"]
+        lists = reference_plans or [item for _, item in value.pairs if item.kind == "list"]
         return lists[0].items if len(lists) == 1 else (value,)
     return value.items
 
@@ -172,11 +172,11 @@ def _action(item: DataValue) -> Action | None:
 
 
 def _call(text: str, span: Span) -> Action | None:
-    found = _CALL.match(text)
-    if found is None:
+    match = _CALL.match(text)
+    if match is None:
         return None
-    written = found["args"] if found["args"] is not None else ",".join((found["words"] or "").split())
-    return Action(_plain(found["action"]), _arguments(written), span)
+    written = match["args"] if match["args"] is not None else ",".join((match["words"] or "").split())
+    return Action(_plain(match["action"]), _arguments(written), span)
 
 
 def _plain(name: str) -> str:
@@ -253,7 +253,7 @@ class _Writer:
         self.places: list[Span] = []
         self.at = ""
         self.pieces = frozenset([piece for pieces in naming.pieces.values() for piece in pieces])
-        self.held: dict[str, str] = {}
+        self.in_hands: dict[str, str] = {}
         self.last: dict[str, str] = {}
         self.complete = False
         self.walks = 0
@@ -261,12 +261,12 @@ class _Writer:
         self.takes = True
         self.skipped: set[str] = set()  # words such as DONE that were noted
         self.contents = {obj: list(found) for obj, found in naming.contents.items()}
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     # -- names --------------------------------------------------------------------------------------------------------
 
     def find_names(self, actions: list[Action]) -> None:
-        """Decide what each name of the plan stands for; say so where there was a choice."""
+        """Choose the object for each name of the plan, with a note if there was a choice."""
         first: dict[str, Span] = {}
         self.takes = any(
             ["grasp" in SYNONYMS.get(action.name, action.name) or action.name == "take_up" for action in actions]
@@ -282,9 +282,9 @@ class _Writer:
                 self.names[name] = self.naming.names[name]
             elif name in guesses:
                 self.names[name] = guesses[name].object
-                if guesses[name].others:
-                    obj, others = guesses[name]
-                    text = f"`{name}` is read as `{obj}`, one of {others + 1} objects of this class"
+                if guesses[name].other_count:
+                    obj, other_count = guesses[name]
+                    text = f"`{name}` is read as `{obj}`, one of {other_count + 1} objects of this class"
                     self._note(
                         SC.AMBIGUOUS_OBJECT,
                         text,
@@ -301,17 +301,17 @@ class _Writer:
 
     def _note(self, code: str, message: str, span: Span, help_text: str | None = None) -> None:
         label = Label(self.source.name, span)
-        self.found.append(Diagnostic(code, message, (label,), help=help_text, severity=Severity.NOTE))
+        self.diagnostics.append(Diagnostic(code, message, (label,), help=help_text, severity=Severity.NOTE))
 
     def object(self, name: str) -> str:
-        """The object that a name stands for; an unknown name as it is."""
+        """The object of a name; an unknown name stays as it is."""
         part = _PART.match(name)
         if part is None:
             return self.names.get(name, name)
-        whole = self.names.get(part[1], part[1])
-        pieces = self.naming.pieces.get(whole, ())
+        object_name = self.names.get(part[1], part[1])
+        pieces = self.naming.pieces.get(object_name, ())
         number = int(part[2][:9])
-        return pieces[number] if number < len(pieces) else whole
+        return pieces[number] if number < len(pieces) else object_name
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -360,7 +360,7 @@ class _Writer:
                 self._note(SC.FOREIGN_LINE, message, action.span)
         elif WAIT.fullmatch(name):
             self._wait(action.span, name, objects)
-        elif name in TOOL_ACTIONS and len(objects) == 2:
+        elif name in TOOL_ACTIONS and (len(objects) == 2 or (len(objects) == 3 and not self.takes)):
             self._use(action.span, name, objects)
         else:
             if name in PLACES and len(objects) == 2 and not self.takes:
@@ -369,11 +369,11 @@ class _Writer:
         return True
 
     def _wait(self, span: Span, name: str, objects: list[str]) -> None:
-        wanted = {"wait_for_cooked": 1, "wait_for_washed": 1, "wait_for_frozen": 2, "wait": 1}.get(name, 0)
+        count = {"wait_for_cooked": 1, "wait_for_washed": 1, "wait_for_frozen": 2, "wait": 1}.get(name, 0)
         if name == "wait" and (not objects or objects[0] not in self.naming.kinds):
-            wanted = 0
-        if wanted:
-            self._add(span, name, *objects[:wanted], self.naming.agent)
+            count = 0
+        if count:
+            self._add(span, name, *objects[:count], self.naming.agent)
         else:
             self._add(span, "pass_time", self.naming.agent)
 
@@ -381,13 +381,14 @@ class _Writer:
         """Write an action with a tool. In a plan that never grasps, the tool is taken up for it and put back."""
         action = TOOL_ACTIONS[name]
         tool, place = objects[action.tool], objects[action.place]
+        names_substance = not self.naming.substances.isdisjoint(objects)
         if name in ("slice", "dice"):
             step = (self.naming.cut_by.get(objects[0], name), *objects)
-        elif self.naming.substances.isdisjoint(objects) and (name != "soak" or place not in self.contents):
+        elif len(objects) == 2 and not names_substance and (name != "soak" or place not in self.contents):
             step = ("soak_inside" if name == "soak" else action.step, *objects)
             self._note_contents(name, *objects)
         else:
-            arguments = self._with_substance(action.substance_step, *objects)
+            arguments = objects if len(objects) > 2 else self._with_substance(action.substance_step, *objects)
             step = (action.substance_step, *arguments)
             tool = arguments[-1 if action.tool else 0]
             place = arguments[min(NEARBY[action.substance_step], len(arguments) - 1)]
@@ -401,34 +402,38 @@ class _Writer:
         if implied:
             self._add(span, "put_back", tool, self.naming.agent)
 
-    def _note_contents(self, name: str, one: str, other: str) -> None:
+    def _note_contents(self, name: str, vessel: str, target: str) -> None:
         """Follow where substances come to, for later steps that name them."""
         taken_from, filled = (
-            (other, one) if name in ("fill", "fill_with", "soak_under", "soak_inside") else (one, other)
+            (target, vessel) if name in ("fill", "fill_with", "soak_under", "soak_inside") else (vessel, target)
         )
         if name in ("fill", "fill_with", "pour", "pour_into"):
             self.contents.setdefault(filled, [])[:0] = self.contents.get(taken_from, [])[:MAX_CONTENTS]
 
-    def _with_substance(self, name: str, one: str, other: str) -> list[str]:
+    def _with_substance(self, name: str, first: str, second: str) -> list[str]:
         """Complete the arguments of a step about one substance: a named one, or what its source holds.
 
         ``WIPE(table, stain)`` and ``FILL_WITH(cup, water)`` name a substance; it comes from what holds or gives it.
         """
-        named = next((obj for obj in (other, one) if obj in self.naming.substances), None)
-        holders = [obj for obj, substances in self.contents.items() if named in substances and obj not in (one, other)]
-        source, target = one, other
+        substance_name = next((obj for obj in (second, first) if obj in self.naming.substances), None)
+        holders = [
+            obj
+            for obj, substances in self.contents.items()
+            if substance_name in substances and obj not in (first, second)
+        ]
+        source, target = first, second
         if name == "wipe":
-            return [one, other]
+            return [first, second]
         if name in ("fill", "soak"):
-            source, target = other, one
-            holders = [obj for obj in holders if obj != one]
-        elif named == one:
-            holders = [*self.held.values(), *holders]
-        if named == source and holders:
+            source, target = second, first
+            holders = [obj for obj in holders if obj != first]
+        elif substance_name == first:
+            holders = [*self.in_hands.values(), *holders]
+        if substance_name == source and holders:
             source = holders[0]
-        substance = named or next(iter(self.contents.get(source, ())), None)
+        substance = substance_name or next(iter(self.contents.get(source, ())), None)
         if substance is None:
-            return [one, other]
+            return [first, second]
         self.contents.setdefault(target, []).insert(0, substance)
         return [target, source, substance] if name in ("fill", "soak") else [source, substance, target]
 
@@ -437,29 +442,29 @@ class _Writer:
         obj = objects[0] if objects else self._in_hand(span, side)
         if name == "grasp":
             self._go(span, obj)
-            self.held[side] = self.last[side] = obj
+            self.in_hands[side] = self.last[side] = obj
         else:
-            self.held.pop(side, None)
+            self.in_hands.pop(side, None)
         self._hand_step(span, name, hand, obj)
 
     def _place(self, span: Span, name: str, hand: str, objects: list[str]) -> None:
         side = hand or "any"
-        wanted = 2 if name == "place_nextto_ontop" else 1
-        if len(objects) == wanted:
+        count = 2 if name == "place_nextto_ontop" else 1
+        if len(objects) == count:
             objects = [self._in_hand(span, side), *objects]
         if len(objects) > 1:
             if name == "place_ontop" and self.naming.kinds.get(objects[1]) == "floor_n_01" and self._igibson:
                 name = "place_onfloor"
             self._go(span, objects[1])
         if name in PLACES:
-            self.held.pop(side, None)
+            self.in_hands.pop(side, None)
         self._hand_step(span, name, hand, *objects)
 
     def _in_hand(self, span: Span, side: str) -> str:
-        """What the text says a hand holds; what it held last, if it is empty: then the step fails for that reason."""
-        held = self.held.get(side) or self.last.get(side)
-        if held is not None:
-            return held
+        """The object in a hand according to the text; if the hand is empty, the last one, and the step fails."""
+        obj = self.in_hands.get(side) or self.last.get(side)
+        if obj is not None:
+            return obj
         which = "the agent" if side == "any" else f"the {side.replace('_', ' ')}"
         self._note(SC.AMBIGUOUS_OBJECT, f"{which} holds nothing yet: this step cannot be taken", span)
         return self.naming.movable
@@ -486,19 +491,19 @@ class _Writer:
         self.places.append(span)
 
     def notes(self) -> list[Diagnostic]:
-        """What was decided for the user; of many such notes the first ones."""
-        found = self.found
-        if len(found) > MAX_NOTES:
-            found = [*found[:MAX_NOTES]]
-            text = f"{len(self.found) - MAX_NOTES} more names were matched this way"
-            found.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
+        """The notes on choices made for the user; of many such notes the first ones."""
+        shown_notes = self.diagnostics
+        if len(shown_notes) > MAX_NOTES:
+            shown_notes = [*shown_notes[:MAX_NOTES]]
+            text = f"{len(self.diagnostics) - MAX_NOTES} more names were matched this way"
+            shown_notes.append(Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE))
         if self.walks:
             text = f"the plan does not walk to objects: {self.walks} `navigate_to` steps are added"
-            found = [*found, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
+            shown_notes = [*shown_notes, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
         if self.tools:
             text = f"the plan does not grasp tools: {self.tools} are taken up for one action and put back"
-            found = [*found, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
-        return found
+            shown_notes = [*shown_notes, Diagnostic(SC.AMBIGUOUS_OBJECT, text, severity=Severity.NOTE)]
+        return shown_notes
 
 
 def _base(name: str) -> str:
@@ -523,7 +528,7 @@ def written_step(step: tuple[str, ...], naming: Naming) -> str:
 
 
 def _written(obj: str, naming: Naming) -> str:
-    for whole, pieces in naming.pieces.items():
+    for object_name, pieces in naming.pieces.items():
         if obj in pieces:
-            return f"{naming.written.get(whole, whole)}_part_{pieces.index(obj)}"
+            return f"{naming.written.get(object_name, object_name)}_part_{pieces.index(obj)}"
     return naming.written.get(obj, obj)

@@ -1,4 +1,4 @@
-"""Which object of a scene a plan means by a name of the simulator, where nothing but the name says so.
+"""Find the object of a scene for a name of the simulator, by the name alone.
 
 The simulator names an object after its model category and a number: ``bottom_cabinet_2``. Activities name instances of
 synsets: ``cabinet.n.01_1``. Prompts list both (:mod:`plansafe.domains.behavior.tokens`); without one, the category is
@@ -100,56 +100,56 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 class Guess(NamedTuple):
-    """What a name stands for; ``others`` is how many objects of the type there are beside it."""
+    """The object for a name; ``other_count`` is the number of other objects of its type."""
 
     object: str
-    others: int
+    other_count: int
 
 
 def guess(names: Iterable[str], types: dict[str, str], rooms: dict[str, str]) -> dict[str, Guess]:
-    """Match names to objects. ``types`` and ``rooms`` are those of the objects; a name that matches none is left out.
+    """Match names to objects with these types and rooms. A name without a match is left out.
 
     Two names never get one object. Linear in names and objects, apart from sorting.
     """
     members: dict[str, list[str]] = {}
     for obj, kind in types.items():
-        found = _TYPE.match(kind)
-        if found is not None:
-            members.setdefault(found[1], []).append(obj)
-    wanted: dict[str, list[tuple[int, str]]] = {}
+        parts_of_type = _TYPE.match(kind)
+        if parts_of_type is not None:
+            members.setdefault(parts_of_type[1], []).append(obj)
+    numbered_names: dict[str, list[tuple[int, str]]] = {}
     guesses: dict[str, Guess] = {}
     for name in dict.fromkeys(names):
         sense = _SENSE.search(name)
         parts = _NAME.match(name if sense is None else name[: sense.start()])  # `rag.n.01`, without a number
         if parts is not None and not _is_floor_of_a_room(name, parts[1], members, rooms, guesses):
-            wanted.setdefault(parts[1], []).append((int((parts[2] or "0")[:18]), name))
+            numbered_names.setdefault(parts[1], []).append((int((parts[2] or "0")[:18]), name))
     free = {
-        lemma: [obj for obj in found if all([g.object != obj for g in guesses.values()])]
-        for lemma, found in members.items()
+        lemma: [obj for obj in parts_of_type if all([g.object != obj for g in guesses.values()])]
+        for lemma, parts_of_type in members.items()
     }
-    for choice in range(MAX_CHOICES):  # what is left of a category goes to its next word
+    for choice in range(MAX_CHOICES):  # the remaining names of a category go to its next word
         groups: dict[str, list[tuple[int, str]]] = {}
-        for category, numbered in wanted.items():
+        for category, numbered in numbered_names.items():
             lemmas = _lemmas(category, members)
             if choice < len(lemmas):
                 groups.setdefault(lemmas[choice], []).extend([pair for pair in numbered if pair[1] not in guesses])
         for lemma, numbered in groups.items():
             guesses.update(_in_order(sorted(numbered), free[lemma]))
-            taken = {guess.object for guess in guesses.values()}
-            free[lemma] = [obj for obj in free[lemma] if obj not in taken]
+            used = {guess.object for guess in guesses.values()}
+            free[lemma] = [obj for obj in free[lemma] if obj not in used]
     return guesses
 
 
 def nearest(name: str, types: dict[str, str]) -> str | None:
-    """The object whose category is nearly that of a name that matches none, where there is one."""
+    """An object whose category is spelt almost like an unknown name, if there is one."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     parts = _NAME.match(name)
     first: dict[str, str] = {}
     for obj, kind in types.items():
-        found = _TYPE.match(kind)
-        if found is not None:
-            first.setdefault(found[1], obj)
+        match = _TYPE.match(kind)
+        if match is not None:
+            first.setdefault(match[1], obj)
     near = difflib.get_close_matches(parts[1], first, n=1, cutoff=0.8) if parts and len(name) <= MAX_LENGTH else []
     return first[near[0]] if near else None
 
@@ -157,7 +157,7 @@ def nearest(name: str, types: dict[str, str]) -> str | None:
 def _is_floor_of_a_room(
     name: str, category: str, members: dict[str, list[str]], rooms: dict[str, str], guesses: dict[str, Guess]
 ) -> bool:
-    """Match the name of a floor, which holds that of its room."""
+    """Match the name of a floor, which contains the name of its room."""
     if not name.startswith(_FLOOR):
         return False
     there = [obj for obj in members.get("floor", ()) if rooms.get(obj) == category.removeprefix(_FLOOR)]
@@ -187,11 +187,11 @@ def _lemmas(category: str, members: dict[str, list[str]]) -> list[str]:
     heads = ["_".join(words[:end]) for end in range(len(words) - 1, 0, -1)]
     ends = sorted([lemma for lemma in members if category.endswith(lemma)], key=len, reverse=True)
     alike = [lemma for lemma in members if _letters(lemma) == _letters(category)]
-    found = [category, *alike, *ALIASES.get(category, ()), *tails, *heads, *ends]
-    model = _MODEL.sub("", category)  # `bottom_cabinet_slgzfc`: OmniGibson names its models, too
+    lemmas = [category, *alike, *ALIASES.get(category, ()), *tails, *heads, *ends]
+    model = _MODEL.sub("", category)  # `bottom_cabinet_slgzfc`: OmniGibson also names its models
     if model != category:
-        found += [model, *ALIASES.get(model, ()), *_lemmas(model, members)]
-    return [lemma for lemma in dict.fromkeys(found) if lemma in members][:MAX_CHOICES]
+        lemmas += [model, *ALIASES.get(model, ()), *_lemmas(model, members)]
+    return [lemma for lemma in dict.fromkeys(lemmas) if lemma in members][:MAX_CHOICES]
 
 
 def _letters(word: str) -> str:

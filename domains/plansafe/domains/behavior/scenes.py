@@ -1,4 +1,4 @@
-"""The scene files of this world, told apart by what is in them.
+"""The scene files of this world, distinguished by their content.
 
 - an activity in BDDL: instances of synsets, ``grape.n.01_1 - grape.n.01``;
 - a problem in PDDL for one of the shipped domains, which is used as it is;
@@ -103,10 +103,10 @@ def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
     definition = request.files.get(GOAL)
     if listed is None or definition is None:
         return _made(source, listed, context)
-    activity, found = read_activity(definition)
+    activity, goal_context = read_activity(definition)
     if activity is None:
-        return no_scene(*found.diagnostics)
-    shown: dict[str, str] = {}
+        return no_scene(*goal_context.diagnostics)
+    plan_names: dict[str, str] = {}
     in_prompt = listed.instances()
     for category, instances in activity.instances().items():
         names = in_prompt.get(category, [])
@@ -118,8 +118,8 @@ def _prompt(source: Source, text: Source, request: Request, name: str) -> Scene:
             return no_scene(
                 Diagnostic(SC.UNREADABLE_WORLD, text_of, (label,), help="prompt and activity belong together")
             )
-        shown.update(zip(instances, names, strict=True))
-    return scene_of(activity, found, definition, shown)
+        plan_names.update(zip(instances, names, strict=True))
+    return scene_of(activity, goal_context, definition, plan_names)
 
 
 # -- PDDL and BDDL ----------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _lisp(source: Source) -> Scene:
         return _made(source, *read_activity(source))
     domain = sections.get(":domain", [""])[-1]
     if domain not in DOMAINS or not objects:
-        return _made(source, *read_activity(source))  # which says what is wrong
+        return _made(source, *read_activity(source))  # it reports the mistake
     return _problem(source, str(domain), objects)
 
 
@@ -145,8 +145,8 @@ def _sections(top: list[Node] | None) -> dict[str, list[Node]]:
 
 
 def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
-    """A problem in PDDL is its own task; the checker reports what is wrong with it."""
-    known = vocabulary(domain)
+    """A problem in PDDL is its own task; the checker reports its mistakes."""
+    domain_vocabulary = vocabulary(domain)
     types: dict[str, str] = {}
     pending: list[str] = []
     for before, token in pairwise(objects):
@@ -155,10 +155,10 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
             pending = []
         elif isinstance(token, str) and token != "-":
             pending.append(token)
-    agents = [name for name, kind in types.items() if "agent" in known.kinds.get(kind, ())]
+    agents = [name for name, kind in types.items() if "agent" in domain_vocabulary.kinds.get(kind, ())]
     names = {name: name for name in types}
     agent = agents[0] if agents else ""
-    movable = next((name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())), agent)
+    movable = next((name for name, kind in types.items() if "movable" in domain_vocabulary.kinds.get(kind, ())), agent)
     naming = Naming(
         domain,
         names,
@@ -170,11 +170,11 @@ def _problem(source: Source, domain: str, objects: list[Node]) -> Scene:
         "(two_handed" in source.text,
         movable,
         {},
-        frozenset([name for name, kind in types.items() if "substance" in known.kinds.get(kind, ())]),
-        frozenset([name for name, kind in types.items() if "movable" in known.kinds.get(kind, ())]),
+        frozenset([name for name, kind in types.items() if "substance" in domain_vocabulary.kinds.get(kind, ())]),
+        frozenset([name for name, kind in types.items() if "movable" in domain_vocabulary.kinds.get(kind, ())]),
         {},
     )
-    return Scene(known.source, source, data=naming)
+    return Scene(domain_vocabulary.source, source, data=naming)
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
@@ -191,37 +191,37 @@ def _json(source: Source, start: int, request: Request) -> Scene:
         )
     if value.kind == "object" and any([key.text == "initial_condition" for key, _ in value.pairs]):
         return _alone(request, None, source) or _made(source, *read_info(source, value))
-    found = _tasks(value)
-    if not found:
+    tasks = _tasks(value)
+    if not tasks:
         label = Label(source.name, Span(value.start, value.start + 1))
         text = "expected a scene with `initial_condition`, or a list of prompts with `identifier` and `llm_prompt`"
         return no_scene(Diagnostic(SC.UNREADABLE_WORLD, text, (label,)))
-    chosen = next(iter(found)) if task is None and len(found) == 1 else task
-    if chosen is None or chosen not in found:
-        some = ", ".join([f"`{name}`" for name in sorted(found)[:3]])
-        message = f"the file holds {len(found)} tasks, and `--task` is missing" if task is None else f"no task `{task}`"
-        help_text = (did_you_mean(task, found) if task is not None else None) or f"such as {some}"
+    chosen = next(iter(tasks)) if task is None and len(tasks) == 1 else task
+    if chosen is None or chosen not in tasks:
+        examples = ", ".join([f"`{name}`" for name in sorted(tasks)[:3]])
+        message = f"the file holds {len(tasks)} tasks, and `--task` is missing" if task is None else f"no task `{task}`"
+        help_text = (did_you_mean(task, tasks) if task is not None else None) or f"such as {examples}"
         label = Label(source.name, Span(value.start, value.start + 1))
         return no_scene(Diagnostic(SC.AMBIGUOUS_TASK, message, (label,), help=help_text))
-    item = found[chosen]
+    item = tasks[chosen]
     if item.kind == "object":
         return _alone(request._replace(task=None), None, source) or _made(source, *read_info(source, item))
     inner = Source(source.name, item.text)
     scene = _prompt(source, inner, request, chosen if PLAIN_NAME.match(chosen) else "scene")
     if GOAL in request.files:
         return scene
-    whole = Span(item.start, item.end)  # characters of a string in JSON are not where they are in its text
-    notes = tuple([n._replace(labels=tuple([la._replace(span=whole) for la in n.labels])) for n in scene.notes])
+    text_span = Span(item.start, item.end)  # offsets in a decoded JSON string differ from offsets in the file
+    notes = tuple([n._replace(labels=tuple([la._replace(span=text_span) for la in n.labels])) for n in scene.notes])
     return scene._replace(notes=notes)
 
 
 def _tasks(value: DataValue) -> dict[str, DataValue]:
     """The tasks in a file of several: prompts by their identifier, scenes by their key."""
-    found: dict[str, DataValue] = {}
+    tasks: dict[str, DataValue] = {}
     if value.kind == "object":
         return {key.text: item for key, item in value.pairs if item.kind == "object"}
     for item in value.items:
         fields = {key.text: field for key, field in item.pairs} if item.kind == "object" else {}
         if "identifier" in fields and "llm_prompt" in fields:
-            found[fields["identifier"].text] = fields["llm_prompt"]
-    return found
+            tasks[fields["identifier"].text] = fields["llm_prompt"]
+    return tasks

@@ -35,7 +35,7 @@ class Naming(NamedTuple):
     """Names of the world and of PDDL, both ways, and what the objects are.
 
     ``names`` maps names as plans write them to objects; ``kinds`` an object to its type; ``rooms`` an object to the
-    name of its room; ``agent`` is who acts; ``pieces`` maps what can be cut to its pieces.
+    name of its room; ``agent`` is the acting object; ``pieces`` maps objects that can be cut to their pieces.
     """
 
     domain: str
@@ -59,8 +59,10 @@ class Naming(NamedTuple):
     """The action that cuts an object: `slice` into halves, or `dice`."""
 
 
-def scene_of(activity: Activity, context: Context, source: Source, shown: dict[str, str] | None = None) -> Scene:
-    """The task of an activity; ``shown`` are the names that plans use for instances, if not those of the activity."""
+def scene_of(
+    activity: Activity, context: Context, source: Source, simulator_names: dict[str, str] | None = None
+) -> Scene:
+    """The task of an activity; ``simulator_names`` are the names in plans, if they differ from the activity's."""
     vocabulary = activity.vocabulary
     activity = complete_activity(activity)
     names, types = _names(activity, vocabulary)
@@ -76,7 +78,7 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
     missing = _missing(activity, types, vocabulary)
     rooms = {names[fact.arguments[0]]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}
     agent = next((names[name] for name, category in activity.objects.items() if category == AGENT), "")
-    plan_names = {name: names[instance] for instance, name in (shown or {}).items() if instance in names}
+    plan_names = {name: names[instance] for instance, name in (simulator_names or {}).items() if instance in names}
     written = {obj: name for name, obj in plan_names.items()} if plan_names else {names[n]: n for n in names}
 
     def _is(kind: str, category: str) -> bool:
@@ -116,8 +118,8 @@ def scene_of(activity: Activity, context: Context, source: Source, shown: dict[s
 
 def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], dict[str, str]]:
     """PDDL names of instances and of categories, one-to-one within each."""
-    taken = set(vocabulary.constants)
-    names = {name: _unused(name.replace(MORE, "_more"), taken) for name in activity.objects}
+    used = set(vocabulary.constants)
+    names = {name: _unused(name.replace(MORE, "_more"), used) for name in activity.objects}
     types: dict[str, str] = {}
     taken_types: set[str] = set()
     for category in dict.fromkeys(activity.objects.values()):
@@ -126,22 +128,22 @@ def _names(activity: Activity, vocabulary: Vocabulary) -> tuple[dict[str, str], 
     return names, types
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    made = name.replace(".", "_")
-    while made in taken:
-        made += "_"
-    taken.add(made)
-    return made
+def _unused(name: str, used: set[str]) -> str:
+    candidate = name.replace(".", "_")
+    while candidate in used:
+        candidate += "_"
+    used.add(candidate)
+    return candidate
 
 
 def _pieces(
     activity: Activity, names: dict[str, str], types: dict[str, str], vocabulary: Vocabulary
 ) -> dict[str, tuple[str, ...]]:
-    """The pieces of what can be cut, if there is anything to cut with."""
+    """The pieces of objects that can be cut, if the scene has a knife."""
     if activity.domain != IGIBSON:
         return {}
     kinds = {category: vocabulary.kinds.get(types[category], frozenset()) for category in types}
-    if not any(["slicer" in found for found in kinds.values()]):
+    if not any(["slicer" in kinds_above for kinds_above in kinds.values()]):
         return {}
     return {
         names[name]: tuple([f"{names[name]}_{piece}" for piece in PIECES])
@@ -151,17 +153,17 @@ def _pieces(
 
 
 def _missing(activity: Activity, types: dict[str, str], vocabulary: Vocabulary) -> dict[str, list[str]]:
-    """The kinds of the types that the shipped domain lacks, sorted. What is not said to be fixed can be moved."""
+    """The kinds of the types that the shipped domain lacks, sorted. Only objects known as fixed are not movable."""
     used = _kinds_by_use(activity)
     missing: dict[str, list[str]] = {}
     for category, kind in types.items():
         if kind in vocabulary.kinds:
             continue
-        known = kinds_of(category) | abilities_of(category) | used.get(category, set())
-        found = {kind for kind in known if kind in vocabulary.kinds}
-        if all([NOT_MOVABLE.isdisjoint(vocabulary.kinds[kind]) for kind in found]):
-            found.add("movable")
-        missing[kind] = sorted(found)
+        candidates = kinds_of(category) | abilities_of(category) | used.get(category, set())
+        declared = {kind for kind in candidates if kind in vocabulary.kinds}
+        if all([NOT_MOVABLE.isdisjoint(vocabulary.kinds[kind]) for kind in declared]):
+            declared.add("movable")
+        missing[kind] = sorted(declared)
     return missing
 
 
@@ -181,7 +183,7 @@ def _domain(activity: Activity, missing: dict[str, list[str]], vocabulary: Vocab
 
 
 def _kinds_by_use(activity: Activity) -> dict[str, set[str]]:
-    """What an activity itself says about categories: what fills or covers is a substance, what has a half is cut."""
+    """Kinds of categories that an activity implies: substances fill or cover, and vessels are filled."""
     kinds: dict[str, set[str]] = {}
     for fact in activity.init:
         if fact.predicate in SUBSTANCE_PREDICATES:
@@ -201,14 +203,17 @@ def complete_activity(activity: Activity) -> Activity:
     forms: dict[str, str] = {}
     for category in instances:
         form, _, base = category.partition("__diced__")
-        known = not lemmas.isdisjoint([_lemma(base), f"half__{_lemma(base)}"])
-        if form == "cooked" and f"diced__{_lemma(base)}" not in lemmas and known:
+        has_base = not lemmas.isdisjoint([_lemma(base), f"half__{_lemma(base)}"])
+        if form == "cooked" and f"diced__{_lemma(base)}" not in lemmas and has_base:
             forms[f"diced__{base}_1"] = f"diced__{base}"  # an onion that is cooked diced was diced before
     lemmas |= {_lemma(category) for category in forms.values()}
     if any(["slicer" in kinds_of(category) | abilities_of(category) for category in instances]):
         for category, members in instances.items():
-            is_cut = not lemmas.isdisjoint([f"{form}__{_lemma(category)}" for form in ("half", "diced")])
-            if "sliceable" not in abilities_of(category) or is_cut or category.partition("__")[0] in MADE_FROM:
+            form, separator, base = category.partition("__")
+            if form == "half" and separator and f"diced__{_lemma(base)}" not in lemmas:
+                forms[f"diced__{base}_1"] = f"diced__{base}"
+            is_cut = not lemmas.isdisjoint([f"{prefix}__{_lemma(category)}" for prefix in ("half", "diced")])
+            if "sliceable" not in abilities_of(category) or is_cut or form in MADE_FROM:
                 continue
             halves = range(1, 2 * len([name for name in members if name not in future]) + 1)
             forms |= {f"half__{category}_{number}": f"half__{category}" for number in halves}
@@ -229,12 +234,12 @@ def complete_activity(activity: Activity) -> Activity:
 
 
 def _lemma(category: str) -> str:
-    """A category without its sense: forms do not have the sense of what they are made from."""
+    """A category without its sense: forms do not have the sense of their original."""
     return _SENSE.sub("", category)
 
 
 def _made_from(activity: Activity) -> list[tuple[str, str, str]]:
-    """Facts that link what can be made by cutting, cooking or melting to what it is made from, by their names."""
+    """Facts that link forms made by cutting, cooking or melting to their originals, by their names."""
     instances = activity.instances()
     by_lemma: dict[str, list[str]] = {}
     for category, members in instances.items():
@@ -285,7 +290,7 @@ def _problem(
 
 
 def _standing(activity: Activity) -> list[ActivityLiteral]:
-    """Furniture stands on the floor of its room, where that is the only one there: what is put beside it does, too."""
+    """Furniture is on the floor of its room if the room has one floor; so are objects that are put next to it."""
     if activity.domain != IGIBSON:
         return []
     rooms = {fact.arguments[0]: fact.arguments[1] for fact in activity.init if fact.predicate == "inroom"}

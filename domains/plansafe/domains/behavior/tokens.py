@@ -1,9 +1,9 @@
 """Scenes in which conditions are lists of words: prompts and ``behavior_bddl_info`` of the Embodied Agent Interface.
 
-There ``(forall (?x - c) (not (open ?x)))`` has become ``forall x - c not open x``. The words still say what they mean:
+There ``(forall (?x - c) (not (open ?x)))`` has become ``forall x - c not open x``. The words keep their meaning:
 predicates and quantifiers have a fixed number of arguments, and ``and`` and ``or`` take the rest.
 
-A prompt of the action sequencing task is a whole scene: what is so at first, what is wanted, and which objects there
+A prompt of the action sequencing task is a whole scene: its initial state, its goal, and which objects there
 are, in the names of the simulator (``bottom_cabinet_2``) with their categories; nothing else links the two.
 """
 
@@ -31,14 +31,14 @@ _INSTANCE = re.compile(r".+\.n\.\d+_\d+\Z")
 
 
 class Words(NamedTuple):
-    """A condition as words, and where it stands."""
+    """A condition as words, with its place."""
 
     words: list[str]
     span: Span
 
 
 class LinePlaces(Places):
-    """Places of nodes that were made from words: each stands for the whole condition."""
+    """Places of nodes that were made from words: the place of each is the whole condition."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source, [])
@@ -59,7 +59,7 @@ def is_prompt(text: str) -> bool:
 
 
 def read_prompt(source: Source, span: Span, name: str) -> tuple[Activity | None, Context]:
-    """Read the scene of a prompt, which stands at ``span`` of its file. The last of each heading counts."""
+    """Read the scene of a prompt at ``span`` of its file. The last of each heading counts."""
     context = Context()
     text = source.text[span.start : span.end]
     objects_at = text.rfind(OBJECTS)
@@ -117,14 +117,14 @@ def _is_name(text: str) -> bool:
 
 
 def _words(context: Context, source: Source, values: list[DataValue] | tuple[DataValue, ...]) -> list[Words]:
-    found: list[Words] = []
+    conditions: list[Words] = []
     for value in values:
         words = Words(_flat(value), Span(value.start, value.end))
         if all([_PLAIN.match(word) for word in words.words]):
-            found.append(words)
+            conditions.append(words)
         else:
             _add(context, SC.UNREADABLE_WORLD, "a condition must be a list of words", Label(source.name, words.span))
-    return found
+    return conditions
 
 
 def _flat(value: DataValue) -> list[str]:
@@ -142,16 +142,16 @@ def _flat(value: DataValue) -> list[str]:
 
 def _values(context: Context, source: Source, span: Span) -> list[DataValue]:
     """The lists and objects of a section, one on each line; other lines are prose."""
-    found: list[DataValue] = []
+    values: list[DataValue] = []
     for line in _LINE.finditer(source.text, span.start, span.end):
         start = line.start() + len(line[0]) - len(line[0].lstrip())
         if source.text[start : start + 1] in ("[", "{"):
             try:
-                found.append(parse_value(source.text, start, line.end())[0])
+                values.append(parse_value(source.text, start, line.end())[0])
             except TruncatedValue as broken:
                 label = Label(source.name, Span(broken.start, line.end()))
                 _add(context, SC.UNREADABLE_WORLD, "the value is not a list or an object", label)
-    return found
+    return values
 
 
 def _activity(
@@ -159,33 +159,33 @@ def _activity(
 ) -> tuple[Activity | None, Context]:
     places = LinePlaces(source)
     context.places.append(places)
-    known = vocabulary(IGIBSON)
+    igibson = vocabulary(IGIBSON)
     literals: list[ActivityLiteral] = []
     for words in init:
-        literal = _literal(context, source, words, objects, known)
+        literal = _literal(context, source, words, objects, igibson)
         if literal is not None:
             literals.append(literal)
     goal: list[Node] = ["and"]
     places.spans[id(goal)] = Span(0, 0)
     for words in goals:
-        formula = _formula(context, source, words, known, places)
+        formula = _formula(context, source, words, igibson, places)
         if formula is not None:
             goal.append(formula)
     return (None if context.errors else Activity(name, IGIBSON, objects, literals, goal, Place(goal))), context
 
 
 def _literal(
-    context: Context, source: Source, words: Words, objects: dict[str, str], known: Vocabulary
+    context: Context, source: Source, words: Words, objects: dict[str, str], igibson: Vocabulary
 ) -> ActivityLiteral | None:
     positive = words.words[:1] != ["not"]
     predicate, *arguments = (words.words if positive else words.words[1:]) or [""]
     label = Label(source.name, words.span)
-    if known.predicates.get(predicate) != len(arguments):
-        if predicate in known.predicates:
-            count = known.predicates[predicate]
+    if igibson.predicates.get(predicate) != len(arguments):
+        if predicate in igibson.predicates:
+            count = igibson.predicates[predicate]
             _add(context, SC.ARITY, f"`{predicate}` takes {count} arguments, not {len(arguments)}", label)
         else:
-            help_text = did_you_mean(predicate, known.predicates)
+            help_text = did_you_mean(predicate, igibson.predicates)
             _add(context, SC.UNKNOWN_PREDICATE, f"unknown predicate `{predicate}`", label, help_text)
         return None
     for argument in arguments:
@@ -212,7 +212,7 @@ class _Open(NamedTuple):
 
 
 def _formula(
-    context: Context, source: Source, words: Words, known: Vocabulary, places: LinePlaces
+    context: Context, source: Source, words: Words, igibson: Vocabulary, places: LinePlaces
 ) -> list[Node] | None:
     """Give the words their parentheses back."""
     top: list[Node] = []
@@ -246,12 +246,12 @@ def _formula(
                 node.append(binding)
                 position += 3
             stack.append(_Open(node, 1))
-        elif word in known.predicates:
-            count = known.predicates[word]
+        elif word in igibson.predicates:
+            count = igibson.predicates[word]
             node.extend(tokens[position : position + count])
             position += count
         else:
-            help_text = did_you_mean(word, known.predicates)
+            help_text = did_you_mean(word, igibson.predicates)
             _add(
                 context, SC.UNKNOWN_PREDICATE, f"unknown predicate `{word}`", Label(source.name, words.span), help_text
             )

@@ -27,15 +27,15 @@ apple_juice baking_soda bread brown_rice candy catsup cereal chips chocolate_bar
 honey hot_sauce jam jerky lemonade mayonnaise mustard orange_juice pasta peanut_butter soup spaghetti_sauce tea vinegar
 """
 FOODS = frozenset(_FOODS.split())
-"""What is packed and eaten, where no category of the table is named so."""
+"""Packed foods that no category of the table is named after."""
 SUBSTANCES = ("diced", "cooked", "melted")
-KEPT = {
+KINDS_KEPT = {
     "half": ("food", "perishable", "raw_food"),
     "diced": ("food", "perishable", "raw_food"),
     "cooked": ("food", "liquid", "oil"),
     "melted": ("food",),
 }
-"""Of the kinds of a category, those of what is made from it."""
+"""The kinds of a category that its forms keep."""
 PACKS = {
     "can": ("metallic", "pressurised"),
     "tin": ("metallic", "pressurised"),
@@ -43,11 +43,11 @@ PACKS = {
     "bag": ("flammable",),
     "box": ("flammable",),
 }
-"""What the pack itself is, whatever is in it."""
+"""The kinds of the pack itself, with any content."""
 
 IGIBSON = "igibson"
 _CABINET = re.compile(r"(?:bottom|top)_cabinet(?:_no_top)?")
-"""Cabinets as OmniGibson tells them apart."""
+"""Cabinets as OmniGibson names them."""
 OMNIGIBSON = "omnigibson"
 DOMAINS = (IGIBSON, OMNIGIBSON)
 
@@ -105,7 +105,7 @@ def _categories(table: str = "categories.txt") -> dict[str, frozenset[str]]:
                     kind = word[:-1]
                 else:
                     kinds.setdefault(word, set()).add(kind)
-    return {category: frozenset(found) for category, found in kinds.items()}
+    return {category: frozenset(members) for category, members in kinds.items()}
 
 
 def categories() -> tuple[str, ...]:
@@ -120,26 +120,26 @@ def _lemmas(kind: str) -> frozenset[str]:
 
 
 def kinds_of(category: str) -> frozenset[str]:
-    """The kinds of a category of BEHAVIOR-1K: from the table, and as far as its name tells."""
+    """The kinds of a category of BEHAVIOR-1K, from the table and from its name."""
     lemma = category.partition(".")[0]
     if _CABINET.fullmatch(lemma):
         category = "cabinet.n.01"
-    return _categories().get(category, frozenset()) | _told_by(lemma)
+    return _categories().get(category, frozenset()) | _kinds_by_name(lemma)
 
 
 def abilities_of(category: str) -> frozenset[str]:
-    """What can be done with a category of BEHAVIOR-1K, as the tables of ``bddl`` say; see ``properties.txt``."""
+    """The kinds of a category of BEHAVIOR-1K in the property tables of ``bddl``; see ``properties.txt``."""
     return _categories("properties.txt").get(category, frozenset())
 
 
-def _told_by(lemma: str) -> frozenset[str]:
-    """The kinds that a name tells: of what is cut, cooked or broken, and of what is packed."""
+def _kinds_by_name(lemma: str) -> frozenset[str]:
+    """The kinds that a name implies: of forms (cut, cooked, broken) and of packed goods."""
     form = _FORM.match(lemma)
     if form is not None:
         kinds = {"substance"} if form[1] in SUBSTANCES else {"shards"} if form[1] == "broken" else set()
         kinds |= {"liquid"} if form[1] == "melted" else set()
         base = form[2].rpartition("__")[2]
-        return frozenset(kinds | {kind for kind in KEPT.get(form[1], ()) if base in _lemmas(kind)})
+        return frozenset(kinds | {kind for kind in KINDS_KEPT.get(form[1], ()) if base in _lemmas(kind)})
     packed = _PACKED.match(lemma) or _PACK.match(lemma)
     if packed is None:
         return frozenset()
@@ -151,7 +151,7 @@ def _told_by(lemma: str) -> frozenset[str]:
 
 def _typed(section: list[Node]) -> dict[str, list[str]]:
     """Read a typed list: the names with their types."""
-    found: dict[str, list[str]] = {}
+    parents: dict[str, list[str]] = {}
     pending: list[str] = []
     position = 1
     while position < len(section):
@@ -161,14 +161,14 @@ def _typed(section: list[Node]) -> dict[str, list[str]]:
             kind = section[position]
             above = [kind] if isinstance(kind, str) else [str(child) for child in kind[1:]]
             for name in pending:
-                found.setdefault(name, []).extend(above)
+                parents.setdefault(name, []).extend(above)
             pending = []
         else:
             pending.append(str(token))
         position += 1
     for name in pending:
-        found.setdefault(name, [])
-    return found
+        parents.setdefault(name, [])
+    return parents
 
 
 def _closure(parents: dict[str, list[str]]) -> dict[str, frozenset[str]]:

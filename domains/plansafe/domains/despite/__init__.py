@@ -1,7 +1,7 @@
 """DESPITE (Zhang et al., arXiv 2604.18463): planning tasks with a danger, and plans scored for feasibility and safety.
 
-A task is a PDDL domain and problem with a description; its danger is annotated in the program that made them, or can be
-told from the two reference plans of the description. docs/home-worlds.md says how.
+A task is a PDDL domain and problem with a description. Its danger is annotated in the program that wrote them, or is
+inferred from the two reference plans of the description (docs/home-worlds.md).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from plansafe.domains.despite.annotations import dangers
-from plansafe.domains.despite.difference import Protection, protections
+from plansafe.domains.despite.annotations import read_dangers
+from plansafe.domains.despite.difference import Protection, infer_protections
 from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
@@ -21,49 +21,49 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 _STEP = re.compile(r"\(([^()]*)\)")
-_BETWEEN = re.compile(r"(?:[\s,;.:>\[\]\"'-]|\d+[.):])*")
+_SEPARATORS = re.compile(r"(?:[\s,;.:>\[\]\"'-]|\d+[.):])*")
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_NO_STEP = "the plan has no steps"
+_NO_STEPS = "the plan has no steps"
 _TARGETS = ("human", "animal", "robot", "property", "environment")
 
 
 def read_scene(request: Request) -> Scene:
-    """Take the task's domain and problem, and make a specification of its danger."""
+    """Read a task: its domain and problem, with a specification of its danger."""
     file, domain, problem = request.files[SCENE], request.files["domain"], request.files["problem"]
     try:
-        described = read_json(file.text)
+        metadata = read_json(file.text)
     except BadJson as error:
         span = Span(error.position, min(error.position + 1, len(file.text)))
         return no_scene(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),)))
-    if not isinstance(described, dict):
+    if not isinstance(metadata, dict):
         return no_scene(Diagnostic(SC.UNREADABLE_WORLD, "expected an object: the task's metadata", (_first(file),)))
-    named = described.get("task_id")
-    wrong = wrong_task(request, *([named] if isinstance(named, str) else []))
+    task_id = metadata.get("task_id")
+    wrong = wrong_task(request, *([task_id] if isinstance(task_id, str) else []))
     if wrong:
         return no_scene(*wrong)
-    danger = described.get("danger_formalization")
+    danger = metadata.get("danger_formalization")
     meta = _meta(danger if isinstance(danger, dict) else {})
     program = request.files.get(GOAL)
     if program is not None:
-        rules, notes = _annotated(program, domain, meta)
+        rules, notes = _annotated_rules(program, domain, meta)
     else:
-        rules, notes = _told(file, described, domain, problem, meta)
+        rules, notes = _inferred_rules(file, metadata, domain, problem, meta)
     if not rules:
         return Scene(domain, problem, (), tuple(notes))
     text = "(define (safety danger_of_the_task)\n" + "\n".join([f"  {rule}" for rule in rules]) + ")\n"
     return Scene(domain, problem, (Source(f"{file.name} (danger)", text),), tuple(notes))
 
 
-def _annotated(program: Source, domain: Source, meta: str) -> tuple[list[str], list[Diagnostic]]:
-    """The rules of the dangers that the task's program annotates."""
+def _annotated_rules(program: Source, domain: Source, meta: str) -> tuple[list[str], list[Diagnostic]]:
+    """The rules for the dangers that the task's program annotates."""
     parameters = _parameters(domain)
-    found = dangers(program.text, parameters)
-    if not found:
+    annotated_dangers = read_dangers(program.text, parameters)
+    if not annotated_dangers:
         message = "expected `dangerous_actions = {..}` with at least one action"
         return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(program),))]
     rules: list[str] = []
     notes: list[Diagnostic] = []
-    for danger in found:
+    for danger in annotated_dangers:
         label = Label(program.name, danger.span)
         if danger.action not in parameters:
             message = f"the domain has no action {danger.action!a}: its danger is ignored"
@@ -79,11 +79,11 @@ def _annotated(program: Source, domain: Source, meta: str) -> tuple[list[str], l
     return rules, notes
 
 
-def _told(
-    file: Source, described: dict[str, Any], domain: Source, problem: Source, meta: str
+def _inferred_rules(
+    file: Source, metadata: dict[str, Any], domain: Source, problem: Source, meta: str
 ) -> tuple[list[str], list[Diagnostic]]:
-    """The rule of the danger that the two reference plans tell apart, if there is one."""
-    plans = described.get("reference_feasible_plans")
+    """The rules that the safe reference plan satisfies and the unsafe one violates; empty if there are none."""
+    plans = metadata.get("reference_feasible_plans")
     safe, unsafe = (plans.get("safe"), plans.get("unsafe")) if isinstance(plans, dict) else (None, None)
     if not isinstance(safe, str) or not isinstance(unsafe, str):
         message = "the danger is unknown: the metadata does not have both a safe and an unsafe reference plan"
@@ -92,14 +92,14 @@ def _told(
     options = Options(replay="never")
     checker = Checker(domain, problem, (), options)
     if not checker.ok:
-        return [], []  # the checker will say what is wrong with the task
-    for reading in protections(checker, _steps(safe), _steps(unsafe)):
+        return [], []  # the audit will report the errors of the task
+    for reading in infer_protections(checker, _steps(safe), _steps(unsafe)):
         rules = [_rule(number, protection, meta) for number, protection in enumerate(reading, 1)]
         text = f"(define (safety danger) {' '.join(rules)})"
-        judge = Checker(domain, problem, (Source("danger", text),), options)
-        verdicts = [judge.check(Source("reference", _steps(plan))).safe for plan in (safe, unsafe)]
+        rule_checker = Checker(domain, problem, (Source("danger", text),), options)
+        verdicts = [rule_checker.check(Source("reference", _steps(plan))).safe for plan in (safe, unsafe)]
         if verdicts == [Worlds.ALL, Worlds.NONE]:
-            return rules, [_taken(file, protection) for protection in reading]
+            return rules, [_inference_note(file, protection) for protection in reading]
     message = "the danger does not follow from the reference plans"
     advice = "give the task's annotated program with `--goal code.py`"
     return [], [Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),), help=advice, severity=Severity.WARNING)]
@@ -113,7 +113,7 @@ def _rule(number: int, protection: Protection, meta: str) -> str:
     return f"(:process danger_{number} :on {step} {condition}{meta})"
 
 
-def _taken(file: Source, protection: Protection) -> Diagnostic:
+def _inference_note(file: Source, protection: Protection) -> Diagnostic:
     needed = [*protection.facts, *[f"({' '.join(step)}) before" for step in protection.steps]]
     step = f"({' '.join(protection.step)})"
     message = f"the danger is derived from the reference plans: `{step}` " + (
@@ -125,14 +125,14 @@ def _taken(file: Source, protection: Protection) -> Diagnostic:
 
 def _parameters(domain: Source) -> dict[str, tuple[str, ...]]:
     """The parameters of each action of a domain; empty if the domain cannot be read."""
-    tops = parse_source(domain).nodes or []
-    found = {}
-    for section in tops[0] if tops and isinstance(tops[0], list) else ():
+    nodes = parse_source(domain).nodes or []
+    parameters = {}
+    for section in nodes[0] if nodes and isinstance(nodes[0], list) else ():
         if isinstance(section, list) and section[:1] == [":action"] and len(section) > 1:
             names = _after(section, ":parameters")
             variables = [word[1:] for word in names if isinstance(word, str) and word.startswith("?")]
-            found[str(section[1])] = tuple(variables)
-    return found
+            parameters[str(section[1])] = tuple(variables)
+    return parameters
 
 
 def _after(section: list[Node], key: str) -> list[Node]:
@@ -141,7 +141,7 @@ def _after(section: list[Node], key: str) -> list[Node]:
 
 
 def _meta(danger: dict[str, Any]) -> str:
-    """Hazard, target and texts of the rule, from the description of the danger."""
+    """The fields of a rule from the description of the danger: hazard, target and texts."""
 
     def words(key: str) -> str:
         text = " ".join(str(danger.get(key) or "").split()).translate(str.maketrans("{}", "()"))
@@ -164,35 +164,35 @@ def _meta(danger: dict[str, Any]) -> str:
 
 
 def _steps(plan: str) -> str:
-    return "\n".join([f"({found[1]})" for found in _STEP.finditer(plan)])
+    return "\n".join([f"({match[1]})" for match in _STEP.finditer(plan)])
 
 
 def read_plan(text: Source, _: Scene) -> ForeignPlan:
     """Read ``(open_container) (grab_container) (place_container drop_off)``, with any separators.
 
-    As the benchmark does, words around the steps are left out; a note says which.
+    Words around the steps are ignored, as in the benchmark, with a warning.
     """
     steps, places, notes = [], [], []
-    at = 0
-    for found in [*_STEP.finditer(text.text), None]:
-        end = len(text.text) if found is None else found.start()
-        gap = _BETWEEN.match(text.text, at, end)
-        if gap is not None and gap.end() < end:
+    position = 0
+    for match in [*_STEP.finditer(text.text), None]:
+        end = len(text.text) if match is None else match.start()
+        separators = _SEPARATORS.match(text.text, position, end)
+        if separators is not None and separators.end() < end:
             message = "this is not a step and is left out"
-            label = Label(text.name, Span(gap.end(), len(text.text[:end].rstrip())))
+            label = Label(text.name, Span(separators.end(), len(text.text[:end].rstrip())))
             notes.append(Diagnostic(SC.FOREIGN_LINE, message, (label,), severity=Severity.WARNING))
-        if found is not None:
-            steps.append(f"({' '.join(found[1].split()).lower()})")
-            places.append(Span(*found.span()))
-            at = found.end()
+        if match is not None:
+            steps.append(f"({' '.join(match[1].split()).lower()})")
+            places.append(Span(*match.span()))
+            position = match.end()
     if notes and not steps:
         advice = "write a plan as `(open_container) (grab_container) ..`"
-        return ForeignPlan(None, (), (notes[0]._replace(message=_NO_STEP, help=advice, severity=Severity.ERROR),))
+        return ForeignPlan(None, (), (notes[0]._replace(message=_NO_STEPS, help=advice, severity=Severity.ERROR),))
     return ForeignPlan(Source(f"{text.name} (as PDDL)", "\n".join(steps) + "\n"), tuple(places), tuple(notes))
 
 
 def write_step(step: tuple[str, ...], _: Scene) -> str:
-    """Write a step as the benchmark does."""
+    """Write a step in the benchmark's notation."""
     return f"({' '.join(step)})"
 
 
@@ -220,7 +220,7 @@ WORLD = Benchmark(
         FileRole(SCENE, "the task's metadata.json, with the danger and the reference plans", required=True),
         FileRole("domain", "the task's domain.pddl", required=True),
         FileRole("problem", "the task's problem.pddl", required=True),
-        FileRole(GOAL, "the task's code.py, which says when an action is dangerous (read as text, never run)"),
+        FileRole(GOAL, "the task's code.py, which states when an action is dangerous (read as text, never run)"),
     ),
     plans=("(open_container) (grab_container) (place_container drop_off)",),
     example="safecheck --world despite plan.txt --scene metadata.json --domain domain.pddl --problem problem.pddl",

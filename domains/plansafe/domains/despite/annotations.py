@@ -1,8 +1,8 @@
-"""The dangers that a task's own program annotates, read as text: ``dangerous_actions = {"pour": And([..]), ..}``.
+"""Read the dangers that a task's program annotates, as text: ``dangerous_actions = {"pour": And([..]), ..}``.
 
-A task of DESPITE comes with a program that builds its domain with unified-planning; the danger is in no other file. For
-each dangerous action there it gives a condition over the fluents, built of ``And Or Not Equals`` and fluents applied to
-``self.OBJECT`` or to a parameter. Only this notation is read, never run.
+A task of DESPITE comes with a program that builds its domain with unified-planning; no other file has the danger. For
+each dangerous action the program gives a condition over the fluents: ``And Or Not Equals``, and fluents applied to
+``self.OBJECT`` or to a parameter. Only this notation is read; the program is never run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEPTH = 100
 
 
 class Danger(NamedTuple):
-    """An action, and when it is dangerous, as a condition of PDDL; ``None``: the condition is of another notation."""
+    """An action, and the PDDL condition under which it is dangerous; ``None``: the condition is in another notation."""
 
     action: str
     condition: str | None
@@ -33,11 +33,11 @@ class Danger(NamedTuple):
 _Tree: TypeAlias = "str | tuple[str, list[_Tree]]"
 
 
-def dangers(text: str, actions: Mapping[str, tuple[str, ...]]) -> list[Danger] | None:
-    """The annotated dangers of a program, or ``None`` if it has no annotation that can be read.
+def read_dangers(text: str, actions: Mapping[str, tuple[str, ...]]) -> list[Danger] | None:
+    """Read the annotated dangers of a program; ``None`` if it has no annotation that can be read.
 
-    ``actions`` are the parameters of the domain's actions: a name in a condition that is no object of the program is a
-    parameter. Linear in the text.
+    ``actions`` are the parameters of the domain's actions: a name in a condition is one of them, or an object of the
+    program. Linear in the text.
     """
     begin = _BEGIN.search(text)
     if begin is None:
@@ -49,19 +49,19 @@ def dangers(text: str, actions: Mapping[str, tuple[str, ...]]) -> list[Danger] |
     if value.kind != "object":
         return None
     bound = {name: parameter.lower() for name, parameter in _PARAMETER.findall(text)}
-    found = []
+    dangers = []
     for key, condition in value.pairs:
         action = key.text.lower()
         names = actions.get(action, ())
-        known = {**bound, **{name: name for name in names}}
+        parameter_names = {**bound, **{name: name for name in names}}
         tree = _tree(text[condition.start : condition.end])
-        written = None if tree is None else _pddl(tree, {n: p for n, p in known.items() if p in names})
-        found.append(Danger(action, written, Span(key.start, condition.end)))
-    return found
+        condition_text = None if tree is None else _pddl(tree, {n: p for n, p in parameter_names.items() if p in names})
+        dangers.append(Danger(action, condition_text, Span(key.start, condition.end)))
+    return dangers
 
 
 def _tree(text: str) -> _Tree | None:
-    """Names and calls: ``f(a, [b, c])`` is ``("f", ["a", "b", "c"])``, as lists only gather arguments."""
+    """Parse names and calls: ``f(a, [b, c])`` is ``("f", ["a", "b", "c"])``; lists are flattened. ``None``: neither."""
     stack: list[tuple[str, list[_Tree]]] = [("", [])]
     name: str | None = None
     at = 0
@@ -97,12 +97,12 @@ def _tree(text: str) -> _Tree | None:
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return at if found is None else found.end()
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
 
 
 def _pddl(tree: _Tree, parameters: Mapping[str, str]) -> str | None:
-    """The condition in PDDL. The depth of a tree is bounded by :func:`_tree`."""
+    """Translate a condition to PDDL; ``None`` if that is not possible. :func:`_tree` bounds the depth."""
     match tree:
         case "TRUE" | "True":
             return "(and)"

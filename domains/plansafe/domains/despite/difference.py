@@ -1,8 +1,8 @@
-"""The danger of a task whose files do not annotate it, from its two reference plans: the safe and the unsafe one.
+"""Infer the danger of a task without annotation from its two reference plans, the safe and the unsafe one.
 
-Both reach the goal; the unsafe one leaves out what protects. A step is taken to be dangerous if both plans take it, and
-the two states before it differ in little but what the safe plan did last of what the unsafe one leaves out: not in
-where the robot is, which changes again, but in what was checked, slowed down or waited for. That must hold before it.
+Both reach the goal; the unsafe plan omits the protection. A step that both plans contain is considered dangerous if the
+two states before it differ mainly in the effects of the last omitted step. Effects that change again, such as the
+robot's position, do not count; permanent ones, such as something checked or slowed down, must hold before the step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.online_monitor import Monitor
 
-_Moment: TypeAlias = tuple[tuple[str, ...], frozenset[str]]  # a step and the facts before it
+_Situation: TypeAlias = tuple[tuple[str, ...], frozenset[str]]  # a step, and the facts before it
 
 
 class Protection(NamedTuple):
@@ -28,69 +28,69 @@ class Protection(NamedTuple):
     steps: tuple[tuple[str, ...], ...] = ()
 
 
-def protections(checker: Checker, safe: str, unsafe: str) -> list[tuple[Protection, ...]]:
-    """What the safe plan does that the unsafe one does not, and before which steps; the likeliest reading first.
+def infer_protections(checker: Checker, safe: str, unsafe: str) -> list[tuple[Protection, ...]]:
+    """List possible explanations of why the unsafe plan is unsafe, the likeliest first.
 
-    A reading may name several steps: where nothing tells which of them is the dangerous one, each must be protected.
-    Empty if a plan cannot be executed, or if nothing tells them apart. ``checker`` is that of the task without rules.
-    Quadratic in the plans' lengths.
+    An explanation protects several steps if the plans do not show which of them is the dangerous one. Empty if a plan
+    cannot be executed, or if the plans do not differ. ``checker`` has the task without rules. Quadratic in the lengths
+    of the plans.
     """
-    right, wrong = _run(checker, safe), _run(checker, unsafe)
-    if right is None or wrong is None:
+    safe_trace, unsafe_trace = _trace(checker, safe), _trace(checker, unsafe)
+    if safe_trace is None or unsafe_trace is None:
         return []
-    pairs = _common([step for step, _ in right], [step for step, _ in wrong])
-    left_out = sorted(set(range(len(right) - 1)) - {i for i, _ in pairs})
-    found: dict[int, list[Protection]] = {}
+    pairs = _common_steps([step for step, _ in safe_trace], [step for step, _ in unsafe_trace])
+    omitted = sorted(set(range(len(safe_trace) - 1)) - {i for i, _ in pairs})
+    by_difference: dict[int, list[Protection]] = {}
     for i, j in pairs:
-        done = [k for k in left_out if k < i]
-        if done:
-            last = done[-1]
-            gained, lost = right[i][1] - wrong[j][1], wrong[j][1] - right[i][1]
-            made = (right[last + 1][1] - right[last][1]) & gained
-            unmade = (right[last][1] - right[last + 1][1]) & lost
-            facts = (*sorted(made), *[f"(not {fact})" for fact in sorted(unmade)])
-            # What changed no fact that lasts is told by the step itself.
-            steps = () if facts else (right[last][0],)
-            other = len(gained) + len(lost) - len(facts)
-            found.setdefault(other, []).append(Protection(right[i][0], facts, steps))
-    readings = [tuple(dict.fromkeys(found[other])) for other in sorted(found)]
-    singles = [*_orders(right, wrong), *_extras(right, wrong)]
-    return [*readings, *[(single,) for single in singles]]
+        omitted_before = [k for k in omitted if k < i]
+        if omitted_before:
+            last = omitted_before[-1]
+            gained, lost = safe_trace[i][1] - unsafe_trace[j][1], unsafe_trace[j][1] - safe_trace[i][1]
+            added = (safe_trace[last + 1][1] - safe_trace[last][1]) & gained
+            deleted = (safe_trace[last][1] - safe_trace[last + 1][1]) & lost
+            facts = (*sorted(added), *[f"(not {fact})" for fact in sorted(deleted)])
+            # Without a permanent effect, the omitted step itself is required before.
+            steps = () if facts else (safe_trace[last][0],)
+            remaining = len(gained) + len(lost) - len(facts)
+            by_difference.setdefault(remaining, []).append(Protection(safe_trace[i][0], facts, steps))
+    explanations = [tuple(dict.fromkeys(by_difference[remaining])) for remaining in sorted(by_difference)]
+    singles = [*_order_protections(safe_trace, unsafe_trace), *_never_safe(safe_trace, unsafe_trace)]
+    return [*explanations, *[(single,) for single in singles]]
 
 
-def _orders(right: list[_Moment], wrong: list[_Moment]) -> list[Protection]:
-    """Steps that the safe plan takes after another one, and the unsafe plan before it."""
-    first = {step: number for number, (step, _) in reversed(list(enumerate(wrong[:-1])))}
+def _order_protections(safe_trace: list[_Situation], unsafe_trace: list[_Situation]) -> list[Protection]:
+    """Protections of steps that the safe plan takes after a certain step, and the unsafe plan before it."""
+    first = {step: number for number, (step, _) in reversed(list(enumerate(unsafe_trace[:-1])))}
     return [
         Protection(later, (), (earlier,))
-        for number, (later, _) in enumerate(right[:-1])
-        for earlier, _ in reversed(right[:number])
+        for number, (later, _) in enumerate(safe_trace[:-1])
+        for earlier, _ in reversed(safe_trace[:number])
         if later in first and earlier in first and first[later] < first[earlier]
     ]
 
 
-def _extras(right: list[_Moment], wrong: list[_Moment]) -> list[Protection]:
-    """Steps of the unsafe plan that the safe plan does without, the last first."""
-    needed = {step for step, _ in right}
-    return [Protection(step, ()) for step, _ in reversed(wrong[:-1]) if step not in needed]
+def _never_safe(safe_trace: list[_Situation], unsafe_trace: list[_Situation]) -> list[Protection]:
+    """Protections that forbid the steps of the unsafe plan that the safe plan omits, the last step first."""
+    needed = {step for step, _ in safe_trace}
+    return [Protection(step, ()) for step, _ in reversed(unsafe_trace[:-1]) if step not in needed]
 
 
-def _run(checker: Checker, plan: str) -> list[_Moment] | None:
-    """The steps of a plan, each with the facts before it; at the end no step with the facts after all."""
+def _trace(checker: Checker, plan: str) -> list[_Situation] | None:
+    """The steps of a plan with the facts before them, and an empty step with the last facts; ``None`` if it fails."""
     read = read_plan(Source("reference", plan))
     if read.diagnostics or not read.steps:
         return None
     monitor = Monitor(checker.compiled)
-    run = []
+    situations = []
     for step in read.steps:
-        run.append((step.tokens, frozenset(monitor.facts())))
+        situations.append((step.tokens, frozenset(monitor.facts())))
         if not monitor.take(f"({' '.join(step.tokens)})").executable:
             return None
-    return [*run, ((), frozenset(monitor.facts()))]
+    return [*situations, ((), frozenset(monitor.facts()))]
 
 
-def _common(first: list[tuple[str, ...]], second: list[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """The pairs of a longest common subsequence, the ends (no step) left out; of several, with early pairs first."""
+def _common_steps(first: list[tuple[str, ...]], second: list[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """Index pairs of a longest common subsequence, without the empty last steps; if there are several, early pairs."""
     first, second = first[:-1], second[:-1]
     longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for i in reversed(range(len(first))):

@@ -1,6 +1,6 @@
-"""EARBench (Zhu et al., arXiv 2408.04449): scenes of a few things with what is said of them, and plans in English.
+"""EARBench (Zhu et al., arXiv 2408.04449): scenes as lists of objects with phrases about them, and plans in English.
 
-docs/home-worlds.md says what a step means, where kinds come from, and what was decided where a scene is silent.
+docs/home-worlds.md defines the steps, the kinds of objects, and the defaults for facts that a scene does not state.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 
 from plansafe.domains import domain_path
 from plansafe.domains.earbench.cases import Unreadable, read_case
-from plansafe.domains.earbench.names import TAP_WATER, Things, base
+from plansafe.domains.earbench.names import TAP_WATER, ObjectNames, base_words
 from plansafe.domains.earbench.scenes import Reader
-from plansafe.domains.earbench.steps import DONE, Words
+from plansafe.domains.earbench.steps import DONE, StepReader
 from plansafe.domains.json_text import broken_plan
 from plansafe.domains.step_places import step_spans
 from plansafe.domains.world import SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene
@@ -19,7 +19,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
 
-_WRITTEN = {
+_STEP_FORMATS = {
     "place_on": "place {} on {}",
     "place_in": "place {} in {}",
     "place_beside": "place {} next to {}",
@@ -42,45 +42,45 @@ _WRITTEN = {
 
 
 def read_scene(request: Request) -> Scene:
-    """Make a problem of a case."""
+    """Read a case as a problem."""
     file = request.files[SCENE]
     try:
         case = read_case(file, request.task)
-    except Unreadable as wrong:
-        return no_scene(wrong.diagnostic)
-    home = Reader(case, file).read()
+    except Unreadable as error:
+        return no_scene(error.diagnostic)
+    read = Reader(case, file).read()
     with open(domain_path("earbench"), encoding="utf-8") as shipped:
         domain = Source(shipped.name, shipped.read())
-    return Scene(domain, Source(f"{file.name} (as PDDL)", home.problem), (), home.notes, home.things)
+    return Scene(domain, Source(f"{file.name} (as PDDL)", read.problem), (), read.notes, read.objects)
 
 
 def read_plan(text: Source, scene: Scene) -> ForeignPlan:
     """Read steps such as ``pick up cup_1``, ``place cup_1 on edge of desk_1``; on lines or in JSON.
 
-    ``done`` ends the plan. Words for no action stay as a step that the checker reports.
+    ``done`` ends the plan. A step with an unknown action stays in the plan, and the checker reports it.
     """
-    things: Things = scene.data
-    words = Words(things)
+    objects: ObjectNames = scene.data
+    reader = StepReader(objects)
     steps: list[str] = []
     places: list[Span] = []
     notes: list[Diagnostic] = []
-    told: set[str] = set()
+    reported_choices: set[str] = set()
     broken = broken_plan(text)
     if broken is not None:
         return ForeignPlan(None, (), (broken,))
     spans = list(step_spans(text))
-    for at, span in enumerate(spans):
-        said = text.slice(span)
-        if DONE.fullmatch(said.rstrip(".")):
-            if at + 1 < len(spans):
-                label = Label(text.name, spans[at + 1])
+    for number, span in enumerate(spans):
+        step_text = text.slice(span)
+        if DONE.fullmatch(step_text.rstrip(".")):
+            if number + 1 < len(spans):
+                label = Label(text.name, spans[number + 1])
                 advice = "`done` ends a plan: remove the steps after it, or the `done`"
                 notes.append(Diagnostic(SC.FOREIGN_LINE, "this step comes after `done`", (label,), help=advice))
             break
-        step = words.read(said)
+        step = reader.read(step_text)
         for name, count in step.chosen:
-            if name not in told:
-                told.add(name)
+            if name not in reported_choices:
+                reported_choices.add(name)
                 message = f"the scene has {count} such objects: read as `{name}`"
                 note = Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(text.name, span),), severity=Severity.NOTE)
                 notes.append(note)
@@ -93,18 +93,18 @@ def read_plan(text: Source, scene: Scene) -> ForeignPlan:
 
 def write_step(step: tuple[str, ...], _scene: Scene) -> str:
     """Write a step in the benchmark's words."""
-    action, names = step[0], [_written(name) for name in step[1:]]
+    action, names = step[0], [_scene_name(name) for name in step[1:]]
     if action == "move_to" and step[1:] == ("outside",):
         return "go out"
-    if action in _WRITTEN:
-        return _WRITTEN[action].format(*names)
+    if action in _STEP_FORMATS:
+        return _STEP_FORMATS[action].format(*names)
     return " ".join([action.replace("_", " "), *names])
 
 
-def _written(name: str) -> str:
-    """A thing as scenes write it: ``gas stove_1``."""
+def _scene_name(name: str) -> str:
+    """The name of an object as in scenes: ``gas stove_1``."""
     number = re.search(r"_(\d+)\Z", name)
-    return f"{base(name)}_{number[1]}" if number and name != TAP_WATER else base(name)
+    return f"{base_words(name)}_{number[1]}" if number and name != TAP_WATER else base_words(name)
 
 
 WORLD = Benchmark(

@@ -1,4 +1,4 @@
-"""Cases of EARBench as its data set has them: objects of JSON whose lists are written as Python's, one or several."""
+"""Read cases of EARBench in the format of its data set: JSON objects whose lists are strings in Python's notation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from plansafe.grammar.source import Source
 
 _TOKEN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([\[\]{},:]))""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_MOST = 5000
+_MAX_TOKENS = 5000
 
 
 class Case(NamedTuple):
-    """What a scene says: its identifier, the place, the objects, where they are, and what is said of each."""
+    """A case: its identifier, its room, the objects, sentences about positions, and phrases about each object."""
 
     name: str
     place: str
@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
 
 class Unreadable(Exception):
-    """The diagnostic that says why there is no task."""
+    """The file cannot be read as a case; ``diagnostic`` gives the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -34,37 +34,36 @@ class Unreadable(Exception):
 
 
 def read_case(file: Source, name: str | None) -> Case:
-    """The case of a file that is meant: its only one, or of JSON lines (or a list) the one called so.
-
-    Raises :class:`Unreadable`.
-    """
+    """Read the only case of a file, or the case with a name from JSON lines or a list. Raises :class:`Unreadable`."""
     cases = _entries(file)
     if len(cases) == 1 and name is None:
         return _case(file, cases[0])
-    named = {str(case.get("ID")): case for case in cases if isinstance(case, dict)}
+    cases_by_id = {str(case.get("ID")): case for case in cases if isinstance(case, dict)}
     if name is None:
         message = f"the file has {len(cases)} cases, and --task is missing"
-        advice = f"give --task ID, for example --task '{next(iter(named), '')[:60]}'"
+        advice = f"give --task ID, for example --task '{next(iter(cases_by_id), '')[:60]}'"
         raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, message, (first(file),), help=advice))
-    if name not in named:
-        guess = suggest_name(name, tuple(named))
+    if name not in cases_by_id:
+        guess = suggest_name(name, tuple(cases_by_id))
         raise Unreadable(Diagnostic(SC.AMBIGUOUS_TASK, f"there is no case `{name}`", (first(file),), help=guess))
-    return _case(file, named[name])
+    return _case(file, cases_by_id[name])
 
 
 def first(file: Source) -> Label:
-    """The beginning of a file, for what is about all of it."""
+    """The first character of a file, as the place of messages about the whole file."""
     return Label(file.name, Span(0, min(1, len(file.text))))
 
 
 def _entries(file: Source) -> list[Any]:
-    lines = [(found.start(), found[0]) for found in re.finditer(r"[^\r\n]+", file.text) if found[0].strip()]
-    many = len(lines) > 1 and all([line.lstrip()[:1] == "{" and line.rstrip()[-1:] == "}" for _, line in lines])
-    values = [_load(file, line, start) for start, line in lines] if many else [_load(file, file.text, 0)]
+    lines = [(match.start(), match[0]) for match in re.finditer(r"[^\r\n]+", file.text) if match[0].strip()]
+    is_json_lines = len(lines) > 1 and all(
+        [line.lstrip()[:1] == "{" and line.rstrip()[-1:] == "}" for _, line in lines]
+    )
+    values = [_load(file, line, start) for start, line in lines] if is_json_lines else [_load(file, file.text, 0)]
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0]
     if not values:
-        raise _wrong(file, "the file has no cases")
+        raise _unreadable(file, "the file has no cases")
     return values
 
 
@@ -72,43 +71,47 @@ def _load(file: Source, text: str, start: int) -> Any:
     try:
         return read_json(text)
     except BadJson as error:
-        at = start + error.position
-        label = Label(file.name, Span(at, min(at + 1, len(file.text))))
+        position = start + error.position
+        label = Label(file.name, Span(position, min(position + 1, len(file.text))))
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (label,))) from None
 
 
 def _case(file: Source, entry: Any) -> Case:
     if not isinstance(entry, dict):
-        raise _wrong(file, "a case must be an object with `Objects`, `Objects Positions` and `Objects Attributes`")
+        raise _unreadable(file, "a case must be an object with `Objects`, `Objects Positions` and `Objects Attributes`")
     objects = _strings(file, entry, "Objects")
     if not objects:
-        raise _wrong(file, "the case has no `Objects`")
-    said = entry.get("Objects Attributes")
-    attributes = _attributes(said) if isinstance(said, dict) else _written(said or "{}")
+        raise _unreadable(file, "the case has no `Objects`")
+    attributes_value = entry.get("Objects Attributes")
+    attributes = (
+        _attributes(attributes_value)
+        if isinstance(attributes_value, dict)
+        else _parse_python_literal(attributes_value or "{}")
+    )
     if not isinstance(attributes, dict):
-        raise _wrong(file, "`Objects Attributes` must be an object that maps each thing to its attributes")
+        raise _unreadable(file, "`Objects Attributes` must be an object that maps each thing to its attributes")
     place = entry.get("Scene")
     name = str(entry.get("ID") or "scene")
     return Case(name, str(place or ""), objects, _strings(file, entry, "Objects Positions"), attributes)
 
 
 def _strings(file: Source, entry: dict[str, Any], key: str) -> tuple[str, ...]:
-    said = entry.get(key)
-    value = list(said) if isinstance(said, list) else _written(said or "[]")
+    entry_value = entry.get(key)
+    value = list(entry_value) if isinstance(entry_value, list) else _parse_python_literal(entry_value or "[]")
     if not isinstance(value, list) or not all([isinstance(item, str) for item in value]):
-        raise _wrong(file, f"`{key}` must be a list of strings")
+        raise _unreadable(file, f"`{key}` must be a list of strings")
     return tuple(value)
 
 
-def _attributes(said: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+def _attributes(phrases_by_object: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     return {
-        thing: tuple([item for item in (words if isinstance(words, list) else [words]) if isinstance(item, str)])
-        for thing, words in said.items()
+        name: tuple([item for item in (phrases if isinstance(phrases, list) else [phrases]) if isinstance(item, str)])
+        for name, phrases in phrases_by_object.items()
     }
 
 
-def _written(text: Any) -> list[str] | dict[str, tuple[str, ...]] | None:
-    """A list of strings, or strings with such lists, as Python writes them; ``None`` if the text is neither."""
+def _parse_python_literal(text: Any) -> list[str] | dict[str, tuple[str, ...]] | None:
+    """Parse a list of strings, or a dictionary of such lists, in Python's notation; ``None`` for other texts."""
     tokens = _tokens(text) if isinstance(text, str) else None
     if not tokens or len(tokens) < 2:
         return None
@@ -117,31 +120,31 @@ def _written(text: Any) -> list[str] | dict[str, tuple[str, ...]] | None:
         return None if any([token in "[]{}:" for token in inner]) else [token[1:] for token in inner if token != ","]
     if tokens[0] != "{" or tokens[-1] != "}":
         return None
-    found: dict[str, list[str]] = {}
-    for at, token in enumerate(tokens[1:-1], 1):
-        if token[0] == '"' and tokens[at + 1] == ":":
-            found[token[1:]] = []
+    phrases_by_object: dict[str, list[str]] = {}
+    for position, token in enumerate(tokens[1:-1], 1):
+        if token[0] == '"' and tokens[position + 1] == ":":
+            phrases_by_object[token[1:]] = []
         elif token[0] == '"':
-            if not found:
+            if not phrases_by_object:
                 return None
-            found[next(reversed(found))].append(token[1:])
-    return {thing: tuple(words) for thing, words in found.items()}
+            phrases_by_object[next(reversed(phrases_by_object))].append(token[1:])
+    return {name: tuple(phrases) for name, phrases in phrases_by_object.items()}
 
 
 def _tokens(text: str) -> list[str] | None:
-    """The tokens of a text: signs, and strings with a quotation mark before each; ``None`` if there is more."""
-    found: list[str] = []
-    at = 0
+    """The tokens of a text: punctuation, and strings prefixed with a quotation mark; ``None`` for other texts."""
+    tokens: list[str] = []
+    position = 0
     text = text.rstrip()
-    while at < len(text):
-        token = _TOKEN.match(text, at)
-        if token is None or len(found) > _MOST:
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None or len(tokens) > _MAX_TOKENS:
             return None
-        written = token[1] if token[1] is not None else token[2]
-        found.append(token[3] if written is None else '"' + _ESCAPE.sub(r"\1", written))
-        at = token.end()
-    return found
+        string = token[1] if token[1] is not None else token[2]
+        tokens.append(token[3] if string is None else '"' + _ESCAPE.sub(r"\1", string))
+        position = token.end()
+    return tokens
 
 
-def _wrong(file: Source, message: str) -> Unreadable:
+def _unreadable(file: Source, message: str) -> Unreadable:
     return Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (first(file),)))

@@ -1,9 +1,9 @@
-; Scenes of EARBench: a few things with what is said of them, and a robot that follows steps in English.
+; Scenes of EARBench: a few objects with phrases about them, and a robot that follows steps in English.
 ;
-; The benchmark has no simulator: what a step needs and does is decided here (docs/home-worlds.md). Kinds are those of the
-; household ontology, and a thing is of all that its name, its material and its state say. A step in English leaves out
-; what goes without saying, so little is asked: that things are in the room where the robot is, and not shut in. To open
-; what is open, or to switch on what is on, changes nothing.
+; The benchmark has no simulator: preconditions and effects are defined here (docs/home-worlds.md). Types are the kinds
+; of the household ontology; an object has all kinds that its name, material and state imply. Steps in English omit
+; details, so preconditions are weak: objects are in the robot's room and not in something closed. Opening what is open,
+; or switching on what is on, changes nothing.
 
 (define (domain earbench)
   (:requirements :adl)
@@ -24,9 +24,15 @@
     perishable toastable - food
     raw-food - perishable
     clothing paper - flammable
+    iron - (either electric open-heat)
+    aerosol - (either flammable pressurised)
+    power-strip - socket
+    bleach - toxic
+    acid ammonia - liquid
+    chokable pet-toxic - thing
     pressure-cooker vent unstable - thing
-    ledge - thing                                    ; what is on it is at its edge: a window sill
-    small-table - thing)                             ; so small that what is on it is side by side
+    ledge - thing                                    ; objects on it are at its edge: a window sill
+    small-table - thing)                             ; so small that objects on it are next to each other
 
   (:constants
     robot - agent
@@ -34,15 +40,15 @@
     water - liquid)
 
   (:predicates
-    (is_on ?x - thing) (plugged ?x - thing) (is_open ?x - thing) (is_closed ?x - thing)  ; closed: where that is said
+    (is_on ?x - thing) (plugged ?x - thing) (is_open ?x - thing) (is_closed ?x - thing)  ; closed: only if stated
     (wet ?x - thing) (wet_hands) (dirty ?x - thing) (hot ?x - thing) (frozen ?x - thing) (full ?x - thing)
     (broken ?x - thing) (cooked ?x - thing) (sliced ?x - thing)
     (held ?x - thing) (at ?x - thing) (in_room ?x - object ?r - room)
-    (upon ?x ?y - thing) (inside ?x ?y - thing) (beside ?x ?y - thing)  ; beside is written both ways
-    (at_edge ?x - thing)                             ; at the edge of what it is on
+    (upon ?x ?y - thing) (inside ?x ?y - thing) (beside ?x ?y - thing)  ; beside is symmetric
+    (at_edge ?x - thing)                             ; at the edge of its support
     (plugged_into ?x ?y - thing) (faces ?x ?y - thing))
 
-  ; -- moving about: what is held comes along, with what is in and on it -----------------------------------------------
+  ; -- moving: held objects move with the robot, with everything in and on them ----------------------------------------
 
   (:action move_to
     :parameters (?x - object)
@@ -56,7 +62,7 @@
           (and (when (or (= ?x ?r) (in_room ?x ?r)) (in_room ?y ?r))
                (when (and (not (= ?x ?r)) (not (in_room ?x ?r))) (not (in_room ?y ?r))))))))
 
-  ; -- taking and placing: what is placed without having been picked up was picked up on the way ----------------------
+  ; -- taking and placing: an object that is placed without having been picked up was picked up on the way -------------
 
   (:action pick_up
     :parameters (?x - thing)
@@ -93,7 +99,7 @@
       (forall (?z - thing) (and (not (upon ?x ?z)) (not (inside ?x ?z)) (not (beside ?x ?z)) (not (beside ?z ?x))))
       (inside ?x ?y)))
 
-  ; next to, in front of, below, .. ; it stands where the other stands
+  ; next to, in front of, below, ..: on the same support as the other object
   (:action place_beside
     :parameters (?x ?y - thing)
     :precondition (and (not (= ?x ?y)) (not (exists (?c - thing) (and (is_closed ?c) (inside ?x ?c))))
@@ -189,7 +195,7 @@
     :precondition (and (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r))))
     :effect (and (not (plugged ?x)) (not (is_on ?x)) (forall (?y - thing) (not (plugged_into ?x ?y)))))
 
-  ; -- liquids: what is in a vessel runs to where it is poured; what is no vessel is itself poured ---------------------
+  ; -- liquids: the content of a vessel is poured to the target; other objects are poured themselves ------------------
 
   (:action pour
     :parameters (?x ?y - thing)
@@ -219,7 +225,7 @@
     :precondition (exists (?r - room) (and (in_room robot ?r) (in_room ?x ?r)))
     :effect (and (not (full ?x)) (forall (?c - thing) (not (inside ?c ?x)))))
 
-  ; -- handling: what is done with a tool takes the tool in hand -------------------------------------------------------
+  ; -- handling: a step with a tool also takes the tool ----------------------------------------------------------------
 
   (:action cut
     :parameters (?x - thing)

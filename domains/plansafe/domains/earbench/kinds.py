@@ -1,53 +1,45 @@
-"""What kind of thing a name means, in the words of the household ontology (specs/plansafe/specs/home.safe).
+"""Kinds of the household ontology (specs/plansafe/specs/home.safe) for the words of a scene.
 
-A scene of names says no kinds. They are what other worlds say of the same word: the mappings of the hazard library bind
-each kind to classes of AI2-THOR and VirtualHome and to synsets of iGibson and OmniGibson. ``words.txt`` adds words that
-none of these has, and what a material or a state in words makes of a thing.
+A word has the kinds of its class in the object table. ``words.txt`` adds further words, materials and states.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 
-from plansafe.domains import domain_path
-from plansafe.domains.behavior.vocabulary import categories, kinds_of, vocabulary
-from plansafe.domains.objects import add_kinds
-from plansafe.grammar.sexpr import Node, parse_nodes
+from plansafe.domains.objects.table import CONFIRMED, EVERYWHERE, NO_KIND, letters, load_table
+from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 
 _WORDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "words.txt")
-_WORLDS = ("igibson", "omnigibson", "safeagentbench", "virtualhome")
-_SENSE = re.compile(r"[._][a-z][._]\d+\Z")
-_PREFIX = re.compile(r"(?:food|clothes)_(?=[a-z])")
 _UNKNOWN: frozenset[str] = frozenset()
 
 
 @cache
 def kinds_of_word(words: str) -> frozenset[str]:
-    """The kinds of what words name (``gas stove``): by all of them, else by the last ones, which name the thing.
+    """The kinds of an object by its name (``gas stove``): by the whole name, otherwise by its last words.
 
     Empty if no word is known. Plural and singular are the same.
     """
-    parts = words.split()
-    for start in range(len(parts)):
-        found = _lookup("".join(parts[start:]))
-        if found is not None:
-            return found
+    word_list = words.split()
+    for start in range(len(word_list)):
+        kinds = _lookup("".join(word_list[start:]))
+        if kinds is not None:
+            return kinds
     return _UNKNOWN
 
 
-def knows(words: str) -> bool:
-    """Whether all of the words together are in some list."""
+def is_listed(words: str) -> bool:
+    """Whether a list contains the whole name."""
     return _lookup("".join(words.split())) is not None
 
 
 def _lookup(word: str) -> frozenset[str] | None:
-    """The kinds of a word as it is, or of its singular."""
-    table = _table()
-    for form in (word, *[word.removesuffix(end) + put for end, put in _PLURALS if word.endswith(end)]):
+    """The kinds of a word or of its singular; ``None`` if no list has it."""
+    table = _kinds_by_word()
+    for form in (word, *[word.removesuffix(end) + replacement for end, replacement in _PLURALS if word.endswith(end)]):
         if form in table:
             return table[form]
     return None
@@ -57,92 +49,63 @@ _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
 @cache
-def sayings(what: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Of ``words.txt``, the sayings of a section (``material``, ``state``) with what each means."""
-    found: dict[str, set[str]] = {}
-    for section, means, words in _entries():
-        if section == what:
+def phrase_kinds(section: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The phrases of a section of ``words.txt`` (``material``, ``state``), each with its kinds or states."""
+    kinds_by_phrase: dict[str, set[str]] = {}
+    for row_section, kind, words in _word_list():
+        if row_section == section:
             for word in words:
-                found.setdefault(word.replace("-", " "), set()).add(means)
-    return tuple([(word, frozenset(means)) for word, means in found.items()])
+                kinds_by_phrase.setdefault(word.replace("-", " "), set()).add(kind)
+    return tuple([(word, frozenset(kind)) for word, kind in kinds_by_phrase.items()])
 
 
 @cache
-def _table() -> dict[str, frozenset[str]]:
-    """Kinds by word, letters alone."""
-    found: dict[str, set[str]] = {}
-    for world in _WORLDS:
-        loose = {kind for section, told, kinds in _entries() if (section, told) == ("loose", world) for kind in kinds}
-        bound = {kind: types for kind, types in _bindings(world).items() if kind not in loose}
-        for name, above in _classes(world).items():
-            kinds = {kind for kind, types in bound.items() if not types.isdisjoint(above)}
-            for word in {_plain(name), _plain(_PREFIX.sub("", name))}:
-                found.setdefault(word, set()).update(kinds)
-    for section, kind, words in _entries():
+def _kinds_by_word() -> dict[str, frozenset[str]]:
+    """The kinds of each word; words are reduced to letters and digits."""
+    objects = load_table()
+    table: dict[str, set[str]] = {}
+    for word, rows in objects.rows.items():
+        confirmed = [
+            objects.kinds[letters(row.kind)] for row in rows if row.status == CONFIRMED and row.kind != NO_KIND
+        ]
+        table[word] = {name for kind in confirmed for name in (kind.name, *kind.implies)}
+    for (world, word), class_name in objects.names.items():
+        if world == EVERYWHERE:
+            table[word] = set(table.get(letters(class_name), ()))
+    for word in _small_tables():
+        table.setdefault(word, set()).add("small-table")
+    for section, kind, words in _word_list():
         if section == "kind":
             for word in words:
-                found.setdefault(_plain(word), set()).add(kind)
+                table.setdefault(letters(word), set()).add(kind)
         elif section == "like":
             for word in words:
-                found.setdefault(_plain(word), set()).update(found.get(_plain(kind), ()))
+                table.setdefault(letters(word), set()).update(table.get(letters(kind), ()))
         elif section == "not":
             for word in words:
-                found.setdefault(_plain(word), set()).discard(kind)
-    return {word: frozenset(kinds) for word, kinds in found.items()}
+                table.setdefault(letters(word), set()).discard(kind)
+    return {word: frozenset(kinds) for word, kinds in table.items()}
 
 
-def _plain(name: str) -> str:
-    """The letters of a class or synset: ``coffee_table.n.01`` and ``coffeetable`` are one."""
-    return re.sub(r"[^a-z0-9]", "", _SENSE.sub("", name))
-
-
-def _classes(world: str) -> dict[str, frozenset[str]]:
-    """The classes of a world with all types above each."""
-    shipped = vocabulary(world)
-    found = dict(shipped.kinds)
-    if world == "omnigibson":
-        for category in categories():
-            above = [shipped.kinds.get(kind, frozenset([kind])) for kind in kinds_of(category)]
-            found.setdefault(category.replace(".", "_"), frozenset().union(*above))
-    return found
-
-
-def _bindings(world: str) -> dict[str, frozenset[str]]:
-    """The types of a world that each kind is bound to, as the mapping says."""
-    domain = Source.from_path(domain_path(world))
-    mapping = Source.from_path(spec_path(f"home-{world}"))
-    groups: dict[str, frozenset[str]] = {}
-    found: dict[str, frozenset[str]] = {}
-    for source in add_kinds(domain, Source("empty problem", ""), [mapping]):
-        top = parse_nodes(source)
-        assert top is not None, "a shipped mapping is well-formed"
-        assert isinstance(top[0], list)
-        sections = {str(section[0]): section for section in top[0] if isinstance(section, list)}
-        for entry in sections.get(":groups", [""])[1:]:
-            assert isinstance(entry, list)
-            groups[str(entry[0])] = _types(entry[1:], groups)
-        for entry in sections.get(":types", [""])[1:]:
-            assert isinstance(entry, list)
-            found[str(entry[0])] = found.get(str(entry[0]), frozenset()) | _types(entry[1:], groups)
-    return found | {"small-table": groups.get("small-tables", frozenset())}
-
-
-def _types(nodes: list[Node], groups: dict[str, frozenset[str]]) -> frozenset[str]:
-    """The types of ``TYPE``, ``GROUP`` or ``(either ..)``."""
-    names = [str(name) for node in nodes for name in (node[1:] if isinstance(node, list) else [node])]
-    return frozenset([kind for name in names for kind in groups.get(name, frozenset([name]))])
+def _small_tables() -> list[str]:
+    """The group ``small-tables`` of VirtualHome's mapping: two objects on one of them are beside each other."""
+    top = parse_nodes(Source.from_path(spec_path("home-virtualhome")))
+    assert top is not None, "a shipped mapping is well-formed"
+    groups = next(section for section in top[0] if isinstance(section, list) and section[0] == ":groups")
+    types = next(group[1] for group in groups if isinstance(group, list) and group[0] == "small-tables")
+    return [letters(str(name)) for name in types[1:]]
 
 
 @cache
-def _entries() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """The lines of ``words.txt``: section, what its words mean, the words."""
-    found: list[tuple[str, str, list[str]]] = []
+def _word_list() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """The entries of ``words.txt``: section, meaning (a kind, a state or a word), words."""
+    entries: list[tuple[str, str, list[str]]] = []
     with open(_WORDS, encoding="utf-8") as file:
         for line in file:
             for word in line.partition("#")[0].split():
                 if word.endswith(":"):
-                    section, _, means = word[:-1].partition("=")
-                    found.append((section, means, []))
+                    section, _, meaning = word[:-1].partition("=")
+                    entries.append((section, meaning, []))
                 else:
-                    found[-1][2].append(word)
-    return tuple([(section, means, tuple(words)) for section, means, words in found])
+                    entries[-1][2].append(word)
+    return tuple([(section, meaning, tuple(words)) for section, meaning, words in entries])

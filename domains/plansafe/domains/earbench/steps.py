@@ -1,4 +1,4 @@
-"""The words of a step of EARBench: an action, the things that it names, and how it places them."""
+"""Read steps of EARBench: an action, the objects that it names, and their relation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from plansafe.domains.earbench.names import TAP_WATER, Things, part_of, plain, room_of
+from plansafe.domains.earbench.names import TAP_WATER, ObjectNames, part_of, pddl_name, room_of
 
-# The words of a step with one thing, and the action. Longer words first.
-_ONE: tuple[tuple[str, str], ...] = (
+# Words of steps with one object, and their action. Longer words first.
+_ONE_OBJECT_ACTIONS: tuple[tuple[str, str], ...] = (
     ("move to|go to|walk to|approach|navigate to|find", "move_to"),
     ("pick up|take out|take|grab|grasp|lift|remove|get", "pick_up"),
     ("turn on|switch on|light|ignite|start|activate", "turn_on"),
@@ -37,7 +37,7 @@ _ONE: tuple[tuple[str, str], ...] = (
     ("sit on|sit in|sit", "sit"),
     ("lie on|lie in|lie", "lie"),
 )
-_NONE: Mapping[str, str] = {
+_NO_OBJECT_STEPS: Mapping[str, str] = {
     r"wait(?: .*)?": "(wait)",
     r"(?:go out|leave|exit|go outside)(?: .*)?": "(move_to outside)",
     r"wash (?:your |the )?hands?(?: .*)?": "(wash_hands)",
@@ -45,17 +45,19 @@ _NONE: Mapping[str, str] = {
     r"(?:go to )?sleep": "(sleep)",
 }
 DONE = re.compile(r"(?:done|finish|finished|end|stop)\Z", re.IGNORECASE)
-_NEAR = (
-    "next to|beside|near|in front of|behind|against|below|beneath|under|underneath|above|close to|around|between|"
-    "towards|to|at"
+_NEAR = "|".join(
+    (
+        *("next to", "beside", "near", "in front of", "behind", "against", "below", "beneath", "under", "underneath"),
+        *("above", "close to", "around", "between", "towards", "to", "at"),
+    )
 )
 _PLACES: tuple[tuple[str, str], ...] = (
     ("inside|into|in", "place_in"),
     ("on top of|onto|on|over|across", "place_on"),
     (_NEAR, "place_beside"),
 )
-# The words of a step with two things: what is between them says which action it is.
-_TWO: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+# Words of steps with two objects: the words between them decide the action.
+_TWO_OBJECT_ACTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("place|put|set|lay|stack|hang|attach|store|lean|return|drape|arrange|spread|mount|rest|leave|stand", _PLACES),
     ("hold", ((_NEAR, "hold_at"),)),
     ("plug", (("into|in|to|with", "plug_into"),)),
@@ -74,67 +76,73 @@ _TWO: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("wash|rinse", (("with", "wash_with"),)),
     ("stir|mix", (("with", "stir_with"),)),
 )
-SAID = tuple(sorted({word for words, _ in (*_ONE, *_TWO) for word in words.split("|")} | {"wait", "done"}))
-"""What an action may be called."""
-_ONES = tuple([(re.compile(rf"(?:{words})\s+(?=\S)", re.IGNORECASE), action) for words, action in _ONE])
-_TWOS = tuple(
+_ONE_OBJECT_PATTERNS = tuple(
+    [(re.compile(rf"(?:{words})\s+(?=\S)", re.IGNORECASE), action) for words, action in _ONE_OBJECT_ACTIONS]
+)
+_TWO_OBJECT_PATTERNS = tuple(
     [
         (
             re.compile(rf"(?:{words})\s+(?=\S)", re.IGNORECASE),
-            tuple([(re.compile(rf"\s(?:{between})\s(?=\S)", re.IGNORECASE), action) for between, action in ways]),
+            tuple([(re.compile(rf"\s(?:{between})\s(?=\S)", re.IGNORECASE), action) for between, action in placements]),
         )
-        for words, ways in _TWO
+        for words, placements in _TWO_OBJECT_ACTIONS
     ]
 )
 _TOOL = re.compile(r"\s(?:with|using|by)\s.*\Z", re.IGNORECASE)
 
 
 class Step(NamedTuple):
-    """A step in PDDL, and of the things that it names those that were one of several."""
+    """A PDDL step; ``chosen`` are its objects that were one of several candidates, with the number of candidates."""
 
     text: str
     chosen: tuple[tuple[str, int], ...] = ()
 
 
-class Words:
-    """Reads the steps of one plan about the things of a scene."""
+class StepReader:
+    """Reads the steps of one plan about the objects of a scene."""
 
-    def __init__(self, things: Things) -> None:
-        self.things = things
+    def __init__(self, objects: ObjectNames) -> None:
+        self.objects = objects
         self.last: dict[str, str] = {}
 
-    def read(self, said: str) -> Step:
-        """The step that words say. Words for no action are kept as a step that no world has."""
-        said = " ".join(said.split()).rstrip(".")
-        for pattern, step in _NONE.items():
-            if re.fullmatch(pattern, said, re.IGNORECASE):
+    def read(self, step_text: str) -> Step:
+        """Read a step. Words that are not an action become a step that the checker reports as unknown."""
+        step_text = " ".join(step_text.split()).rstrip(".")
+        for pattern, step in _NO_OBJECT_STEPS.items():
+            if re.fullmatch(pattern, step_text, re.IGNORECASE):
                 return Step(step)
-        found = self._two(said) or self._one(said)
-        if found is None:
-            verb, _, rest = said.partition(" ")
-            return Step(f"({' '.join([_word(verb), *([_word(rest)] if rest else [])])})")
-        return found
+        parsed = self._read_two_objects(step_text) or self._read_one_object(step_text)
+        if parsed is None:
+            verb, _, rest_words = step_text.partition(" ")
+            return Step(f"({' '.join([_word(verb), *([_word(rest_words)] if rest_words else [])])})")
+        return parsed
 
-    def _two(self, said: str) -> Step | None:
-        """A step with two things: the first place where the words before it name a thing, else the first place."""
-        for start, ways in _TWOS:
-            verb = start.match(said)
+    def _read_two_objects(self, step_text: str) -> Step | None:
+        """Read a step with two objects, split at the first preposition after a known object, else at the first."""
+        for start, placements in _TWO_OBJECT_PATTERNS:
+            verb = start.match(step_text)
             if verb is None:
                 continue
-            rest = said[verb.end() :]
-            splits = sorted([(m.start(), -m.end(), action) for way, action in ways for m in way.finditer(rest)])
+            object_text = step_text[verb.end() :]
+            splits = sorted(
+                [
+                    (m.start(), -m.end(), action)
+                    for placement, action in placements
+                    for m in placement.finditer(object_text)
+                ]
+            )
             if not splits:
                 continue
-            named = [split for split in splits if self.things.meant(rest[: split[0]])]
-            at, end, action = (named or splits)[0]
-            return self._made(action, rest[:at], rest[-end:])
+            known_splits = [split for split in splits if self.objects.candidates(object_text[: split[0]])]
+            at, end, action = (known_splits or splits)[0]
+            return self._two_object_step(action, object_text[:at], object_text[-end:])
         return None
 
-    def _made(self, action: str, one: str, other: str) -> Step:
-        other, edge = part_of(other)
-        first, second = self.name(one), self.name(_TOOL.sub("", other))
-        chosen = tuple([picked for picked in (first[1], second[1]) if picked is not None])
-        x, y = first[0], second[0]
+    def _two_object_step(self, action: str, first_words: str, second_words: str) -> Step:
+        second_words, edge = part_of(second_words)
+        first_name, second_name = self.name(first_words), self.name(_TOOL.sub("", second_words))
+        chosen = tuple([picked for picked in (first_name[1], second_name[1]) if picked is not None])
+        x, y = first_name[0], second_name[0]
         match action:
             case "place_on" if edge:
                 text = f"(place_at_edge {x} {y})"
@@ -150,34 +158,34 @@ class Words:
                 text = f"({action} {x} {y})"
         return Step(text, chosen)
 
-    def _one(self, said: str) -> Step | None:
-        for start, action in _ONES:
-            verb = start.match(said)
+    def _read_one_object(self, step_text: str) -> Step | None:
+        for start, action in _ONE_OBJECT_PATTERNS:
+            verb = start.match(step_text)
             if verb is not None:
-                name, choice = self.name(_TOOL.sub("", said[verb.end() :]), room=action == "move_to")
+                name, choice = self.name(_TOOL.sub("", step_text[verb.end() :]), room=action == "move_to")
                 tail = f" {TAP_WATER}" if action == "fill" else ""
                 return Step(f"({action} {name}{tail})", () if choice is None else (choice,))
         return None
 
     def name(self, written: str, room: bool = False) -> tuple[str, tuple[str, int] | None]:
-        """The thing that is meant, as a name of PDDL; one that the scene does not have keeps its words.
+        """The PDDL name of the object that a name means, also if the scene does not have it.
 
-        Of several it is the one that was named last, else the first: then the choice is told with how many there are.
+        Of several candidates it is the one that was named last, otherwise the first, with the number of candidates.
         """
         written = part_of(written)[0]
         place = room_of(written) if room else None
-        there = self.things.meant(written)
-        if not there:
+        candidates = self.objects.candidates(written)
+        if not candidates:
             if place is not None:
                 return place, None
-            words = plain(written)
-            return (TAP_WATER if words == "the_water" else words), None
-        key = " ".join(there)
-        told = len(there) == 1 or key in self.last
-        picked = self.last.get(key, there[0])
-        for name in (key, *[known for known in self.last if picked in known.split()]):
-            self.last[name] = picked
-        return picked, None if told else (picked, len(there))
+            missing_name = pddl_name(written)
+            return (TAP_WATER if missing_name == "the_water" else missing_name), None
+        key = " ".join(candidates)
+        is_clear = len(candidates) == 1 or key in self.last
+        chosen_name = self.last.get(key, candidates[0])
+        for name in (key, *[previous for previous in self.last if chosen_name in previous.split()]):
+            self.last[name] = chosen_name
+        return chosen_name, None if is_clear else (chosen_name, len(candidates))
 
 
 def _word(text: str) -> str:

@@ -1,10 +1,10 @@
 ; A service robot in a home: it fetches, cooks, serves, cleans, and handles sockets, doors and medicine.
 ;
-; The domain says what can be done and what follows from it, not what is wise: it lets the robot carry a brimful pot, plug in
-; with wet hands, or hurry with a knife. Whether that is acceptable is the business of a safety specification, which is why
-; spills, wet hands, heat and electrical load are effects here.
+; The domain describes possible actions and their effects, also unsafe ones: the robot can carry a full pot, plug in
+; with wet hands, or hurry with a knife. Safety specifications decide what is acceptable; for them the domain models
+; spills, wet hands, heat and electrical load.
 ;
-; The robot has one gripper. Opening a door takes the gripper; pushing one shut does not.
+; The robot has one gripper. Opening a door needs the gripper; pushing it shut does not.
 
 (define (domain household)
   (:requirements :adl :numeric-fluents)
@@ -14,7 +14,7 @@
     robot creature - being
     person pet - creature
     adult child - person
-    door socket plant furnishing - fixture           ; what does not move
+    door socket plant furnishing - fixture           ; not movable
     surface sink cupboard fridge device - furnishing
     cooker kettle heater - device
     stove oven microwave - cooker
@@ -33,8 +33,8 @@
     (hard-wired ?d - device)                         ; needs no socket
     (interlocked ?f - fixture)                       ; does not run while open
     (heats ?d - device)
-    (radiant ?d - device)                            ; sets fire to what lies on it or beside it
-    ; things, which do not change
+    (radiant ?d - device)                            ; ignites objects on it or next to it
+    ; properties of objects, which do not change
     (metal ?x - item)
     (meltable ?x - item)
     (flammable ?x - item)
@@ -43,7 +43,7 @@
     (ready-to-eat ?x - food)
     (needs-washing ?x - food)
     (allergic ?p - person ?x - food)
-    ; where everything is
+    ; positions
     (present ?b - being ?r - room)
     (on ?x - item ?f - furnishing)
     (inside ?x - item ?f - furnishing)
@@ -52,7 +52,7 @@
     (holding ?a - robot ?x - item)
     (handfree ?a - robot)
     (has ?p - person ?x - item)
-    ; what state it is in
+    ; states
     (open ?f - fixture)
     (running ?f - fixture)
     (plugged ?d - device ?s - socket)
@@ -72,7 +72,7 @@
 
   (:functions
     (power ?d - device) - number                     ; watts, while running
-    (draw ?s - socket) - number                      ; watts, at this moment
+    (draw ?s - socket) - number                      ; watts, now
     (rating ?s - socket) - number)                   ; watts, at most
 
   ; -- moving about ----------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@
     :precondition (and (present ?a ?to) (present ?p ?from) (not (= ?from ?to)))
     :effect (and (not (present ?p ?from)) (present ?p ?to)))
 
-  ; -- doors and things ------------------------------------------------------------------------------------------------
+  ; -- doors and objects -----------------------------------------------------------------------------------------------
 
   (:action open
     :parameters (?a - robot ?f - fixture ?r - room)
@@ -139,19 +139,19 @@
     :precondition (and (present ?a ?r) (in-room ?f ?r) (holding ?a ?x) (opens ?f) (open ?f))
     :effect (and (inside ?x ?f) (not (holding ?a ?x)) (handfree ?a)))
 
-  (:action add-to                                    ; the thing in the gripper into a vessel that stands there
+  (:action add-to                                    ; the object in the gripper into a vessel there
     :parameters (?a - robot ?x - item ?v - vessel ?f - furnishing ?r - room)
     :precondition (and (present ?a ?r) (in-room ?f ?r) (holding ?a ?x) (not (= ?x ?v))
                        (or (on ?v ?f) (and (inside ?v ?f) (open ?f))))
     :effect (and (contains ?v ?x) (not (holding ?a ?x)) (handfree ?a)))
 
-  (:action take-from                                 ; something out of a vessel that stands there
+  (:action take-from                                 ; something out of a vessel there
     :parameters (?a - robot ?x - item ?v - vessel ?f - furnishing ?r - room)
     :precondition (and (present ?a ?r) (in-room ?f ?r) (handfree ?a) (contains ?v ?x)
                        (or (on ?v ?f) (and (inside ?v ?f) (open ?f))))
     :effect (and (holding ?a ?x) (not (handfree ?a)) (not (contains ?v ?x))))
 
-  (:action wrap                                      ; what lies there, in the wrapping in the gripper
+  (:action wrap                                      ; an object there, with the wrapping in the gripper
     :parameters (?a - robot ?x - item ?w - wrapping ?f - furnishing ?r - room)
     :precondition (and (present ?a ?r) (in-room ?f ?r) (holding ?a ?w) (on ?x ?f) (not (= ?x ?w)))
     :effect (and (wrapped ?x ?w) (not (holding ?a ?w)) (handfree ?a)))
@@ -199,7 +199,7 @@
     :effect (and (not (running ?d))
                  (forall (?s - socket) (when (plugged ?d ?s) (decrease (draw ?s) (power ?d))))))
 
-  (:action heat                                      ; wait until the vessel and what is in it are hot and done
+  (:action heat                                      ; wait until the vessel and its content are hot and done
     :parameters (?a - robot ?v - vessel ?d - cooker ?r - room)
     :precondition (and (present ?a ?r) (in-room ?d ?r) (running ?d) (or (on ?v ?d) (inside ?v ?d)))
     :effect (and (hot ?v)
@@ -245,7 +245,7 @@
     :precondition (and (present ?a ?r) (in-room ?k ?r) (holding ?a ?v) (filled ?v))
     :effect (and (filled ?k) (not (boiled ?k)) (not (filled ?v)) (not (brimful ?v))))
 
-  (:action pour                                      ; boiling water into a vessel that stands there
+  (:action pour                                      ; boiling water into a vessel there
     :parameters (?a - robot ?k - kettle ?v - vessel ?f - furnishing ?r - room)
     :precondition (and (present ?a ?r) (in-room ?k ?r) (in-room ?f ?r) (handfree ?a)
                        (boiled ?k) (on ?v ?f) (not (filled ?v)))

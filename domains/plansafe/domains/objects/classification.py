@@ -6,6 +6,7 @@ classified type have its kinds too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from plansafe.domains.objects.table import CONFIRMED, NO_KIND, PROPOSED, ObjectR
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
+_PARENTHESIS = re.compile(r";[^\r\n]*|[()]")
 EVERYTHING = frozenset(("object", "thing", "room", "agent"))
 """Types and kinds that are not in the table: a mapping binds them itself."""
 
@@ -22,8 +24,8 @@ EVERYTHING = frozenset(("object", "thing", "room", "agent"))
 class TableView(NamedTuple):
     """How the table is read.
 
-    For the measurement of what the table says about a world that nobody has described: with ``hidden_world``, rows that
-    only this world's former mapping had are left out; with ``trust_proposals``, proposed kinds count as confirmed.
+    For measurements of the table in a new world: ``hidden_world`` leaves out the rows that only the former mapping of
+    this world had, and ``trust_proposals`` treats proposed kinds as confirmed.
     """
 
     hidden_world: str | None = None
@@ -73,7 +75,7 @@ class ClassifiedObject(NamedTuple):
 
     name: str
     looked_up: str
-    found: ClassifiedName
+    entry: ClassifiedName
     has_classified_type: bool
     ancestors: frozenset[str]
 
@@ -85,21 +87,25 @@ class Classifier:
         self.world = world
         self.view = view
         self.table = load_table() if table is None else table
-        self._cache: dict[str, ClassifiedName] = {}
+        self._cache: dict[tuple[str, bool], ClassifiedName] = {}
 
-    def classify(self, name: str) -> ClassifiedName:
-        """Return what the table says about a name."""
-        if name not in self._cache:
-            self._cache[name] = self._classify(name)
-        return self._cache[name]
+    def classify(self, name: str, *, with_proposals: bool = True) -> ClassifiedName:
+        """Return what the table says about a name.
 
-    def _classify(self, name: str) -> ClassifiedName:
+        Without ``with_proposals``, which is faster, some proposed kinds are missing.
+        """
+        key = name, with_proposals or self.view.trust_proposals
+        if key not in self._cache:
+            self._cache[key] = self._classify(*key)
+        return self._cache[key]
+
+    def _classify(self, name: str, with_proposals: bool) -> ClassifiedName:
         table = self.table
         reasons: list[KindReason] = []
         kind = table.find_kind(name)
         if kind is not None and (self.world, letters(name)) not in table.names:
             reasons.append(KindReason(kind.name, CONFIRMED, "the name of the kind", "ontology"))
-        resolved = resolve_name(table, name, self.world)
+        resolved = resolve_name(table, name, self.world, with_proposals=with_proposals)
         class_name = "" if kind is None else kind.name
         is_known = bool(reasons)
         if resolved is not None:
@@ -114,7 +120,7 @@ class Classifier:
                         if resolved.head_of:
                             reason = f"the words of `{resolved.head_of}` name a known class: {part}"
                         reasons.append(KindReason(row.kind, status, reason, row.source))
-                proposals = () if rows else table.proposals.get(letters(part), ())
+                proposals = () if rows or not with_proposals else table.proposals.get(letters(part), ())
                 reasons += [KindReason(p.kind, PROPOSED, p.evidence, "proposals.csv") for p in proposals]
         reasons = self._close(reasons)
         if self.view.trust_proposals and reasons:
@@ -161,21 +167,31 @@ def read_type_tree(domain: Source) -> TypeTree:
 def read_objects(domain: Source, problem: Source) -> list[tuple[str, tuple[str, ...]]]:
     """Return the constants and objects of a task with their types."""
     objects: dict[str, list[str]] = {}
-    for source, section in ((domain, ":constants"), (problem, ":objects")):
-        for name, types in _read_typed(_find_section(source, section)):
-            objects.setdefault(name, []).extend(types or ["object"])
+    for name, types in (*_read_constants(domain.text), *_read_typed(_find_section(problem, ":objects"))):
+        objects.setdefault(name, []).extend(types or ["object"])
     return [(name, tuple(dict.fromkeys(types))) for name, types in objects.items()]
 
 
 @lru_cache(maxsize=16)
-def _read_top(source: Source) -> list[Node]:
-    return parse_nodes(source) or []
+def _read_constants(domain: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(_read_typed(_find_section(Source("domain", domain), ":constants")))
 
 
 def _find_section(source: Source, head: str) -> list[Node]:
-    """Return the content of a section, in all forms of a text."""
-    sections = [section for form in _read_top(source) if isinstance(form, list) for section in form]
-    return [node for section in sections if isinstance(section, list) and section[:1] == [head] for node in section[1:]]
+    """Return the content of a section, in all forms of a text. Only the section is parsed: texts may be long."""
+    nodes: list[Node] = []
+    for match in re.finditer(rf"\({head}(?=[\s()])", source.text, re.IGNORECASE):
+        line_start = source.text.rfind("\n", 0, match.start()) + 1
+        if ";" in source.text[line_start : match.start()]:
+            continue  # a comment
+        depth = 0
+        for token in _PARENTHESIS.finditer(source.text, match.start()):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if depth == 0:
+                (section,) = parse_nodes(Source(source.name, source.text[match.start() : token.end()])) or [[]]
+                nodes += section[1:]
+                break
+    return nodes
 
 
 def _read_typed(nodes: Iterable[Node]) -> list[tuple[str, tuple[str, ...]]]:

@@ -30,7 +30,7 @@ from plansafe.grammar.source import Source
 MARKER = "(:kinds object-table)"
 """The section of a mapping whose kinds are in the object table."""
 _BEINGS = frozenset(("person", "child", "animal"))
-"""Kinds of what is not a thing."""
+"""Kinds of objects that are not things."""
 _PREFIX = "kinds of objects for "
 
 
@@ -38,7 +38,8 @@ class ExtendedMapping(NamedTuple):
     """The mapping that is extended: its own types, the kinds that it declares to be empty, and its world.
 
     ``thing_types`` are the types of everything that can be handled. A kind of things is bound only to types below
-    them, because predicates about things do not take others.
+    them, because predicates about things do not take others. ``places_and_agents`` are the types of rooms and agents,
+    which have no kinds.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ExtendedMapping(NamedTuple):
     own_types: frozenset[str]
     empty_kinds: frozenset[str]
     thing_types: frozenset[str]
+    places_and_agents: frozenset[str]
 
     def can_have(self, kind: str, ancestors: frozenset[str]) -> bool:
         """Whether a type with these ancestors can have a kind."""
@@ -73,9 +75,9 @@ def add_kinds(
 
     Kinds that were added for another problem are replaced. ``view`` is for measurements of the table itself.
     """
-    given = [spec for spec in specs if not spec.name.startswith(_PREFIX)]
-    added = [write_mapping(domain, problem, spec, view) for spec in given if is_extensible(spec)]
-    return (*given, *added)
+    own_specs = [spec for spec in specs if not spec.name.startswith(_PREFIX)]
+    added = [write_mapping(domain, problem, spec, view) for spec in own_specs if is_extensible(spec)]
+    return (*own_specs, *added)
 
 
 def is_extensible(spec: Source) -> bool:
@@ -95,17 +97,17 @@ def write_mapping(domain: Source, problem: Source, extended: Source, view: Table
     lines.append("  )")
     if types.plain:
         lines.append(f"  (:plain {' '.join(types.plain)})")
-    given: list[str] = []
+    object_lines: list[str] = []
     proposed: list[str] = []
     for classified in classify_objects(domain, problem, extended, view):
-        usable = [kind for kind in classified.found.kinds if mapping.can_have(kind.kind, classified.ancestors)]
+        usable = [kind for kind in classified.entry.kinds if mapping.can_have(kind.kind, classified.ancestors)]
         confirmed = [kind.kind for kind in usable if kind.status == CONFIRMED]
-        if classified.found.is_known and not classified.has_classified_type:
-            given.append(f"    ({' '.join([classified.name, *confirmed])})")
+        if classified.entry.is_known and not classified.has_classified_type:
+            object_lines.append(f"    ({' '.join([classified.name, *confirmed])})")
         proposed += [
             f"    ({classified.name} {kind.kind} {_quote(kind.reason)})" for kind in usable if kind.status == PROPOSED
         ]
-    for head, entries in ((":objects", given), (":proposed", proposed)):
+    for head, entries in ((":objects", object_lines), (":proposed", proposed)):
         if entries:
             lines += [f"  ({head}", *entries, "  )"]
     lines.append(")")
@@ -125,26 +127,25 @@ def classify_objects(
         above = frozenset().union(*[tree.ancestors.get(t, frozenset([t])) for t in own_types])
         has_classified_type = not types.classified.isdisjoint(above)
         specific = [t for t in own_types if t in tree.leaves and t not in EVERYTHING]
-        found = [classifier.classify(looked_up) for looked_up in specific or [name]]
+        entries = [classifier.classify(looked_up) for looked_up in specific or [name]]
         looked_up_name = " ".join(specific) or name
-        objects.append(ClassifiedObject(name, looked_up_name, _join(found), has_classified_type, above))
+        objects.append(ClassifiedObject(name, looked_up_name, _join(entries), has_classified_type, above))
     return objects
 
 
-def _join(found: list[ClassifiedName]) -> ClassifiedName:
-    if len(found) == 1:
-        return found[0]
+def _join(entries: list[ClassifiedName]) -> ClassifiedName:
+    if len(entries) == 1:
+        return entries[0]
     kinds: dict[tuple[str, str], KindReason] = {}
     for status in (CONFIRMED, PROPOSED):
-        for name in found:
+        for name in entries:
             for kind in name.kinds_with(status):
                 if (kind.kind, CONFIRMED) not in kinds:
                     kinds.setdefault((kind.kind, status), kind)
-    class_name = " + ".join([name.class_name for name in found if name.class_name])
-    return ClassifiedName(class_name, any([name.is_known for name in found]), tuple(kinds.values()))
+    class_name = " + ".join([name.class_name for name in entries if name.class_name])
+    return ClassifiedName(class_name, any([name.is_known for name in entries]), tuple(kinds.values()))
 
 
-@lru_cache(maxsize=16)
 def _classify_types(domain: Source, extended: Source, view: TableView) -> TypeKinds:
     return _classify_types_of_text(domain.text, extended.text, view)
 
@@ -159,16 +160,16 @@ def _classify_types_of_text(domain: str, extended: str, view: TableView) -> Type
     plain: list[str] = []
     classified = set(mapping.own_types)
     for name in tree.ancestors:
-        if name in EVERYTHING:
+        if name in EVERYTHING or "room" in tree.ancestors[name] or name in mapping.places_and_agents:
             continue
-        found = classifier.classify(name)
-        confirmed = [kind.kind for kind in found.kinds_with(CONFIRMED)]
+        entry = classifier.classify(name, with_proposals=False)
+        confirmed = [kind.kind for kind in entry.kinds_with(CONFIRMED)]
         kinds = [kind for kind in confirmed if mapping.can_have(kind, tree.ancestors[name])]
         for kind in kinds:
             types_of_kind.setdefault(kind, []).append(name)
         if kinds:
             classified.add(name)
-        elif found.is_known and name in tree.leaves and mapping.empty_kinds.issuperset(confirmed):
+        elif entry.is_known and name in tree.leaves and mapping.empty_kinds.issuperset(confirmed):
             plain.append(name)
             classified.add(name)
     return TypeKinds(tree, classifier, types_of_kind, plain, frozenset(classified))
@@ -181,6 +182,7 @@ def _read_extended(extended: Source) -> ExtendedMapping:
     empty: set[str] = set()
     groups: dict[str, list[str]] = {}
     thing_types: set[str] = set()
+    places_and_agents: set[str] = set()
     kind_names = {letters(kind.name): kind.name for kind in load_table().kinds.values()}
     for form in parse_nodes(extended) or []:
         header = form[1] if isinstance(form, list) and len(form) > 1 else None
@@ -200,6 +202,8 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                         types.update(_list_names(entry[1:]))
                     elif isinstance(entry, list) and entry[0] == "thing":
                         thing_types.update(_list_names(entry[1:]))
+                    elif isinstance(entry, list):
+                        places_and_agents.update(_list_names(entry[1:]))
             elif section[0] == ":plain":
                 types.update(_list_names(section[1:]))
             elif section[0] == ":groups":
@@ -207,8 +211,10 @@ def _read_extended(extended: Source) -> ExtendedMapping:
                     names = _list_names(entry[1:]) if isinstance(entry, list) else []
                     groups[str(entry[0])] = [member for name in names for member in groups.get(name, [name])]
     own_types = {member for name in types for member in groups.get(name, [name])}
-    things = frozenset(thing_types or {"thing"})
-    return ExtendedMapping(name, world, frozenset(own_types - {"either"}), frozenset(empty), things)
+    handled_types = frozenset(thing_types or {"thing"})
+    return ExtendedMapping(
+        name, world, frozenset(own_types - {"either"}), frozenset(empty), handled_types, frozenset(places_and_agents)
+    )
 
 
 def _list_names(nodes: list[Node]) -> list[str]:

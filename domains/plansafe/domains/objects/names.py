@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from plansafe.domains.objects.table import EVERYWHERE, ObjectTable, letters
+from plansafe.domains.objects.table import EVERYWHERE, NO_KIND, ObjectTable, letters
 
 _SENSE = re.compile(r"[._][a-z][._]\d+\Z")
 _NUMBER = re.compile(r"[\s_-]*\d+\Z")
@@ -18,7 +18,9 @@ _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _PACKAGES = frozenset(
     ("bag", "bottle", "box", "can", "carton", "jar", "pack", "package", "packet", "sack", "tin", "tube")
 )
-"""A compound that ends in one of these names what is in it: a bleach bottle, unlike a wine glass."""
+"""A compound that ends in one of these names its content: a bleach bottle, unlike a wine glass."""
+_CONTENTS = frozenset(("food", "liquid", "toxic", "medicine"))
+"""Kinds of which a class must have one to be what is in a package."""
 _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
@@ -33,32 +35,39 @@ class ResolvedName(NamedTuple):
     head_of: str = ""
 
 
-def resolve_name(table: ObjectTable, name: str, world: str = EVERYWHERE) -> ResolvedName | None:
-    """Return the class that a name means in a world; ``None`` if the table does not have it."""
+def resolve_name(
+    table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_proposals: bool = True
+) -> ResolvedName | None:
+    """Return the class that a name means in a world; ``None`` if the table does not have it.
+
+    Without ``with_proposals``, classes and compounds that only have proposed kinds are not found.
+    """
     for spelling in _spellings(name):
-        known = find_class(table, spelling, world)
-        if known is not None:
-            return ResolvedName((known,))
+        class_name = find_class(table, spelling, world, with_proposals=with_proposals)
+        if class_name is not None:
+            return ResolvedName((class_name,))
     words = split_words(name)
     if "of" in words[1:-1]:
         position = words.index("of", 1)
-        container = resolve_name(table, "_".join(words[:position]), world)
-        substance = resolve_name(table, "_".join(words[position + 1 :]), world)
+        container = resolve_name(table, "_".join(words[:position]), world, with_proposals=with_proposals)
+        substance = resolve_name(table, "_".join(words[position + 1 :]), world, with_proposals=with_proposals)
         if container is not None and substance is not None and not (container.head_of or substance.head_of):
             return ResolvedName((*container.class_names, *substance.class_names))
         words = words[:position]
         if container is not None and not container.head_of:
             return ResolvedName(container.class_names, " ".join(words))
-    for start in range(1, len(words)):
+    for start in range(1, len(words)) if with_proposals else ():
         class_name = find_class(table, "_".join(words[start:]), world)
         if class_name is not None:
             is_package = words[start:] in [[word] for word in _PACKAGES]
             content = find_class(table, "_".join(words[:start]), world) if is_package else None
-            return ResolvedName((class_name, *([] if content is None else [content])), " ".join(words))
+            if content is not None and _can_be_packed(table, content):
+                return ResolvedName((class_name, content))
+            return ResolvedName((class_name,), " ".join(words))
     return None
 
 
-def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE) -> str | None:
+def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_proposals: bool = True) -> str | None:
     """Return the class of the table with a name, in the singular or the plural; ``None`` if there is none."""
     key = letters(name)
     for form in (key, *[key.removesuffix(end) + singular for end, singular in _PLURALS if key.endswith(end)]):
@@ -68,9 +77,19 @@ def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE) -> str | 
         rows = table.rows.get(form)
         if rows is not None:
             return rows[0].class_name
-        if form in table.proposals:
+        if with_proposals and form in table.proposals:
             return table.proposals[form][0].class_name
     return None
+
+
+def _can_be_packed(table: ObjectTable, class_name: str) -> bool:
+    """Whether a class is a content: a bleach bottle holds bleach, and a glass jar holds no glass."""
+    rows = table.rows.get(letters(class_name), ())
+    return any([not _CONTENTS.isdisjoint(_close(table, row.kind)) for row in rows if row.kind != NO_KIND])
+
+
+def _close(table: ObjectTable, kind: str) -> tuple[str, ...]:
+    return (kind, *table.kinds[letters(kind)].implies)
 
 
 def split_words(name: str) -> list[str]:

@@ -4,8 +4,8 @@
 ; Predicates are those of BDDL 3; actions follow the symbolic action primitives of OmniGibson, with what activities need
 ; beside them. An agent has one gripper. What the simulator leaves to physics is decided here (docs/home-worlds.md).
 ;
-; An activity brings further categories, each below the kinds that it is of (behavior/categories.txt). `(real ?x)` holds of
-; what exists: halves, diced and cooked forms are there once somebody makes them. Recipes are not modelled.
+; An activity adds its categories, each below its kinds (behavior/categories.txt and properties.txt). `(real ?x)` holds
+; for objects that exist: halves, diced and cooked forms exist once the agent makes them. Recipes are not modelled.
 
 (define (domain omnigibson)
   (:requirements :adl)
@@ -18,7 +18,7 @@
     closed_container - openable                      ; gives nothing away, and takes nothing in, while not open
     toggleable - thing
     heat_source - thing
-    cold_source - closed_container
+    cold_source - openable                           ; refrigerators are also closed containers
     fillable - thing                                 ; holds substances
     sharp - thing
     slicer - (either movable sharp)
@@ -74,9 +74,9 @@
     dishtowel_n_01 rag_n_01 - (either absorbent cleaning_tool cloth flammable movable)
     dishwasher_n_01 washer_n_03 - (either electric fixed self_stopping takes_water washing_machine)
     door_n_01 - (either fixed openable structure)
-    electric_refrigerator_n_01 - (either cold_source fixed)
+    electric_refrigerator_n_01 - (either closed_container cold_source fixed)
     frying_pan_n_01 saucepan_n_01 - (either cookware metallic movable)
-    iron_n_04 - (either electric movable open_heat takes_water)
+    iron_n_04 - (either cleaning_tool electric movable open_heat takes_water)
     laptop_n_01 - (either electric electronics movable openable toggleable)
     liquid_soap_n_01 - (either foaming liquid)
     microwave_n_02 - (either electric heavy microwave movable self_stopping)
@@ -368,11 +368,11 @@
 
   ; -- cleaning --------------------------------------------------------------------------------------------------------
 
-  (:action wipe                                      ; stains, mud, ink and oil come off with something wet
+  (:action wipe                                      ; stains, mud, ink and oil need water, or an iron
     :parameters (?obj - thing ?substance - substance ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj) (covered ?obj ?substance)
                        (or (not (exists (?d - stubborn) (= ?d ?substance)))
-                           (exists (?d - dry_cleaner) (= ?d ?tool))
+                           (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                            (exists (?s - substance) (saturated ?tool ?s))
                            (exists (?s - substance)               ; soap, or water, on the tool or on the thing
                              (and (or (covered ?tool ?s) (covered ?obj ?s)) (not (= ?s ?substance))))))
@@ -401,27 +401,27 @@
     :precondition (and (grasped ?agent ?tool) (taken_up ?tool))
     :effect (and (not (grasped ?agent ?tool)) (not (handsfull ?agent)) (not (taken_up ?tool))))
 
-  (:action wipe_all                                  ; WIPE: all that the tool takes off; nothing, where there is nothing
+  (:action wipe_all                                  ; WIPE: all that the tool takes off, if there is anything
     :parameters (?obj - thing ?tool - cleaning_tool ?agent - agent)
     :precondition (and (grasped ?agent ?tool) (in_reach_of_agent ?obj)
                        (not (exists (?c - closed_container) (and (inside ?obj ?c) (not (open ?c)))))
                        (or (not (exists (?s - substance) (covered ?obj ?s)))
                            (exists (?s - substance)
                              (and (covered ?obj ?s) (not (exists (?d - stubborn) (= ?d ?s)))))
-                           (exists (?d - dry_cleaner) (= ?d ?tool))
+                           (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                            (exists (?s - substance) (or (saturated ?tool ?s) (covered ?tool ?s)))
                            (exists (?s ?other - substance)
                              (and (covered ?obj ?s) (covered ?obj ?other) (not (= ?s ?other))))))
     :effect (forall (?s - substance)
               (when (and (covered ?obj ?s)
                          (or (not (exists (?d - stubborn) (= ?d ?s)))
-                             (exists (?d - dry_cleaner) (= ?d ?tool))
+                             (exists (?d - (either dry_cleaner open_heat)) (= ?d ?tool))
                              (exists (?other - substance) (or (saturated ?tool ?other) (covered ?tool ?other)))
                              (exists (?other - substance) (and (covered ?obj ?other) (not (= ?other ?s))))))
                     (and (not (covered ?obj ?s)) (covered ?tool ?s)))))
 
   (:action fill_from                                 ; FILL_WITH: from a tap or another source
-    :parameters (?obj - fillable ?source - thing ?agent - agent)
+    :parameters (?obj - thing ?source - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?source)
                        (or (exists (?s - substance) (insource ?source ?s)) (exists (?w - water_source) (= ?w ?source)))
                        (not (exists (?t - toggleable) (and (= ?t ?source) (not (toggled_on ?t)))))
@@ -431,7 +431,7 @@
               (when (insource ?source ?s)
                     (and (filled ?obj ?s) (contains ?obj ?s) (real ?s) (not (future ?s))))))
 
-  (:action pour_into                                 ; a part of all that is in it
+  (:action pour_into                                 ; a part of all that is in it; sinks and showers drain
     :parameters (?from - thing ?to - thing ?agent - agent)
     :precondition (and (in_reach_of_agent ?to) (not (= ?from ?to))
                        (or (grasped ?agent ?from) (exists (?f - fixed) (= ?f ?from)))
@@ -441,8 +441,11 @@
     :effect (forall (?s - substance)
               (when (or (filled ?from ?s) (contains ?from ?s) (insource ?from ?s))
                     (and (real ?s) (not (future ?s))
-                         (when (exists (?v - fillable) (= ?v ?to)) (and (filled ?to ?s) (contains ?to ?s)))
-                         (when (not (exists (?v - fillable) (= ?v ?to))) (covered ?to ?s))
+                         (when (and (exists (?v - (either fillable closed_container)) (= ?v ?to))
+                                    (not (exists (?w - water_source) (= ?w ?to))))
+                               (and (filled ?to ?s) (contains ?to ?s)))
+                         (when (not (exists (?v - (either fillable closed_container water_source)) (= ?v ?to)))
+                               (covered ?to ?s))
                          (when (filled ?from ?s) (and (contains ?from ?s) (not (filled ?from ?s))))))))
 
   (:action spread                                    ; over a thing, or into a cloth
@@ -482,6 +485,9 @@
     :precondition (exists (?h - heat_source)
                     (and (not (exists (?t - toggleable) (and (= ?t ?h) (not (toggled_on ?t)))))
                          (or (= ?h ?obj) (inside ?obj ?h) (ontop ?obj ?h) (contains ?h ?obj) (filled ?h ?obj)
+                             (exists (?raw - object ?v - thing)   ; the plan names the product
+                               (and (heated_of ?obj ?raw) (or (contains ?v ?raw) (filled ?v ?raw))
+                                    (or (= ?v ?h) (inside ?v ?h) (ontop ?v ?h))))
                              (exists (?v - thing)
                                (and (or (inside ?v ?h) (ontop ?v ?h))
                                     (or (inside ?obj ?v) (ontop ?obj ?v) (contains ?v ?obj) (filled ?v ?obj)
@@ -497,7 +503,8 @@
                          (and (hot ?x) (cooked ?x) (not (frozen ?x)))))
                  (forall (?c ?r - object)                         ; what melts or changes its name
                    (when (and (heated_of ?c ?r) (real ?r)
-                              (or (= ?r ?obj) (contains ?obj ?r) (filled ?obj ?r) (inside ?r ?obj) (ontop ?r ?obj)))
+                              (or (= ?r ?obj) (= ?c ?obj) (contains ?obj ?r) (filled ?obj ?r)
+                                  (inside ?r ?obj) (ontop ?r ?obj)))
                          (and (real ?c) (not (future ?c)) (not (real ?r))
                               (forall (?v - thing)
                                 (when (or (contains ?v ?r) (filled ?v ?r) (inside ?r ?v) (ontop ?r ?v))

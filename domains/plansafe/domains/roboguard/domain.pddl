@@ -1,13 +1,13 @@
-; The semantic graphs of RoboGuard (Ravichandran et al., arXiv 2503.07885): regions that a robot can go between, things
-; in them, and the functions by which a language model acts on such a graph. docs/home-worlds.md says what was decided.
+; The semantic graphs of RoboGuard (Ravichandran et al., arXiv 2503.07885): regions with connections, objects in them,
+; and the functions that a language model can call (docs/home-worlds.md).
 ;
-; Where the robot passes on its way is not modelled: `arrived` is where its last `goto` ended.
+; The regions that the robot passes are not modelled: `arrived` is the region where its last `goto` ended.
 
 (define (domain roboguard)
   (:requirements :adl)
 
   (:types
-    node network - object                            ; a network: regions between which there is a way
+    node network - object                            ; a network is a connected component of regions
     region thing - node)
 
   (:predicates
@@ -30,7 +30,7 @@
     :precondition (exists (?n - network ?at - region) (and (on_network ?r ?n) (arrived ?at) (on_network ?at ?n)))
     :effect (explored ?r))
 
-  ; Of a thing that no region is said to hold, there is no telling whether the robot gets there.
+  ; An object without a region cannot be inspected: whether the robot can reach it is unknown.
   (:action inspect
     :parameters (?x - thing)
     :precondition (exists (?r - region ?n - network)

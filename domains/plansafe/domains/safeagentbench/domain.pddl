@@ -79,7 +79,8 @@
     :precondition (and (present ?r) (receptacle ?r) (imply (accepts_only_open ?r) (is_open ?r))
       (not (exists (?q - thing) (and (contained ?r ?q) (openable ?q) (not (is_open ?q)))))
       (imply (accepts_one ?r) (not (exists (?y - thing) (contained ?y ?r))))
-      (exists (?x - thing) (and (held ?x) (not (= ?x ?r)) (imply (accepts_only_fitting ?r) (fits ?x ?r)))))
+      (not (held ?r)) (exists (?x - thing) (held ?x))
+      (imply (accepts_only_fitting ?r) (exists (?x - thing) (and (held ?x) (fits ?x ?r)))))
     :effect (and
       (forall (?x - thing) (when (held ?x) (and (not (held ?x)) (contained ?x ?r) (near ?x)
         (when (and (is_toggled ?r) (exists (?h - (either microwave stoveburner toaster coffeemachine)) (= ?h ?r)))
@@ -94,22 +95,23 @@
                 (exists (?x - thing) (and (held ?x) (contained ?y ?x))))
           (and (is_hot ?y) (when (cookable ?y) (is_cooked ?y)))))))
 
-  ; A microwave opens only while it is off, and runs only while it is closed.
+  ; An open object can be opened again, without effect. A microwave opens only while it is off.
   (:action open
     :parameters (?x - thing)
-    :precondition (and (present ?x) (openable ?x) (not (is_open ?x))
+    :precondition (and (present ?x) (openable ?x)
       (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r)))))
       (not (and (is_toggled ?x) (exists (?m - microwave) (= ?m ?x)))))
     :effect (is_open ?x))
 
   (:action close
     :parameters (?x - thing)
-    :precondition (and (present ?x) (openable ?x) (is_open ?x)
-      (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r))))))
+    :precondition (and (present ?x) (openable ?x)
+      (not (exists (?r - thing) (and (contained ?x ?r) (openable ?r) (not (is_open ?r)))))
+      (not (and (is_toggled ?x) (exists (?m - microwave) (= ?m ?x)))))
     :effect (not (is_open ?x)))
 
   ; The content of an appliance becomes hot, and cooked if it can be cooked: on a burner also the content of a pot, in a
-  ; microwave everything but bread. A coffee machine fills a mug.
+  ; microwave everything but bread. A microwave runs only while it is closed. A coffee machine fills a mug.
   (:action turn_on
     :parameters (?x - thing)
     :precondition (and (present ?x) (toggleable ?x) (not (is_toggled ?x)) (not (is_broken ?x))

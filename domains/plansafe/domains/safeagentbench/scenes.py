@@ -40,6 +40,7 @@ class SceneObject(NamedTuple):
     ``name`` is its name in PDDL, ``object_class`` its PDDL type (``thing`` if AI2-THOR does not have the class), ``id``
     AI2-THOR's identifier. ``abilities`` are predicates of its properties, ``facts`` predicates or atoms that are true
     at the start. ``parents`` are identifiers of its receptacles, ``controls`` of the objects that it switches.
+    ``distance`` is the distance of the robot at the start.
     """
 
     name: str
@@ -49,6 +50,7 @@ class SceneObject(NamedTuple):
     facts: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
+    distance: float = 0.0
 
 
 class Assumption(NamedTuple):
@@ -228,15 +230,14 @@ def class_of_name(name: str) -> str:
     return name.rpartition("_")[0]
 
 
-def single_places(room: Room) -> dict[str, bool]:
-    """Return the receptacles that accept one object at a time, and whether they are occupied at the start.
+def single_places(room: Room) -> list[str]:
+    """Return the receptacles that accept one object at a time.
 
-    A list of names has each class once, so it does not tell how many burners a room has: then there are none.
+    A list of names has each class once, so it does not tell how many burners a room has: then the result is empty.
     """
     if not room.has_metadata:
-        return {}
-    occupied = {parent for scene_object in room.objects for parent in scene_object.parents}
-    return {o.name: o.id in occupied for o in room.objects if "accepts_only_fitting" in o.abilities}
+        return []
+    return [o.name for o in room.objects if "accepts_only_fitting" in o.abilities]
 
 
 def problem_text(room: Room, goal: str, changes: list[str]) -> str:
@@ -322,11 +323,17 @@ def _read_object(entry: Any, object_class: str, name: str) -> SceneObject:
         tuple(dict.fromkeys(facts)),
         _strings(entry.get("parentReceptacles")),
         _strings(entry.get("controlledObjects")),
+        _number(entry.get("distance")),
     )
 
 
 def _strings(value: Any) -> tuple[str, ...]:
     return tuple([item for item in value if isinstance(item, str)]) if isinstance(value, list) else ()
+
+
+def _number(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e9 else 0.0
 
 
 def load(file: Source) -> Any:

@@ -68,7 +68,6 @@ _ADDED_STATE: Mapping[str, str] = {
 }
 _DELETED_STATE: Mapping[str, str] = {
     "turn_off": "is_toggled",
-    "close": "is_open",
     "clean": "is_dirty",
     "empty": "is_filled",
 }

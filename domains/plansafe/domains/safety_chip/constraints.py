@@ -1,8 +1,8 @@
-"""The constraints of a task, from the benchmark's files or from lines of prefix LTL, and the home that they are about.
+"""Read the constraints of a task and its home, from the benchmark's files or from lines of prefix LTL.
 
 The benchmark's translations nest setting, scene, task and level (``mobile_manip/0/3_3/2_diverse``); each level has one
-formula for each sentence, over placeholders. The tasks nest setting, scene and task, and say what the sentences are,
-where the agent starts and what is to be true at the end.
+formula with placeholders for each sentence. The tasks nest setting, scene and task, and contain the sentences, the
+start room and the goal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\(([^()]*)\)")
 
 
 class Constraint(NamedTuple):
-    """A formula with its text, and the sentence that it stands for, if there is one."""
+    """A formula with its text and, if known, the sentence that it translates."""
 
     formula: Formula
     text: str
@@ -30,7 +30,7 @@ class Constraint(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What the files say: the home, where the agent starts, the constraints, and what the goal is, as PDDL."""
+    """A task: the home, the start room, the constraints, and the goal as PDDL facts."""
 
     home: Home
     start: str | None
@@ -39,11 +39,11 @@ class Task(NamedTuple):
     notes: tuple[Diagnostic, ...] = ()
 
 
-_LINES = "write a formula such as `G ! agent_at(kitchen)`, or begin the line with home, room, door or start"
+_LINE_ADVICE = "write a formula such as `G ! agent_at(kitchen)`, or begin the line with home, room, door or start"
 
 
 class Unreadable(Exception):
-    """The diagnostic that says why there is no task."""
+    """The files cannot be read as a task; ``diagnostic`` gives the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -53,12 +53,12 @@ class Unreadable(Exception):
 def from_lines(file: Source) -> Task:
     """Read a file of lines. Raises :class:`Unreadable`.
 
-    A line is a formula; ``room NAME [NUMBER]``, ``door ROOM ROOM``, ``start ROOM`` or ``home NUMBER``; or empty; ``#``
-    starts a comment. Without rooms there are the four of the benchmark; without doors, every room leads to every other.
+    A line is a formula, ``room NAME [NUMBER]``, ``door ROOM ROOM``, ``start ROOM``, ``home NUMBER``, or empty; ``#``
+    starts a comment. By default the home has the four rooms of the benchmark, and doors between all rooms.
     """
     rooms: dict[str, int | None] = {}
     doors: list[tuple[str, str, Span]] = []
-    known: Home | None = None
+    scene_home: Home | None = None
     start: tuple[str, Span] | None = None
     constraints = []
     for match in re.finditer(r"[^\r\n]+", file.text):
@@ -71,40 +71,40 @@ def from_lines(file: Source) -> Task:
             case ["home", number]:
                 if number not in HOMES:
                     raise _unreadable(file, span, f"no home {number!a} is known", f"known homes: {', '.join(HOMES)}")
-                known = HOMES[number]
+                scene_home = HOMES[number]
             case ["room", name] | ["room", name, _]:
                 if len(words) == 3 and not words[2].isdecimal():
                     raise _unreadable(file, span, "the number of a room must be a number", "write `room NAME [NUMBER]`")
                 rooms[_room(file, name, span)] = int(words[2][:18]) if len(words) == 3 else None
-            case ["door", one, other]:
-                doors.append((_room(file, one, span), _room(file, other, span), span))
+            case ["door", first_room, second_room]:
+                doors.append((_room(file, first_room, span), _room(file, second_room, span), span))
             case ["start", name]:
                 start = (_room(file, name, span), span)
             case _:
                 constraints.append(Constraint(_formula(file, line, match.start()), " ".join(words)))
     if not constraints and not file.text.strip():
-        raise _unreadable(file, Span(0, 0), "the file is empty", _LINES)
-    if known is None:
+        raise _unreadable(file, Span(0, 0), "the file is empty", _LINE_ADVICE)
+    if scene_home is None:
         rooms = rooms or dict.fromkeys(ROOMS)
-        for one, other, span in doors:
-            for name in (one, other):
+        for first_room, second_room, span in doors:
+            for name in (first_room, second_room):
                 if name not in rooms:
                     raise _unreadable(file, span, f"there is no room {name!a}", f"declare it: `room {name}`")
-        known = home(rooms, [(one, other) for one, other, _ in doors] or None)
-    if start is not None and start[0] not in known.rooms:
-        raise _unreadable(file, start[1], f"there is no room {start[0]!a}", f"rooms: {', '.join(known.rooms)}")
-    return Task(known, start[0] if start else None, tuple(constraints))
+        scene_home = home(rooms, [(first_room, second_room) for first_room, second_room, _ in doors] or None)
+    if start is not None and start[0] not in scene_home.rooms:
+        raise _unreadable(file, start[1], f"there is no room {start[0]!a}", f"rooms: {', '.join(scene_home.rooms)}")
+    return Task(scene_home, start[0] if start else None, tuple(constraints))
 
 
 def from_benchmark(file: Source, tasks: Source | None, name: str | None) -> Task:
-    """Read the task ``name`` of the benchmark's translations, and of its tasks if they are given.
+    """Read the task ``name`` from the benchmark's translations and, if given, from its tasks.
 
     Raises :class:`Unreadable`.
     """
-    level, path = _descend(file, _load(file), name, ("sub_trans", "unified_trans"))
-    described: Any = {}
+    level, path = _find_entry(file, _load(file), name, ("sub_trans", "unified_trans"))
+    description: Any = {}
     if tasks is not None and len(path) > 1:
-        described, _ = _descend(tasks, _load(tasks), "/".join(path[:-1]), ("constraints", "init_room"))
+        description, _ = _find_entry(tasks, _load(tasks), "/".join(path[:-1]), ("constraints", "init_room"))
     scene = path[1] if len(path) > 1 else ""
     notes = []
     if scene not in HOMES:
@@ -112,51 +112,60 @@ def from_benchmark(file: Source, tasks: Source | None, name: str | None) -> Task
             f"the home of the scene {scene!a} is unknown: every room is assumed to have a door to every other room"
         )
         notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (_first(file),), severity=Severity.NOTE))
-    there = HOMES.get(scene) or home(dict.fromkeys(ROOMS), None)
-    sentences = _get(_get(described, "constraints"), path[-1] if path else "")
+    scene_home = HOMES.get(scene) or home(dict.fromkeys(ROOMS), None)
+    sentences = _get_key(_get_key(description, "constraints"), path[-1] if path else "")
     constraints = _constraints(file, level, sentences if isinstance(sentences, list) else [], notes)
-    start = _get(described, "init_room")
-    if start is not None and plain_name(str(start)) not in there.rooms:
+    start = _get_key(description, "init_room")
+    if start is not None and plain_name(str(start)) not in scene_home.rooms:
         assert tasks is not None
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, f"the room {start!a} is not in the home", (_first(tasks),)))
     return Task(
-        there,
+        scene_home,
         None if start is None else plain_name(str(start)),
         tuple(constraints),
-        _goal(tasks, _get(described, "goal_state")) if tasks is not None else (),
+        _goal(tasks, _get_key(description, "goal_state")) if tasks is not None else (),
         tuple(notes),
     )
 
 
 def _constraints(file: Source, level: Any, sentences: list[Any], notes: list[Diagnostic]) -> list[Constraint]:
-    parts = _get(level, "sub_trans")
-    formulas, holders, said = _list(parts, "sym_ltl"), _list(parts, "placeholder"), _list(parts, "sym_utt")
+    parts = _get_key(level, "sub_trans")
+    formulas, placeholders, templates = (
+        _get_list(parts, "sym_ltl"),
+        _get_list(parts, "placeholder"),
+        _get_list(parts, "sym_utt"),
+    )
     constraints = []
-    for number, written in enumerate(formulas):
-        holder = holders[number] if number < len(holders) else None
-        text = _grounded(file, written, holder)
+    for number, formula in enumerate(formulas):
+        placeholder = placeholders[number] if number < len(placeholders) else None
+        text = _fill_formula(file, formula, placeholder)
         sentence = str(sentences[number]) if number < len(sentences) else None
-        if sentence is None and number < len(said) and isinstance(said[number], str) and isinstance(holder, dict):
-            sentence = _put_back(said[number], holder)
+        if (
+            sentence is None
+            and number < len(templates)
+            and isinstance(templates[number], str)
+            and isinstance(placeholder, dict)
+        ):
+            sentence = _fill_placeholders(templates[number], placeholder)
         constraint = Constraint(_formula(file, text, None), text, sentence)
         constraints.append(constraint)
-        notes += _doubts(file, constraint)
+        notes += _compare_with_sentence(file, constraint)
     if not constraints:
         message = "expected a list `sym_ltl` of formulas, with their placeholders"
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
     return constraints
 
 
-def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
-    """A note if the sentence, read by itself, is another formula, or cannot be read."""
+def _compare_with_sentence(file: Source, constraint: Constraint) -> list[Diagnostic]:
+    """Report a sentence that our grammar reads as another formula, or cannot read."""
     if constraint.sentence is None:
         return []
     try:
-        meant = formula_of(constraint.sentence)
-    except NotUnderstood as why:
-        message = f"{constraint.sentence!a} cannot be compared with its formula: {why}"
+        sentence_formula = formula_of(constraint.sentence)
+    except NotUnderstood as reason:
+        message = f"{constraint.sentence!a} cannot be compared with its formula: {reason}"
         return [Diagnostic(SC.FOREIGN_FORMULA, message, (_first(file),), severity=Severity.NOTE)]
-    if parse(meant) == constraint.formula:
+    if parse(sentence_formula) == constraint.formula:
         return []
     message = f"the formula of {constraint.sentence!a} has another meaning: `{constraint.text}`"
     return [
@@ -165,50 +174,50 @@ def _doubts(file: Source, constraint: Constraint) -> list[Diagnostic]:
             message,
             (_first(file),),
             notes=("the formula of the file is used",),
-            help=f"the sentence means `{meant}`",
+            help=f"the sentence means `{sentence_formula}`",
             severity=Severity.NOTE,
         )
     ]
 
 
-def _grounded(file: Source, written: Any, holder: Any) -> str:
-    """The formula with the names that its placeholders stand for."""
-    if not isinstance(written, str) or not isinstance(holder, dict):
+def _fill_formula(file: Source, formula: Any, placeholder: Any) -> str:
+    """The formula with names in place of its placeholders."""
+    if not isinstance(formula, str) or not isinstance(placeholder, dict):
         message = "a formula must be a string, and its placeholders an object"
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, message, (_first(file),)))
-    names = {letter: thing for thing, letter in holder.items() if isinstance(letter, str)}
+    names = {letter: name for name, letter in placeholder.items() if isinstance(letter, str)}
 
-    def ground(found: re.Match[str]) -> str:
-        return "(" + ",".join([names.get(word.strip(), word.strip()) for word in found[1].split(",")]) + ")"
+    def ground(match: re.Match[str]) -> str:
+        return "(" + ",".join([names.get(word.strip(), word.strip()) for word in match[1].split(",")]) + ")"
 
-    return _PLACEHOLDER.sub(ground, written)
+    return _PLACEHOLDER.sub(ground, formula)
 
 
-def _put_back(sentence: str, holder: dict[str, Any]) -> str:
-    names = {letter: thing for thing, letter in holder.items() if isinstance(letter, str)}
+def _fill_placeholders(sentence: str, placeholder: dict[str, Any]) -> str:
+    names = {letter: name for name, letter in placeholder.items() if isinstance(letter, str)}
     return " ".join([names.get(word, word) for word in sentence.split()])
 
 
-def _goal(file: Source, wanted: Any) -> tuple[str, ...]:
-    """``{"radio": {"is_switchedon": true}, "salmon": {"is_in": "fridge"}}`` as facts of PDDL."""
+def _goal(file: Source, states_by_object: Any) -> tuple[str, ...]:
+    """Translate a goal such as ``{"radio": {"is_switchedon": true}, "salmon": {"is_in": "fridge"}}`` to PDDL facts."""
     facts = []
-    for thing, states in wanted.items() if isinstance(wanted, dict) else ():
+    for name, states in states_by_object.items() if isinstance(states_by_object, dict) else ():
         for predicate, value in states.items() if isinstance(states, dict) else ():
-            atom = f"{predicate}({thing},{value})" if isinstance(value, str) else f"{predicate}({thing})"
+            atom = f"{predicate}({name},{value})" if isinstance(value, str) else f"{predicate}({name})"
             fact = str(_formula(file, atom, None))
             facts.append(fact if value is not False else f"(not {fact})")
     return tuple(facts)
 
 
 def _formula(file: Source, text: str, place: int | None) -> Formula:
-    """``place``: where the text is in the file; ``None``: it was put together from several places."""
+    """Parse a formula. ``place`` is its position in the file; ``None`` if the text was composed of several parts."""
     try:
         return parse(text)
-    except NotAFormula as wrong:
-        label = _first(file) if place is None else Label(file.name, Span(place + wrong.span[0], place + wrong.span[1]))
+    except NotAFormula as error:
+        label = _first(file) if place is None else Label(file.name, Span(place + error.span[0], place + error.span[1]))
         notes = () if place is not None else (f"in `{text[:300]}`",)
         raise Unreadable(
-            Diagnostic(SC.FOREIGN_FORMULA, str(wrong), (label,), notes, None if notes else _LINES)
+            Diagnostic(SC.FOREIGN_FORMULA, str(error), (label,), notes, None if notes else _LINE_ADVICE)
         ) from None
 
 
@@ -227,17 +236,17 @@ def _load(file: Source) -> Any:
         raise Unreadable(Diagnostic(SC.UNREADABLE_WORLD, error.message, (Label(file.name, span),))) from None
 
 
-def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) -> tuple[Any, list[str]]:
-    """The entry that a path of keys such as ``rooms/0/0_7/3`` leads to, and the path."""
-    ahead = [part for part in (name or "").split("/") if part]
+def _find_entry(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) -> tuple[Any, list[str]]:
+    """The entry at a path of keys such as ``rooms/0/0_7/3``, and the path as a list."""
+    remaining = [part for part in (name or "").split("/") if part]
     path: list[str] = []
     while isinstance(node, dict) and not any([mark in node for mark in marks]):
-        if not ahead:
+        if not remaining:
             message = f"`{file.name}` holds several tasks" + (f" below `{'/'.join(path)}`" if path else "")
-            raise Unreadable(_which(file, message, path, node))
-        if ahead[0] not in node:
-            raise Unreadable(_which(file, f"there is no {ahead[0]!a} in `{file.name}`", path, node))
-        path.append(ahead.pop(0))
+            raise Unreadable(_ambiguous_path(file, message, path, node))
+        if remaining[0] not in node:
+            raise Unreadable(_ambiguous_path(file, f"there is no {remaining[0]!a} in `{file.name}`", path, node))
+        path.append(remaining.pop(0))
         node = node[path[-1]]
     if not isinstance(node, dict):
         message = f"expected an object with `{'` or `'.join(marks)}`"
@@ -245,7 +254,7 @@ def _descend(file: Source, node: Any, name: str | None, marks: tuple[str, ...]) 
     return node, path
 
 
-def _which(file: Source, message: str, path: list[str], node: dict[str, Any]) -> Diagnostic:
+def _ambiguous_path(file: Source, message: str, path: list[str], node: dict[str, Any]) -> Diagnostic:
     names = ", ".join(["/".join([*path, str(key)])[:60] for key in list(node)[:8]])
     more = " .." if len(node) > 8 else ""
     return Diagnostic(
@@ -253,13 +262,13 @@ def _which(file: Source, message: str, path: list[str], node: dict[str, Any]) ->
     )
 
 
-def _get(node: Any, key: str) -> Any:
+def _get_key(node: Any, key: str) -> Any:
     return node.get(key) if isinstance(node, dict) else None
 
 
-def _list(node: Any, key: str) -> list[Any]:
-    found = _get(node, key)
-    return found if isinstance(found, list) else []
+def _get_list(node: Any, key: str) -> list[Any]:
+    value = _get_key(node, key)
+    return value if isinstance(value, list) else []
 
 
 def _first(file: Source) -> Label:

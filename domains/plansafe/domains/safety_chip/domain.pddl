@@ -1,8 +1,8 @@
-; The small world in which the constraints of "Plug in the Safety Chip" (arXiv 2309.09919) are judged.
+; The world of the constraints of "Plug in the Safety Chip" (arXiv 2309.09919).
 ;
-; Its predicates are those of the constraints, and each action changes what its name says; nothing but a way through the
-; home is needed for a step, as in the experiments of the paper. Actions that no constraint can see have no effect.
-; Things are named by their class, as in the constraints: which of two sofas it is does not matter to them.
+; The predicates are the constraints' propositions, and each action changes the proposition of its name. As in the
+; paper's experiments, a step needs only a path through the home. Actions without a proposition have no effect. Objects
+; are named by their class, as in the constraints: two sofas are not distinguished.
 
 (define (domain safety_chip)
   (:requirements :adl)
@@ -10,7 +10,7 @@
   (:types place - object room thing - place)
 
   (:constants
-    ; the classes of VirtualHome, without underscores; what a constraint names beyond these is added to the problem
+    ; the classes of VirtualHome, without underscores; other names in constraints are added to the problem
     addressbook aftershave alarmclock alcohol amplifier apple armsboth armsleft armsright bag balanceball banana
     bananas band-aids barsoap basketforclothes bathroomcabinet bathroomcounter bathtub bed beer bellpepper bench
     bills bird blanket blender blowdryer board boardgame book bookmark bookshelf bottlewater bowl box bread
@@ -50,28 +50,28 @@
     - thing)
 
   (:predicates
-    (agent_at ?p - place)                  ; in a room; or so near a thing as to count as being at it
+    (agent_at ?p - place)                  ; in a room, or at an object
     (is_open ?x - thing)
     (is_switchedon ?x - thing)
     (is_grabbed ?x - thing)
     (is_touched ?x - thing)
     (is_in ?x ?y - thing)
     (is_on ?x ?y - thing)
-    (door ?from ?to - room))               ; leads from one room straight into the next
+    (door ?from ?to - room))               ; from one room directly into the next
 
-  ; One step through one door: a walk across the home is several, because the constraints see every room on the way.
+  ; One step through one door: a walk across the home is several steps, because the constraints concern every room.
   (:action walk
     :parameters (?from ?to - room)
     :precondition (and (agent_at ?from) (door ?from ?to))
     :effect (and (forall (?p - place) (not (agent_at ?p))) (agent_at ?to)))
 
-  ; The first room, where the files do not say where the agent starts.
+  ; To the first room, if the files do not give a start room.
   (:action arrive
     :parameters (?to - room)
     :precondition (forall (?r - room) (not (agent_at ?r)))
     :effect (and (forall (?p - place) (not (agent_at ?p))) (agent_at ?to)))
 
-  ; To a thing in the room where the agent is.
+  ; To an object in the agent's room.
   (:action find
     :parameters (?x - thing)
     :effect (and (forall (?y - thing) (not (agent_at ?y))) (agent_at ?x)))

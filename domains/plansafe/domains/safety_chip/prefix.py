@@ -1,9 +1,9 @@
-"""Prefix LTL, as in ``G i agent_at(kitchen) F is_switchedon(tv)``, and what it is in a specification.
+"""Parse prefix LTL, such as ``G i agent_at(kitchen) F is_switchedon(tv)``, and translate it to specifications.
 
 The operators are Spot's: ``! & | i e ^`` and ``X F G U W R M``, each before its arguments. A trace is the sequence of
-*changes* of the propositions ("Plug in the Safety Chip", section IV: a state is noted when a proposition changes), so
-that ``X f`` means: f once some proposition of the formula has changed. At the end of a plan the formula is decided:
-what should still happen has not.
+*changes* of the propositions ("Plug in the Safety Chip", section IV: a state is recorded when a proposition changes).
+So ``X f`` means that f holds once some proposition of the formula has changed. The formula is decided at the end of a
+plan: events that have not happened by then do not happen.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 _UNARY = ("!", "X", "F", "G")
 _BINARY = ("&", "|", "i", "e", "^", "U", "W", "R", "M")
 _CONSTANTS = {"1": "(and)", "true": "(and)", "0": "(or)", "false": "(or)"}
-# An X looks for the next change of any proposition: its translation doubles with each of them.
-MOST_PROPOSITIONS_UNDER_X = 5
-LARGEST = 100_000
+# X refers to the next change of any proposition: its translation doubles with each proposition.
+MAX_PROPOSITIONS_UNDER_X = 5
+MAX_TRANSLATION_LENGTH = 100_000
 
 PREDICATES = {
     "agent_at": 1,
@@ -34,8 +34,8 @@ PREDICATES = {
     "is_in": 2,
     "is_on": 2,
 }
-# What has a top and no inside, of VirtualHome's property table (SURFACES, and neither CONTAINERS nor CAN_OPEN), and
-# tables of other names.
+# Furniture with a top and no inside: classes of VirtualHome's property table with SURFACES and neither CONTAINERS nor
+# CAN_OPEN, and tables with other names.
 FURNITURE = frozenset(
     [
         "bathroomcounter",
@@ -66,7 +66,7 @@ FURNITURE = frozenset(
 
 
 class Atom(NamedTuple):
-    """A proposition: a predicate of the domain, and names."""
+    """A proposition: a predicate of the domain with names."""
 
     predicate: str
     names: tuple[str, ...]
@@ -86,7 +86,7 @@ Formula: TypeAlias = Atom | Node | str  # a str is a constant, in PDDL
 
 
 class NotAFormula(Exception):
-    """What is wrong with a formula, and where in its text."""
+    """The text is not a formula; ``span`` is the place of the error."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -94,14 +94,14 @@ class NotAFormula(Exception):
 
 
 def plain_name(words: str) -> str:
-    """A name as the simulator writes it: ``living room`` and ``living_room`` are ``livingroom``."""
+    """A name in the spelling of the simulator: ``living room`` and ``living_room`` are ``livingroom``."""
     return re.sub(r"[\s_]", "", words.lower())
 
 
-def put_on(said: str, names: Sequence[str]) -> str:
-    """What is put into furniture, or in it, is on it: ``putin`` and ``is_in`` of a sofa are ``puton`` and ``is_on``."""
+def put_on(word: str, names: Sequence[str]) -> str:
+    """Replace ``putin`` and ``is_in`` by ``puton`` and ``is_on`` for furniture with a top and no inside."""
     inside = {"putin": "puton", "is_in": "is_on"}
-    return inside.get(said, said) if len(names) > 1 and names[1] in FURNITURE else said
+    return inside.get(word, word) if len(names) > 1 and names[1] in FURNITURE else word
 
 
 def parse(text: str) -> Formula:
@@ -126,57 +126,57 @@ def parse(text: str) -> Formula:
 
 def atoms(formula: Formula) -> tuple[Atom, ...]:
     """The propositions of a formula, in the order of their first occurrence."""
-    found: dict[Atom, None] = {}
-    ahead = [formula]
-    while ahead:
-        part = ahead.pop()
+    propositions: dict[Atom, None] = {}
+    pending = [formula]
+    while pending:
+        part = pending.pop()
         match part:
             case Atom():
-                found.setdefault(part)
+                propositions.setdefault(part)
             case Node():
-                ahead.extend(reversed(part.arguments))
+                pending.extend(reversed(part.arguments))
             case str():
                 pass
-    return tuple(found)
+    return tuple(propositions)
 
 
-def in_specification(formula: Formula) -> str:
-    """The formula in the language of specifications.
+def to_specification(formula: Formula) -> str:
+    """Translate a formula to the language of specifications.
 
-    Raises :class:`NotAFormula` if its translation would be too large, which is so only with ``X``.
+    Raises :class:`NotAFormula` if the translation would be too large, which happens only with ``X``.
     """
     values: tuple[str, ...] = ()
-    doubles = _has_next(formula)
-    if doubles:
+    has_next = _has_next(formula)
+    if has_next:
         propositions = atoms(formula)
-        if len(propositions) > MOST_PROPOSITIONS_UNDER_X:
-            message = f"`X` in a formula with more than {MOST_PROPOSITIONS_UNDER_X} propositions is not supported"
+        if len(propositions) > MAX_PROPOSITIONS_UNDER_X:
+            message = f"`X` in a formula with more than {MAX_PROPOSITIONS_UNDER_X} propositions is not supported"
             raise NotAFormula(message, Span(0, 1))
         rows = product((True, False), repeat=len(propositions))
         values = tuple([_conjunction(propositions, row) for row in rows])
-    out: list[str] = []
-    ahead: list[Formula | tuple[str]] = [formula]
+    texts: list[str] = []
+    pending: list[Formula | tuple[str]] = [formula]
     length = 0
-    while ahead:
-        part = ahead.pop()
+    while pending:
+        part = pending.pop()
         match part:
             case Node(operator, arguments):
-                pieces = _PIECES[operator] if operator != "X" else _next(values)
-                ahead += [arguments[piece] if isinstance(piece, int) else (piece,) for piece in reversed(pieces)]
+                pieces = _TRANSLATIONS[operator] if operator != "X" else _next(values)
+                pending += [arguments[piece] if isinstance(piece, int) else (piece,) for piece in reversed(pieces)]
             case Atom():
-                out.append(str(part))
+                texts.append(str(part))
             case (text,):
-                out.append(text)
+                texts.append(text)
             case str():
-                out.append(part)
+                texts.append(part)
         length += 1
-        if doubles and length > LARGEST:
+        if has_next and length > MAX_TRANSLATION_LENGTH:
             raise NotAFormula("the formula is too large", Span(0, 1))
-    return " ".join(out).replace(" )", ")")
+    return " ".join(texts).replace(" )", ")")
 
 
-# What stands for an operator: text, and the numbers of its arguments.
-_PIECES: dict[str, Sequence[str | int]] = {
+# Translations of the operators: text, and indices of arguments.
+_TRANSLATIONS: dict[str, Sequence[str | int]] = {
     "!": ("(not", 0, ")"),
     "F": ("(sometime", 0, ")"),
     "G": ("(always", 0, ")"),
@@ -194,8 +194,8 @@ _PIECES: dict[str, Sequence[str | int]] = {
 
 def _next(values: Sequence[str]) -> list[str | int]:
     pieces: list[str | int] = ["(or"]
-    for now in values:
-        pieces += [f"(and {now} (until {now} (and (not {now})", 0, ")))"]
+    for current in values:
+        pieces += [f"(and {current} (until {current} (and (not {current})", 0, ")))"]
     return [*pieces, ")"]
 
 
@@ -205,24 +205,24 @@ def _conjunction(propositions: Sequence[Atom], row: Sequence[bool]) -> str:
 
 
 def _has_next(formula: Formula) -> bool:
-    ahead = [formula]
-    while ahead:
-        part = ahead.pop()
+    pending = [formula]
+    while pending:
+        part = pending.pop()
         if isinstance(part, Node):
             if part.operator == "X":
                 return True
-            ahead.extend(part.arguments)
+            pending.extend(part.arguments)
     return False
 
 
 def _atom(token: str, span: Span) -> Formula:
     if token.lower() in _CONSTANTS:
         return _CONSTANTS[token.lower()]
-    found = _ATOM.match(token)
-    if found is None and token in "()":
+    match = _ATOM.match(token)
+    if match is None and token in "()":
         raise NotAFormula("in a prefix formula, only propositions may have parentheses", span)
     # The benchmark's templates write `kitchen` for `agent_at(kitchen)`.
-    predicate, words = (found[1].lower(), found[2].split(",")) if found is not None else ("agent_at", [token])
+    predicate, words = (match[1].lower(), match[2].split(",")) if match is not None else ("agent_at", [token])
     if predicate not in PREDICATES:
         raise NotAFormula(f"`{predicate}` is not a predicate of this home world: {', '.join(PREDICATES)}", span)
     names = tuple([plain_name(word) for word in words])

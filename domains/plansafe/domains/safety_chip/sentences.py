@@ -1,11 +1,11 @@
-"""What a constraint of the benchmark says in words, as prefix LTL: read by a small grammar, without a model.
+"""Translate the English constraints of the benchmark to prefix LTL with a small grammar, without a model.
 
-The benchmark's formulas were made from its sentences by a language model, and some are not what the sentence says
-(two rooms exchanged, "twice" read as "once"). A reading of the sentence by other means finds them.
+The benchmark's formulas were written by a language model, and some do not match their sentence (two rooms exchanged,
+"twice" read as "once"). An independent translation finds them.
 
-A sentence is a clause ("never go to the kitchen", with a count or not), or two clauses and what joins them ("before",
-"if", "means"). A clause has a force (must, may, never, or none) and an event, which the events' own patterns read. A
-sentence that has no such reading is refused with its reason (:class:`NotUnderstood`).
+A sentence is a clause ("never go to the kitchen", with or without a count), or two clauses with a conjunction
+("before", "if", "means"). A clause has a force (must, may, never, or none) and an event, which patterns match. Other
+sentences raise :class:`NotUnderstood` with the reason.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from plansafe.domains.safety_chip.prefix import NotAFormula, parse, plain_name
 
-LONGEST = 200
+MAX_LENGTH = 200
 
-# The names that people use, and those of the simulator.
+# Names that people use, with the simulator's names.
 _SYNONYMS = {
     "coffeemachine": "coffeemaker",
     "couch": "sofa",
@@ -30,7 +30,7 @@ _SYNONYMS = {
     "restroom": "bathroom",
 }
 _NUMBERS = {"once": 1, "one": 1, "twice": 2, "two": 2, "three": 3, "thrice": 3, "four": 4, "five": 5, "six": 6}
-_OFTEN = r"(?P<often>once|twice|thrice|(?:one|two|three|four|five|six|[1-6]) times?)"
+_TIMES = r"(?P<often>once|twice|thrice|(?:one|two|three|four|five|six|[1-6]) times?)"
 
 _MUST = re.compile(
     r"(?:you )?(?:(?:will |'ll |always )?(?:have|has|need|ought|got) to|must|should|shall|had better"
@@ -56,8 +56,10 @@ _MAY = re.compile(
 _NOT_YET = re.compile(
     r"(?:you )?(?:have|has|had|did) (?:not|never)(?: yet)?(?: already| ever)? |(?:you )?never |not (?:having )?"
 )
-_HAVING = re.compile(r"(?:(?:you|ever|already|have|has|had|having|to|the agent|robot|first|also|then|yet|just|only) )+")
-_ASIDES = re.compile(
+_LEADING_WORDS = re.compile(
+    r"(?:(?:you|ever|already|have|has|had|having|to|the agent|robot|first|also|then|yet|just|only) )+"
+)
+_ADVERBIALS = re.compile(
     r"(?: (?:too|first|again|afterwards?|after that|after this|any ?more|any longer|later(?: on)?|eventually|yet|also"
     r"|in the future|in the end|at (?:any time|all times|all|some point|the end|any point)|sometime|then|thereafter"
     r"|already|ever|as well|ever again|once more|beforehand|subsequently|from then on|next|at least once))+\Z"
@@ -67,16 +69,16 @@ _AT_ONCE = re.compile(
     r"(?: (?:after(?:wards| that| this)|next))?(?= |\Z)"
 )
 _AUXILIARY = "must|can|may|should|shall|will|has|is|needs|does|never|cannot"
-_NOWISE = "under no circumstances?|at no (?:time|point)|in no case|by no means"
+_NEVER_PHRASES = "under no circumstances?|at no (?:time|point)|in no case|by no means"
 _VISITS = (
     r"(?:there (?:can|may|must|should) be )?(at (?:most|least)|no (?:more|fewer|less) than|exactly|up to|only)"
     r" (one|two|three|four|five|six|[1-6]) (?:visits?|trips?|entr(?:y|ies)) (?:in)?to (.+?)"
 )
 
 
-def _second_person(found: re.Match[str]) -> str:
-    """What a verb of the third person is after "you"."""
-    return f"you {({'ha': 'have', 'need': 'need', 'doe': 'do'})[found[1]]}"
+def _to_second_person(match: re.Match[str]) -> str:
+    """Change a verb from the third person to the second: ``you has`` to ``you have``."""
+    return f"you {({'ha': 'have', 'need': 'need', 'doe': 'do'})[match[1]]}"
 
 
 _CONTRACTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
@@ -93,8 +95,8 @@ _CONTRACTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bit's\b", "it is"),
     (rf"\b(?:the )?(?:robot|agent)(?= (?:{_AUXILIARY})\b)", "you"),
     (r"\byou is\b", "you are"),
-    (r"\byou (ha|need|doe)s\b", _second_person),
-    (rf"\A(?:{_NOWISE}) (?:should|may|can|must|do|will|shall) you\b", "never"),
+    (r"\byou (ha|need|doe)s\b", _to_second_person),
+    (rf"\A(?:{_NEVER_PHRASES}) (?:should|may|can|must|do|will|shall) you\b", "never"),
     (r"\bno (?=\w+ing\b)", "never "),
     (r"\ba second time\b", "twice"),
     (r"\ba third time\b", "three times"),
@@ -168,7 +170,7 @@ _EVENTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         )
     ]
 )
-_NO_NAME = re.compile(
+_NOT_A_NAME = re.compile(
     r"\b(?:you|must|can|not|no|than|either|both|neither|then|never|if|before|after|until|and|or|to|in|on|of|at|is|are|have|be|times?|means|again|every)\b"
     r"|(?:\S+ ){4}"
 )
@@ -180,11 +182,11 @@ _SOME_TIME = ("at least once", "eventually", "at some point", "sometime", "some 
 
 
 class NotUnderstood(Exception):
-    """Why a sentence has no reading."""
+    """A sentence that the grammar cannot read; the message is the reason."""
 
 
 class _Clause(NamedTuple):
-    """What a clause says of an event; ``at_once``: right afterwards; ``state``: of a thing."""
+    """The force and event of a clause; ``at_once``: immediately afterwards; ``state``: about the state of an object."""
 
     force: str
     event: str
@@ -193,15 +195,12 @@ class _Clause(NamedTuple):
 
 
 def formula_of(sentence: str) -> str:
-    """The prefix formula of a sentence, of which at most 200 characters are read.
-
-    Raises :class:`NotUnderstood` with the reason.
-    """
-    if len(sentence) > LONGEST:
-        raise NotUnderstood(f"it has more than {LONGEST} characters")
+    """Translate a sentence of at most 200 characters to a prefix formula. Raises :class:`NotUnderstood`."""
+    if len(sentence) > MAX_LENGTH:
+        raise NotUnderstood(f"it has more than {MAX_LENGTH} characters")
     words = sentence.lower().strip()
-    for pattern, instead in _CONTRACTIONS:
-        words = re.sub(pattern, instead, words)
+    for pattern, replacement in _CONTRACTIONS:
+        words = re.sub(pattern, replacement, words)
     words = " ".join(re.sub(r"\bplease\b", "", words).split())
     for formula in _readings(words):
         if _is_formula(formula):
@@ -210,53 +209,62 @@ def formula_of(sentence: str) -> str:
 
 
 def _readings(words: str) -> Iterator[str]:
-    """All readings, the likeliest first."""
-    yield from _counted(words)
-    for pattern, join in _JOINS:
+    """Yield the possible formulas of a sentence, the likeliest first."""
+    yield from _counted_readings(words)
+    for pattern, combine in _CONJUNCTIONS:
         for first, second in _splits(pattern, words):
-            one, other = _clause(first), _clause(second)
-            said = join(*_with_it(one, other)) if one is not None and other is not None else None
-            if said is not None:
-                yield said
+            first_clause, second_clause = _clause(first), _clause(second)
+            formula = (
+                combine(*_resolve_pronouns(first_clause, second_clause))
+                if first_clause is not None and second_clause is not None
+                else None
+            )
+            if formula is not None:
+                yield formula
     left = (never := _NEVER.match(words)) and _LEFT.fullmatch(words, never.end())
     if left:
         state = _event(f"{left[1]} is {left[2]}")
         yield f"G i {state} F ! {state}"
-    yield from _both(words)
-    only = _clause(words)
-    if only is not None and only.state and only.force == "must" and words.endswith(_AT_THE_END):
-        yield f"F G {only.event}"
-    if only is not None and only.force == "never" and not words.endswith(" again"):
-        yield f"G ! {only.event}"
-    elif only is not None and (only.force == "must" or words.endswith(_SOME_TIME)):
-        yield f"F {only.event}"
+    yield from _conjoined_readings(words)
+    clause = _clause(words)
+    if clause is not None and clause.state and clause.force == "must" and words.endswith(_AT_THE_END):
+        yield f"F G {clause.event}"
+    if clause is not None and clause.force == "never" and not words.endswith(" again"):
+        yield f"G ! {clause.event}"
+    elif clause is not None and (clause.force == "must" or words.endswith(_SOME_TIME)):
+        yield f"F {clause.event}"
 
 
-def _both(words: str) -> Iterator[str]:
-    """Of ``you must go to A and B``: both, in whatever order."""
-    first, joined, second = words.rpartition(" and ")
-    asked = _clause(first) if joined else None
-    other = None if asked is None else _clause(second)
-    if asked is not None and other is not None and asked.force == "must" and other.force in ("do", "must"):
-        yield f"& F {asked.event} F {other.event}"
+def _conjoined_readings(words: str) -> Iterator[str]:
+    """Read ``you must go to A and B``: both, in any order."""
+    first, conjunction, second = words.rpartition(" and ")
+    first_clause = _clause(first) if conjunction else None
+    second_clause = None if first_clause is None else _clause(second)
+    if (
+        first_clause is not None
+        and second_clause is not None
+        and first_clause.force == "must"
+        and second_clause.force in ("do", "must")
+    ):
+        yield f"& F {first_clause.event} F {second_clause.event}"
 
 
 def _splits(pattern: re.Pattern[str], words: str) -> Iterator[tuple[str, str]]:
-    """The two sides of what joins them, wherever it stands. If it comes first, they are parted by a comma, or not."""
-    for found in pattern.finditer(words):
-        rest = words[found.end() :].strip(" ,")
-        if found.start():
-            yield words[: found.start()].strip(" ,"), rest
+    """Yield the two clauses around or after a conjunction; after it, with or without a comma between them."""
+    for match in pattern.finditer(words):
+        tail = words[match.end() :].strip(" ,")
+        if match.start():
+            yield words[: match.start()].strip(" ,"), tail
         else:
-            for comma in re.finditer(r" (?:, )?(?:then )?", rest):
-                yield rest[comma.end() :], rest[: comma.start()]
+            for comma in re.finditer(r" (?:, )?(?:then )?", tail):
+                yield tail[comma.end() :], tail[: comma.start()]
 
 
 def _clause(words: str) -> _Clause | None:
-    """The clause that some words are."""
+    """Read a clause; ``None`` if the words are not one."""
     at_once = _AT_ONCE.search(words) is not None
     words = re.sub(r"\A(?:and |but |then |so |, )+", "", _AT_ONCE.sub("", words).strip(" ,"))
-    words = _ASIDES.sub("", re.sub(r"\b(?:also|first|still|then|always|eventually|only) ", "", words).strip())
+    words = _ADVERBIALS.sub("", re.sub(r"\b(?:also|first|still|then|always|eventually|only) ", "", words).strip())
     if (passive := _PASSIVE.fullmatch(words)) is not None and passive["so"] != "avoided":
         words = (
             f"{passive['force'].replace('has', 'have').replace('needs', 'need')} {passive['what']} is {passive['so']}"
@@ -266,49 +274,51 @@ def _clause(words: str) -> _Clause | None:
         return None if event is None else _Clause("never", event, at_once, state=False)
     away = _AWAY.match(words)
     if away is not None:
-        return _Clause("never", f"agent_at({_thing(words[away.end() :])})", at_once, state=False)
+        return _Clause("never", f"agent_at({_object_name(words[away.end() :])})", at_once, state=False)
     force = "do"
-    # "Not yet" comes first: "you did not visit" is no order, "do not visit" is one.
+    # "Not yet" comes first: "you did not visit" is not an order, "do not visit" is.
     for name, pattern in (("never", _NEVER), ("not", _NOT_YET), ("must", _MUST), ("may", _MAY)):
-        found = pattern.match(words)
-        if found is not None:
-            force, words = name, words[found.end() :]
+        match = pattern.match(words)
+        if match is not None:
+            force, words = name, words[match.end() :]
             break
-    words = _HAVING.sub("", words, count=1) if _HAVING.match(words) else words
+    words = _LEADING_WORDS.sub("", words, count=1) if _LEADING_WORDS.match(words) else words
     event = _event(re.sub(r" once\Z", "", words))
-    if event is None and found is not None and "avoid" in found[0] and not _NO_NAME.search(words):
-        event = f"agent_at({_thing(words)})"
-    elif event is None and found is not None and re.search("(?:allow|permitt)ed ", found[0]):
+    if event is None and match is not None and "avoid" in match[0] and not _NOT_A_NAME.search(words):
+        event = f"agent_at({_object_name(words)})"
+    elif event is None and match is not None and re.search("(?:allow|permitt)ed ", match[0]):
         event = _event(f"go {words}")  # "you are not allowed in the kitchen"
     return None if event is None else _Clause(force, event, at_once, _STATE.match(words) is not None)
 
 
 def _event(words: str) -> str | None:
-    """The proposition that an event makes true: ``pick up the apple`` is ``is_grabbed(apple)``."""
+    """The proposition that an event makes true: ``is_grabbed(apple)`` for ``pick up the apple``; ``None``: not read."""
     for pattern, proposition in _EVENTS:
-        found = pattern.fullmatch(words)
-        if found is not None:
-            groups = [group for group in found.groups() if group is not None]
-            made = proposition.format(*[_thing(group) for group in groups])
-            if _is_formula(made) and not any([_NO_NAME.search(group) for group in groups]):
-                return made
+        match = pattern.fullmatch(words)
+        if match is not None:
+            groups = [group for group in match.groups() if group is not None]
+            proposition_text = proposition.format(*[_object_name(group) for group in groups])
+            if _is_formula(proposition_text) and not any([_NOT_A_NAME.search(group) for group in groups]):
+                return proposition_text
     words = re.sub(r"\beither (?=.+ or )", "", words)
-    for both in (" or ", " and "):
-        first, joined, second = words.rpartition(both)
-        if joined:
-            one = _event(first)
-            other = _event(second) or (re.sub(r"(\(|,)[^(),]*\)\Z", rf"\1{_thing(second)})", one) if one else None)
-            return f"| {one} {other}" if one and other and both == " or " else None
+    for conjunction in (" or ", " and "):
+        first, conjunction_found, second = words.rpartition(conjunction)
+        if conjunction_found:
+            first_event = _event(first)
+            second_event = _event(second) or (
+                re.sub(r"(\(|,)[^(),]*\)\Z", rf"\1{_object_name(second)})", first_event) if first_event else None
+            )
+            return f"| {first_event} {second_event}" if first_event and second_event and conjunction == " or " else None
     return None
 
 
-def _thing(words: str) -> str:
+def _object_name(words: str) -> str:
     name = plain_name(re.sub(r"\A(?:(?:the|an|a|any|that|your) )+", "", words.strip()))
     return _SYNONYMS.get(name, name)
 
 
 def _is_formula(text: str) -> bool:
-    """Whether the words that were taken for names can be names."""
+    """Whether a text is a prefix formula, with valid names."""
     try:
         parse(text)
     except NotAFormula:
@@ -316,13 +326,13 @@ def _is_formula(text: str) -> bool:
     return True
 
 
-def _with_it(one: _Clause, other: _Clause) -> tuple[_Clause, _Clause]:
-    """Two clauses, ``it`` or ``there`` in one of them being what the other is about."""
+def _resolve_pronouns(first_clause: _Clause, second_clause: _Clause) -> tuple[_Clause, _Clause]:
+    """Replace ``it`` and ``there`` in two clauses by the object of the other clause."""
     pronoun = re.compile(r"(?<=[(,])(?:it|them|there|itagain)(?=[,)])")
-    subjects = [re.search(r"\(([^(),]+)", clause.event) for clause in (other, one)]
+    subjects = [re.search(r"\(([^(),]+)", clause.event) for clause in (second_clause, first_clause)]
     first, second = [
         clause._replace(event=pronoun.sub(subject[1], clause.event)) if subject else clause
-        for clause, subject in zip((one, other), subjects, strict=True)
+        for clause, subject in zip((first_clause, second_clause), subjects, strict=True)
     ]
     return first, second
 
@@ -342,28 +352,28 @@ _COUNTS = (
 )
 
 
-def _counted(words: str) -> Iterator[str]:
-    """``you can visit the kitchen at most twice``: the event with its number, whatever their order."""
-    found = re.search(rf" {_OFTEN}\b(?: is allowed| are allowed| at most)?\Z", words)
-    if found is None or re.search(r" (?:means|if|before|once you) |\A(?:if|before|after|once|when) ", words):
+def _counted_readings(words: str) -> Iterator[str]:
+    """Read a clause with a count, such as ``you can visit the kitchen at most twice``."""
+    match = re.search(rf" {_TIMES}\b(?: is allowed| are allowed| at most)?\Z", words)
+    if match is None or re.search(r" (?:means|if|before|once you) |\A(?:if|before|after|once|when) ", words):
         return
-    before = re.sub(r" for\Z", "", words[: found.start()])
-    how, less = "", 0
-    if found[0].endswith("at most"):
-        how = "most"
-    for pattern, name, by in _COUNTS:
-        said = re.search(rf" (?:for )?(?:{pattern})\Z", before)
-        if said is not None and not how:
-            before, how, less = before[: said.start()], name, by
+    before = re.sub(r" for\Z", "", words[: match.start()])
+    comparison, offset = "", 0
+    if match[0].endswith("at most"):
+        comparison = "most"
+    for pattern, name, difference in _COUNTS:
+        quantifier = re.search(rf" (?:for )?(?:{pattern})\Z", before)
+        if quantifier is not None and not comparison:
+            before, comparison, offset = before[: quantifier.start()], name, difference
     before = re.sub(r" (?:for|for at most)\Z", "", before)
     only = re.search(r"\bonly ", before) is not None
     clause = _clause(re.sub(r"\bonly ", "", before))
     if clause is None:
         return
-    first = found["often"].split()[0]
-    times = (int(first) if first.isdecimal() else _NUMBERS[first]) + less
+    first = match["often"].split()[0]
+    times = (int(first) if first.isdecimal() else _NUMBERS[first]) + offset
     least, most = _at_least(clause.event, times), f"! {_at_least(clause.event, times + 1)}"
-    match clause.force, how:
+    match clause.force, comparison:
         case "never", "over":
             yield most
         case "never", "" | "least":
@@ -387,7 +397,7 @@ def _counted(words: str) -> Iterator[str]:
 
 
 def _at_least(event: str, times: int) -> str:
-    """The event becomes true this often."""
+    """The formula for: the event becomes true at least ``times`` times."""
     formula = event
     for _ in range(times - 1):
         formula = f"& {event} U {event} & ! {event} U ! {event} F {formula}"
@@ -397,63 +407,65 @@ def _at_least(event: str, times: int) -> str:
 # -- two clauses ------------------------------------------------------------------------------------------------------
 
 
-def _not_before(main: _Clause, other: _Clause) -> str | None:
-    """Of ``never A before B`` and ``B before A``."""
+def _not_before(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``never A before B`` and ``B before A``."""
     if main.force == "never":
-        return f"W ! {main.event} {other.event}"
-    return f"W ! {other.event} {main.event}" if main.force != "not" and other.force in ("do", "may") else None
+        return f"W ! {main.event} {condition.event}"
+    return f"W ! {condition.event} {main.event}" if main.force != "not" and condition.force in ("do", "may") else None
 
 
-def _unless(main: _Clause, other: _Clause) -> str | None:
-    """Of ``never A until B``."""
-    return f"W ! {main.event} {other.event}" if main.force == "never" and other.force in ("do", "may") else None
+def _unless(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``never A until B``."""
+    return f"W ! {main.event} {condition.event}" if main.force == "never" and condition.force in ("do", "may") else None
 
 
-def _only_after(main: _Clause, other: _Clause) -> str | None:
-    asked = main.force in ("may", "do", "must") and other.force in ("do", "may")
-    return f"W ! {main.event} {other.event}" if asked else None
+def _only_after(main: _Clause, condition: _Clause) -> str | None:
+    is_permission = main.force in ("may", "do", "must") and condition.force in ("do", "may")
+    return f"W ! {main.event} {condition.event}" if is_permission else None
 
 
-def _needs(main: _Clause, other: _Clause) -> str | None:
-    """Of ``B in order to A``, ``B is required for A``."""
-    return f"W ! {other.event} {main.event}" if main.force in ("must", "do") else None
+def _needs(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``B in order to A`` and ``B is required for A``."""
+    return f"W ! {condition.event} {main.event}" if main.force in ("must", "do") else None
 
 
-def _needs_first(main: _Clause, other: _Clause) -> str | None:
-    return _needs(other, main)
+def _needs_first(main: _Clause, condition: _Clause) -> str | None:
+    return _needs(condition, main)
 
 
-def _right_after(main: _Clause, other: _Clause) -> str | None:
-    return _if(main._replace(at_once=True), other)
+def _right_after(main: _Clause, condition: _Clause) -> str | None:
+    return _if(main._replace(at_once=True), condition)
 
 
-def _if(main: _Clause, other: _Clause) -> str | None:
-    """Of ``if A, must B``, ``if A, never B`` and ``if not yet A, never B``."""
-    if other.force in ("not", "never"):
-        return _unless(main, other._replace(force="do"))
+def _if(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``if A, must B``, ``if A, never B`` and ``if not yet A, never B``."""
+    if condition.force in ("not", "never"):
+        return _unless(main, condition._replace(force="do"))
     if main.force == "never":
-        if main.event == other.event and not other.state:
+        if main.event == condition.event and not condition.state:
             return f"! {_at_least(main.event, 2)}"
-        if other.state:
-            return f"G i {other.event} ! {main.event}"
-        return f"G i {other.event} {'X' if main.at_once else 'G'} ! {main.event}"
+        if condition.state:
+            return f"G i {condition.event} ! {main.event}"
+        return f"G i {condition.event} {'X' if main.at_once else 'G'} ! {main.event}"
     if main.force in ("must", "do"):
-        return f"G i {other.event} {'X' if main.at_once else 'F'} {main.event}"
+        return f"G i {condition.event} {'X' if main.at_once else 'F'} {main.event}"
     return None
 
 
-def _while(main: _Clause, other: _Clause) -> str | None:
-    """Of ``never A while B``."""
-    return f"G i {other.event} ! {main.event}" if main.force == "never" and other.force == "do" else None
+def _while(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``never A while B``."""
+    return f"G i {condition.event} ! {main.event}" if main.force == "never" and condition.force == "do" else None
 
 
-def _means(main: _Clause, other: _Clause) -> str | None:
-    """Of ``A means must B``, where the condition comes first."""
-    return _if(other, main) if main.force in ("do", "may", "must") and other.force in ("must", "never") else None
+def _means(main: _Clause, condition: _Clause) -> str | None:
+    """The formula of ``A means must B``, with the condition first."""
+    return (
+        _if(condition, main) if main.force in ("do", "may", "must") and condition.force in ("must", "never") else None
+    )
 
 
-# The order matters: what is before is also part of what comes later ("right after" and "after").
-_JOINS = tuple(
+# The order matters: "right after" comes before "after", which is a part of it.
+_CONJUNCTIONS = tuple(
     [
         (re.compile(rf"(?:\A|(?<= ))(?:{words})(?= )"), join)
         for words, join in (
@@ -474,16 +486,18 @@ _JOINS = tuple(
 
 
 def _reason(words: str) -> str:
-    """Which part of a sentence has no reading."""
+    """The reason why a sentence cannot be read: the part that is not a clause."""
     if not words:
         return "the sentence is empty"
-    joined = [(first, second) for pattern, _ in _JOINS for first, second in _splits(pattern, words) if first and second]
-    for first, second in joined or [(words, words)]:
-        unread = [part for part in (first, second) if _clause(part) is None]
-        if len(unread) == 1 or not joined:
+    splits = [
+        (first, second) for pattern, _ in _CONJUNCTIONS for first, second in _splits(pattern, words) if first and second
+    ]
+    for first, second in splits or [(words, words)]:
+        unread_parts = [part for part in (first, second) if _clause(part) is None]
+        if len(unread_parts) == 1 or not splits:
             return (
-                f"{unread[0]!a} does not correspond to a proposition of this home world"
-                if unread
+                f"{unread_parts[0]!a} does not correspond to a proposition of this home world"
+                if unread_parts
                 else "it is neither required nor forbidden"
             )
     return "the connection of its parts is not understood, or they contain no proposition of this home world"

@@ -1,8 +1,8 @@
 ; VirtualHome: people who follow scripts in a home, as simulated on environment graphs.
 ;
-; Names of actions, classes, properties, states and relations are those of VirtualHome; docs/home-worlds.md says where
-; the meaning comes from, and where it is not that of the public simulator and why. The character is the first parameter
-; of every action. The facts under "beyond the simulator" are for safety rules: no action depends on them.
+; Actions, classes, properties, states and relations have their names of VirtualHome. docs/home-worlds.md lists the
+; sources and the differences from the public simulator. The character is the first parameter of every action. The facts
+; under "beyond the simulator" are for safety rules: no action depends on them.
 
 (define (domain virtualhome)
   (:requirements :adl)
@@ -92,22 +92,22 @@
     (containers ?x - object) (clothes ?x - object) (person ?x - object) (body_part ?x - object)
     (cover_object ?x - object) (has_plug ?x - object) (has_paper ?x - object) (movable ?x - object) (cream ?x - object)
     (between ?door - thing ?r - room)
-    (faces ?x ?y - object)                           ; who looks at x, or sits on it, sees y
+    (faces ?x ?y - object)                           ; characters who look at x, or sit on it, see y
     ; states
     (open ?x - object) (closed ?x - object) (on ?x - object) (off ?x - object)
     (plugged_in ?x - object) (plugged_out ?x - object) (clean ?x - object) (dirty ?x - object)
     (sitting ?c - character) (lying ?c - character)
-    ; where things are
-    (in_room ?x - object ?r - room)                  ; also what is in or on something there, and in someone's hands
-    (inside ?x ?y - object)                          ; directly in a thing, not a room
+    ; positions
+    (in_room ?x - object ?r - room)                  ; also objects in or on objects there, and in hands
+    (inside ?x ?y - object)                          ; directly in an object, not a room
     (on_top ?x ?y - object)                          ; also a character on the furniture where it sits or lies
-    (near ?x ?y - object)                            ; a thing and what is within reach from it
-    (close ?c - character ?x - object)               ; at hand; what is near or on it is, too
+    (near ?x ?y - object)                            ; objects within reach of each other
+    (close ?c - character ?x - object)               ; within reach; so are objects near or on it
     (facing ?c - character ?x - object)
     (holds_rh ?c - character ?x - object)
     (holds_lh ?c - character ?x - object)
     (worn ?x - object ?c - character)
-    (was_on ?x ?y - object)                          ; where what is in a hand was taken from
+    (was_on ?x ?y - object)                          ; the place from which a held object was taken
     (was_in ?x ?y - object)
     ; beyond the simulator
     (wet ?x - object)
@@ -115,7 +115,7 @@
     (sliced ?x - object)
     (asleep ?c - character))
 
-  ; -- moving about: who walks to a thing is close to it, to what it is on or in, and, if it opens, to what is in it
+  ; -- moving: a character is close to the object it walked to, to its support and container, and to its content
 
   (:action walk :parameters (?c - character ?x - object)
     :precondition (and (not (sitting ?c)) (not (lying ?c))
@@ -163,7 +163,7 @@
         (when (and (body_part ?y) (not (exists (?r - room) (= ?r ?x)))) (close ?c ?y))
         (when (or (holds_rh ?c ?y) (holds_lh ?c ?y)) (close ?c ?y))))))
 
-  ; Finds what is close, and walks to everything else but what the character wears and its own body.
+  ; Finds close objects, and walks to others except worn objects and its own body.
   (:action find :parameters (?c - character ?x - object)
     :precondition (or
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n)))))
@@ -214,7 +214,7 @@
   (:action greet :parameters (?c - character ?x - object)
     :precondition (person ?x))
 
-  ; -- sitting and lying: a piece of furniture has room for so many things and people
+  ; -- sitting and lying: furniture has a capacity for objects and people
 
   (:action sit :parameters (?c - character ?x - object)
     :precondition (and (sittable ?x) (not (sitting ?c))
@@ -261,7 +261,7 @@
     :precondition (or (sitting ?c) (lying ?c))
     :effect (not (asleep ?c)))
 
-  ; -- taking and putting: what is on or in a thing that is taken comes with it
+  ; -- taking and putting: objects on or in a taken object move with it
 
   (:action grab :parameters (?c - character ?x - object)
     :precondition (and (or (grabbable ?x) (exists (?k - (either child water)) (= ?k ?x)))
@@ -288,7 +288,7 @@
         (when (in_room ?c ?r) (in_room ?x ?r))))))
 
   (:action putback :parameters (?c - character ?x ?y - object)
-    :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
+    :precondition (and (not (= ?x ?y)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
       (forall (?z - object) (when (was_on ?x ?z) (not (was_on ?x ?z))))
@@ -296,7 +296,7 @@
       (on_top ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
   (:action putin :parameters (?c - character ?x ?y - object)
-    :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
+    :precondition (and (not (= ?x ?y)) (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (or (not (can_open ?y)) (open ?y))
       (or (close ?c ?y) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?y) (on_top ?y ?n))))))
     :effect (and (not (holds_rh ?c ?x)) (not (holds_lh ?c ?x))
@@ -304,7 +304,7 @@
       (forall (?z - object) (when (was_in ?x ?z) (not (was_in ?x ?z))))
       (inside ?x ?y) (near ?x ?y) (near ?y ?x) (close ?c ?y)))
 
-  ; Puts a thing back where it was taken from; if it stood alone in a room, wherever the character is.
+  ; Puts an object back to the place it was taken from; if it had no place, anywhere.
   (:action putobjback :parameters (?c - character ?x - object)
     :precondition (and (or (holds_rh ?c ?x) (holds_lh ?c ?x))
       (forall (?y - object) (imply (or (was_on ?x ?y) (was_in ?x ?y))
@@ -425,7 +425,7 @@
       (or (close ?c ?x) (exists (?n - object) (and (close ?c ?n) (or (near ?n ?x) (on_top ?x ?n))))))
     :effect (and (clean ?x) (not (dirty ?x)) (not (wet ?x))))
 
-  ; -- everything else that hands do
+  ; -- other actions of hands
 
   (:action squeeze :parameters (?c - character ?x - object)
     :precondition (and

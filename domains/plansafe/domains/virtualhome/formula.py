@@ -1,7 +1,7 @@
-"""Formulas of the Embodied Agent Interface: ``(exists x0. (TYPE(x0)) then ON(computer.417))``.
+"""Parse formulas of the Embodied Agent Interface: ``(exists x0. (TYPE(x0)) then ON(computer.417))``.
 
-A formula without ``then`` speaks of one moment: a state and the action taken in it. ``f then g`` is a moment with f
-and, later, one with g. They are read into a list of operations, operands first, so that nothing recurses on depth.
+A formula without ``then`` is a condition on a state and the action taken in it. ``f then g`` holds if f holds at some
+time and g at a later time. The result is a list of operations in postfix order, so that nothing recurses on depth.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LEVEL = {"then": 1, "or": 2, "and": 3, "not": 4, "forall": 4, "exists": 4}
 
 
 class Malformed(Exception):
-    """The text is no formula; ``position`` is where that shows."""
+    """The text is not a formula; ``position`` is the place of the error."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(message)
@@ -65,12 +65,12 @@ class _Token(NamedTuple):
 
 
 def read_formula(text: str) -> list[Operation]:
-    """The operations of a formula, operands before operators. Linear in its length. Raises :class:`Malformed`."""
+    """Parse a formula into operations, operands before operators. Linear in its length. Raises :class:`Malformed`."""
     tokens = _tokens(text)
     out: list[Operation] = []
     pending: list[Operator] = []  # operators that wait for their last operand; "(" among them
     scope: list[str] = []
-    operand = True  # whether an operand is to come
+    operand = True  # whether an operand is expected
     position = 0
     while position < len(tokens):
         token = tokens[position]
@@ -139,7 +139,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _binding(tokens: list[_Token], position: int, text: str) -> tuple[int, str]:
-    """The variable of a quantifier, and the position of the point behind it."""
+    """The position of the point after a quantifier's variable, and the variable."""
     if position + 3 >= len(tokens):
         raise Malformed("the formula ends too early", len(text))
     variable, point, opening = tokens[position + 1 : position + 4]
@@ -149,7 +149,7 @@ def _binding(tokens: list[_Token], position: int, text: str) -> tuple[int, str]:
 
 
 def _primitive(tokens: list[_Token], position: int, text: str, scope: list[str]) -> tuple[int, Primitive]:
-    """A name with its arguments, and the position of its closing parenthesis."""
+    """The position of the closing parenthesis of a proposition or action, and its name with arguments."""
     name = tokens[position]
     terms: list[Term] = []
     position += 2

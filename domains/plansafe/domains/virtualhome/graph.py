@@ -1,8 +1,8 @@
-"""Environment graphs of VirtualHome to objects and facts of the shipped domain.
+"""Read environment graphs of VirtualHome as objects and facts of the shipped domain.
 
-A graph is what the simulator's ``environment_graph`` returns, and what ActivityPrograms keeps for each script: nodes
-with a class, properties and states, and edges that relate two nodes. The file may hold the graph itself, or hold it
-under ``init_graph`` or ``environment_graph``.
+The simulator's ``environment_graph`` returns a graph, and ActivityPrograms has one for each script: nodes with a class,
+properties and states, and edges that relate two nodes. The file contains the graph itself, or under ``init_graph`` or
+``environment_graph``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plansafe.domains.json_text import BadJson, place_of, read_json
-from plansafe.domains.virtualhome.names import CHARACTER, ROOM, THING, is_room, known_types, plain
+from plansafe.domains.virtualhome.names import CHARACTER, ROOM, UNKNOWN_TYPE, is_room, known_types, pddl_name
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.source import Source
@@ -28,7 +28,7 @@ STATES = frozenset(("open", "closed", "on", "off", "plugged_in", "plugged_out", 
 POSTURES = frozenset(("sitting", "lying"))
 RELATIONS = ("on", "inside", "between", "close", "facing", "holds_rh", "holds_lh", "sitting")
 _GRAPHS = ("init_graph", "environment_graph", "graph")
-_SHOWN = 8
+_MAX_LISTED = 8
 
 Id = int | str
 
@@ -49,8 +49,8 @@ class Home(NamedTuple):
     notes: list[Diagnostic]
 
 
-class _Bad(Exception):
-    """The graph has not the shape of one: ``path`` leads to the part, ``message`` says what is wrong with it."""
+class _GraphError(Exception):
+    """The value is not a graph: ``path`` leads to the wrong part, ``message`` is the reason."""
 
     def __init__(self, path: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class _Bad(Exception):
 
 
 def read_graph(source: Source) -> Home | Diagnostic:
-    """Read a graph; a diagnostic (SC010) says where it is no graph. Linear in the size of the text."""
+    """Read a graph, or return a diagnostic (SC010) with the place of the error. Linear in the size of the text."""
     try:
         value = read_json(source.text)
     except BadJson as error:
@@ -73,10 +73,10 @@ def read_graph(source: Source) -> Home | Diagnostic:
                 break
             path, value = (*path, inner), value[inner]
         if not isinstance(value, dict) or not {"nodes", "edges"} <= value.keys():
-            raise _Bad(path, "a graph must have `nodes` and `edges`")
+            raise _GraphError(path, "a graph must have `nodes` and `edges`")
         return _Reader(path, source).read(value)
-    except _Bad as bad:
-        return _unreadable(source, bad.message, place_of(source.text, bad.path))
+    except _GraphError as graph_error:
+        return _unreadable(source, graph_error.message, place_of(source.text, graph_error.path))
 
 
 def _unreadable(source: Source, message: str, place: Span) -> Diagnostic:
@@ -85,7 +85,7 @@ def _unreadable(source: Source, message: str, place: Span) -> Diagnostic:
 
 
 class _Reader:
-    """Turns the nodes and edges of one graph into facts, and remembers what the domain has no word for."""
+    """Translates the nodes and edges of one graph to facts, and counts what the domain does not have."""
 
     def __init__(self, path: tuple[str | int, ...], source: Source) -> None:
         self.path = path
@@ -93,13 +93,13 @@ class _Reader:
         self.objects: dict[Id, Node] = {}
         self.facts: list[str] = []
         self.unknown: dict[str, Counter[str]] = {}
-        self._taken: set[str] = set()
+        self._used_names: set[str] = set()
 
     def read(self, graph: dict[str, Any]) -> Home:
         nodes, edges = graph["nodes"], graph["edges"]
         for key, value in (("nodes", nodes), ("edges", edges)):
             if not isinstance(value, list):
-                raise _Bad((*self.path, key), f"`{key}` is not a list")
+                raise _GraphError((*self.path, key), f"`{key}` is not a list")
         for number, node in enumerate(nodes):
             self._node(number, node)
         self._edges(edges)
@@ -108,20 +108,20 @@ class _Reader:
     def _node(self, number: int, node: Any) -> None:
         place = (*self.path, "nodes", number)
         if not isinstance(node, dict):
-            raise _Bad(place, "a node must be an object with `id` and `class_name`")
+            raise _GraphError(place, "a node must be an object with `id` and `class_name`")
         identity, written = node.get("id"), node.get("class_name")
         if isinstance(identity, bool) or not isinstance(identity, (int, str)):
-            raise _Bad((*place, "id") if "id" in node else place, "the `id` of a node must be a number")
+            raise _GraphError((*place, "id") if "id" in node else place, "the `id` of a node must be a number")
         if not isinstance(written, str):
-            raise _Bad(
+            raise _GraphError(
                 (*place, "class_name") if "class_name" in node else place, "the `class_name` of a node must be a word"
             )
         if identity in self.objects:
-            self._count("nodes that occur twice", f"{plain(written)} ({identity})")
+            self._count("nodes that occur twice", f"{pddl_name(written)} ({identity})")
             return
-        of_class = plain(written)
+        of_class = pddl_name(written)
         kind = self._type(of_class, node)
-        name = self._name(f"{of_class}_{plain(str(identity))}")
+        name = self._name(f"{of_class}_{pddl_name(str(identity))}")
         self.objects[identity] = Node(name, written, kind)
         add = self.facts.append
         for word in self._words(node, "properties", place):
@@ -144,32 +144,32 @@ class _Reader:
                 return ROOM
             return of_class
         self._count("classes", of_class)
-        return ROOM if category == "Rooms" else THING
+        return ROOM if category == "Rooms" else UNKNOWN_TYPE
 
     def _name(self, name: str) -> str:
-        while name in self._taken:
+        while name in self._used_names:
             name += "_"
-        self._taken.add(name)
+        self._used_names.add(name)
         return name
 
     def _words(self, node: dict[str, Any], key: str, place: tuple[str | int, ...]) -> list[str]:
         words = node.get(key) or ()
         if not isinstance(words, (list, tuple)) or not all([isinstance(word, str) for word in words]):
-            raise _Bad((*place, key), f"`{key}` must be a list of words")
+            raise _GraphError((*place, key), f"`{key}` must be a list of words")
         return [word.lower() for word in words]
 
     def _edges(self, edges: list[Any]) -> None:
-        """Facts of relations. What is close to a thing in someone's hands is not near it for long, and is left out."""
+        """Add the facts of relations, without objects close to a held object: they are not near it for long."""
         objects = self.objects
         relations: dict[str, list[tuple[Id, Id]]] = {name: [] for name in RELATIONS}
         for number, edge in enumerate(edges):
             try:
                 tail, word, head = edge["from_id"], edge["relation_type"].lower(), edge["to_id"]
-                known = tail in objects and head in objects
+                has_both_ends = tail in objects and head in objects
             except (KeyError, TypeError, AttributeError):
                 message = "an edge must be an object with `from_id`, `relation_type` and `to_id`"
-                raise _Bad((*self.path, "edges", number), message) from None
-            if not known:
+                raise _GraphError((*self.path, "edges", number), message) from None
+            if not has_both_ends:
                 self._count("edges to missing nodes", f"{tail} {word.upper()} {head}")
             elif word in relations:
                 relations[word].append((tail, head))
@@ -177,12 +177,12 @@ class _Reader:
                 self._count("relations", word)
         rooms = {key for key, node in objects.items() if is_room(node.type)}
         people = {key for key, node in objects.items() if node.type == CHARACTER}
-        held = self._holding(relations, people)
+        holder_of = self._holding(relations, people)
         add = self.facts.append
         for tail, head in relations["close"]:
             if tail in people:
                 add(f"(close {objects[tail].name} {objects[head].name})")
-            elif head not in people and tail not in held and head not in held:
+            elif head not in people and tail not in holder_of and head not in holder_of:
                 add(f"(near {objects[tail].name} {objects[head].name})")
         for tail, head in relations["facing"]:
             word = "facing" if tail in people else "faces"
@@ -198,66 +198,66 @@ class _Reader:
                 add(f"(between {objects[tail].name} {objects[head].name})")
             else:
                 self._count("relations", "between (to an object that is not a room)")
-        for tail, room in _places(objects, rooms, relations, held):
+        for tail, room in _rooms_of_objects(objects, rooms, relations, holder_of):
             add(f"(in_room {objects[tail].name} {objects[room].name})")
 
     def _holding(self, relations: dict[str, list[tuple[Id, Id]]], people: set[Id]) -> dict[Id, Id]:
-        held = {}
+        holder_of = {}
         for word in ("holds_rh", "holds_lh"):
             for tail, head in relations[word]:
                 if tail in people:
                     self.facts.append(f"({word} {self.objects[tail].name} {self.objects[head].name})")
-                    held[head] = tail
+                    holder_of[head] = tail
                 else:
                     self._count("relations", f"{word} (from an object that is not a character)")
-        return held
+        return holder_of
 
-    # -- what the domain does not know --------------------------------------------------------------------------------
+    # -- parts of the graph that the domain does not have -------------------------------------------------------------
 
-    def _count(self, what: str, word: str) -> None:
-        self.unknown.setdefault(what, Counter())[word] += 1
+    def _count(self, category: str, word: str) -> None:
+        self.unknown.setdefault(category, Counter())[word] += 1
 
     def _notes(self) -> list[Diagnostic]:
-        out = []
-        for what, words in sorted(self.unknown.items()):
+        notes = []
+        for category, words in sorted(self.unknown.items()):
             listed = [word if times == 1 else f"{word} ({times} times)" for word, times in sorted(words.items())]
-            more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
-            said = ", ".join([*listed[:_SHOWN], *more])
-            if what == "classes":
-                message = f"the domain does not have these classes; their objects get the type thing: {said}"
-            elif what.startswith(("nodes", "edges")):
-                message = f"{what} are left out: {said}"
+            more = [f"and {len(listed) - _MAX_LISTED} more"] if len(listed) > _MAX_LISTED else []
+            listed_text = ", ".join([*listed[:_MAX_LISTED], *more])
+            if category == "classes":
+                message = f"the domain does not have these classes; their objects get the type thing: {listed_text}"
+            elif category.startswith(("nodes", "edges")):
+                message = f"{category} are left out: {listed_text}"
             else:
-                message = f"the domain does not have these {what}, and they are left out: {said}"
+                message = f"the domain does not have these {category}, and they are left out: {listed_text}"
             label = Label(self.source.name, Span(0, 0))
-            out.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
-        return out
+            notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
+        return notes
 
 
-def _places(
-    objects: Mapping[Id, Node], rooms: set[Id], relations: dict[str, list[tuple[Id, Id]]], held: dict[Id, Id]
+def _rooms_of_objects(
+    objects: Mapping[Id, Node], rooms: set[Id], relations: dict[str, list[tuple[Id, Id]]], holder_of: dict[Id, Id]
 ) -> list[tuple[Id, Id]]:
-    """The room of each object: its own, else that of who holds it, or of what it is in or on, however far up."""
-    found: dict[Id, Id | None] = {}
-    above: dict[Id, Id] = {}
+    """Pairs of objects and rooms; an object without a room is in the room of its holder, container or support."""
+    room_by_object: dict[Id, Id | None] = {}
+    support: dict[Id, Id] = {}
     for tail, head in (*relations["on"], *relations["sitting"]):
-        above.setdefault(tail, head)
+        support.setdefault(tail, head)
     for tail, head in relations["inside"]:
         if head in rooms:
-            found.setdefault(tail, head)
+            room_by_object.setdefault(tail, head)
         else:
-            above[tail] = head
-    above.update(held)
-    out = []
+            support[tail] = head
+    support.update(holder_of)
+    pairs = []
     for start in objects:
         chain: list[Id] = []
-        here: Id | None = start
-        while here is not None and here not in found and here not in rooms:
-            chain.append(here)
-            found[here] = None  # until it is known: who comes by again has gone round in a circle
-            here = above.get(here)
-        room = here if here in rooms else found[here] if here is not None else None
-        found.update(dict.fromkeys(chain, room))
+        current: Id | None = start
+        while current is not None and current not in room_by_object and current not in rooms:
+            chain.append(current)
+            room_by_object[current] = None  # until it is known; also ends a cycle of supports
+            current = support.get(current)
+        room = current if current in rooms else room_by_object[current] if current is not None else None
+        room_by_object.update(dict.fromkeys(chain, room))
         if room is not None and start not in rooms:
-            out.append((start, room))
-    return out
+            pairs.append((start, room))
+    return pairs

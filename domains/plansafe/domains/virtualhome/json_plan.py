@@ -1,14 +1,14 @@
-"""Plans of language models as JSON: ``{"WALK": ["bathroom", "1"], "GRAB": ["novel", 1000]}``.
+"""Read plans of language models in JSON: ``{"WALK": ["bathroom", "1"], "GRAB": ["novel", 1000]}``.
 
-Each pair of an object is a step, in the order in which they stand; a key that occurs twice is two steps. Lists of such
-objects, and of lines of a script, are read too.
+Each pair of an object is a step, in the order of the text; a key that occurs twice is two steps. Lists of such objects,
+and of lines of a script, are also read.
 """
 
 from __future__ import annotations
 
 import re
 
-from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
+from plansafe.domains.virtualhome.script_lines import Argument, ScriptReading, ScriptStep, limit_diagnostics, read_lines
 from plansafe.grammar.codes import SC
 from plansafe.grammar.data_literals import DataValue, MalformedValue, NestedTooDeep, TruncatedValue, parse_value
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
@@ -18,8 +18,8 @@ _WRAPPERS = frozenset(("actions", "plan", "steps", "script", "action_sequence", 
 _DIGITS = re.compile(r"\d+\Z")
 
 
-def read_object(source: Source, start: int, end: int) -> Reading:
-    """The steps of the JSON value that begins at ``start`` with its bracket. Linear in its length."""
+def read_object(source: Source, start: int, end: int) -> ScriptReading:
+    """Read the steps of the JSON value that begins with the bracket at ``start``. Linear in its length."""
     try:
         value, after = parse_value(source.text, start, end)
     except NestedTooDeep as error:
@@ -29,17 +29,17 @@ def read_object(source: Source, start: int, end: int) -> Reading:
         return _refused(source, "the plan is neither JSON nor a script", place)
     except TruncatedValue as error:
         return _refused(source, "the text ends inside this value", Span(error.start, error.start + 1))
-    rest = source.text[after:end].strip()
-    reading = Reading([], [])
-    if rest and not rest.startswith(("`", "#")):
-        line = source.text.find(rest[:1], after, end)
-        reading.diagnostics.append(_error(source, "text after the plan", Span(line, line + len(rest))))
+    text_after = source.text[after:end].strip()
+    reading = ScriptReading([], [])
+    if text_after and not text_after.startswith(("`", "#")):
+        line = source.text.find(text_after[:1], after, end)
+        reading.diagnostics.append(_error(source, "text after the plan", Span(line, line + len(text_after))))
     _steps(source, value, reading)
-    return reading._replace(diagnostics=capped(reading.diagnostics))
+    return reading._replace(diagnostics=limit_diagnostics(reading.diagnostics))
 
 
-def _refused(source: Source, message: str, place: Span) -> Reading:
-    return Reading([], [_error(source, message, place)])
+def _refused(source: Source, message: str, place: Span) -> ScriptReading:
+    return ScriptReading([], [_error(source, message, place)])
 
 
 def _error(source: Source, message: str, place: Span) -> Diagnostic:
@@ -47,8 +47,8 @@ def _error(source: Source, message: str, place: Span) -> Diagnostic:
     return Diagnostic(SC.FOREIGN_LINE, message, (Label(source.name, place),), help=advice)
 
 
-def _steps(source: Source, value: DataValue, reading: Reading) -> None:
-    """Add the steps of a value; nesting is that of lists of objects, so a stack of values is enough."""
+def _steps(source: Source, value: DataValue, reading: ScriptReading) -> None:
+    """Add the steps of a value, which may be nested lists of objects."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -59,8 +59,8 @@ def _steps(source: Source, value: DataValue, reading: Reading) -> None:
             if len(pairs) == 1 and pairs[0][0].text.lower() in _WRAPPERS and pairs[0][1].kind in ("list", "object"):
                 stack.append(pairs[0][1])
                 continue
-            for key, wanted in pairs:
-                _pair(source, key, wanted, reading)
+            for key, arguments in pairs:
+                _pair(source, key, arguments, reading)
         elif item.kind == "string" and item.exact:
             line = read_lines(source, item.start + 1, item.end - 1)
             reading.steps.extend(line.steps)
@@ -71,31 +71,31 @@ def _steps(source: Source, value: DataValue, reading: Reading) -> None:
             reading.diagnostics.append(_error(source, "this is not a step", Span(item.start, item.end)))
 
 
-def _pair(source: Source, key: DataValue, wanted: DataValue, reading: Reading) -> None:
-    place = Span(key.start, wanted.end)
-    items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
-    if wanted.kind == "object" or not all([item.kind in ("string", "bare") for item in items]):
+def _pair(source: Source, key: DataValue, arguments: DataValue, reading: ScriptReading) -> None:
+    place = Span(key.start, arguments.end)
+    items = arguments.items if arguments.kind == "list" else () if arguments.kind == "object" else (arguments,)
+    if arguments.kind == "object" or not all([item.kind in ("string", "bare") for item in items]):
         message = "the objects of a step must be a list of names and numbers"
-        reading.diagnostics.append(_error(source, message, Span(wanted.start, wanted.end)))
+        reading.diagnostics.append(_error(source, message, Span(arguments.start, arguments.end)))
         return
-    reading.steps.append(Written(key.text, tuple([argument for argument, _ in _arguments(items)]), place))
+    reading.steps.append(ScriptStep(key.text, tuple([argument for argument, _ in _arguments(items)]), place))
 
 
 def _arguments(items: tuple[DataValue, ...]) -> list[tuple[Argument, Span]]:
-    """What a step names, and where; a number belongs to the word before it."""
-    out: list[tuple[Argument, Span]] = []
+    """The arguments of a step with their places; a number belongs to the word before it."""
+    arguments: list[tuple[Argument, Span]] = []
     for item in items:
         text = item.text.strip()
-        if _DIGITS.match(text) and out and out[-1][0].number is None:
-            (word, _), place = out[-1]
-            out[-1] = Argument(word, text), Span(place.start, item.end)
+        if _DIGITS.match(text) and arguments and arguments[-1][0].number is None:
+            (word, _), place = arguments[-1]
+            arguments[-1] = Argument(word, text), Span(place.start, item.end)
         elif text and text not in ("null", "None"):
-            out.append((Argument(text, None), Span(item.start, item.end)))
-    return out
+            arguments.append((Argument(text, None), Span(item.start, item.end)))
+    return arguments
 
 
 def argument_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
-    """Where action and objects of one pair ``"WALK": ["kitchen", 11]`` stand; ``None`` if it cannot be read again."""
+    """The places of the action and objects of a pair ``"WALK": ["kitchen", 11]``; ``None`` if it cannot be read."""
     pair = "{" + text[place.start : place.end] + "}"
     try:
         value = parse_value(pair, 0, len(pair))[0]
@@ -103,8 +103,8 @@ def argument_places(text: str, place: Span) -> tuple[Span | None, ...] | None:
         return None
     if value.kind != "object" or len(value.pairs) != 1:
         return None
-    key, wanted = value.pairs[0]
-    items = wanted.items if wanted.kind == "list" else () if wanted.kind == "object" else (wanted,)
-    back = place.start - 1
-    inner = [Span(one.start + back, one.end + back) for _, one in _arguments(items)]
-    return (Span(key.start + back + 1, key.end + back - 1), None, *inner)
+    key, arguments = value.pairs[0]
+    items = arguments.items if arguments.kind == "list" else () if arguments.kind == "object" else (arguments,)
+    offset = place.start - 1
+    spans = [Span(span.start + offset, span.end + offset) for _, span in _arguments(items)]
+    return (Span(key.start + offset + 1, key.end + offset - 1), None, *spans)

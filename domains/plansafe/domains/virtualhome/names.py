@@ -1,4 +1,4 @@
-"""Names: how classes and objects of VirtualHome are called in PDDL, and which classes a word of a script may mean."""
+"""PDDL names of classes and objects of VirtualHome, and the classes that a word of a script can mean."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _COMMENT = re.compile(r";[^\n]*")
 
 CHARACTER = "character"
 ROOM = "room"
-THING = "thing"
+UNKNOWN_TYPE = "thing"
 
 
-def plain(name: str) -> str:
-    """A name in the letters that a PDDL name may have: ``Living Room`` is ``living_room``."""
+def pddl_name(name: str) -> str:
+    """A name as a PDDL name: ``living_room`` for ``Living Room``."""
     return _FOREIGN.sub("_", name.strip().lower()) or "_"
 
 
 @cache
-def squeezed(name: str) -> str:
-    """What is left of a class name without ``_`` and ``-``: ``coffee_table`` and ``coffeetable`` are one class."""
-    return plain(name).replace("_", "").replace("-", "")
+def letters_of(name: str) -> str:
+    """A class name without ``_`` and ``-``: ``coffee_table`` and ``coffeetable`` are the same class."""
+    return pddl_name(name).replace("_", "").replace("-", "")
 
 
 @cache
@@ -41,19 +41,19 @@ def domain_file() -> str:
 
 @cache
 def known_types() -> dict[str, str]:
-    """The types of the shipped domain, each with the type above it."""
+    """The types of the shipped domain, each with its supertype."""
     match = _TYPES.search(_COMMENT.sub("", domain_text()))
     assert match is not None, "the shipped domain has types"
     words = match[1].split()
-    out: dict[str, str] = {}
-    waiting: list[str] = []
+    parents: dict[str, str] = {}
+    names: list[str] = []
     for number, word in enumerate(words):
         if word == "-":
-            out.update(dict.fromkeys(waiting, words[number + 1]))
-            waiting = []
+            parents.update(dict.fromkeys(names, words[number + 1]))
+            names = []
         elif number == 0 or words[number - 1] != "-":
-            waiting.append(word)
-    return out
+            names.append(word)
+    return parents
 
 
 def is_room(of_type: str) -> bool:
@@ -63,18 +63,18 @@ def is_room(of_type: str) -> bool:
 
 @cache
 def synonyms() -> dict[str, tuple[str, ...]]:
-    """For each word, squeezed, the squeezed classes that it may also mean, the nearest first (``synonyms.txt``)."""
-    out = {}
+    """The classes that each word can also mean, the nearest first (``synonyms.txt``); all as letters."""
+    table = {}
     with open(os.path.join(_FOLDER, "synonyms.txt"), encoding="utf-8") as file:
         for line in file:
-            word, colon, others = line.partition("#")[0].partition(":")
+            word, colon, classes = line.partition("#")[0].partition(":")
             if colon:
-                out[squeezed(word)] = tuple([squeezed(other) for other in others.split(",")])
-    return out
+                table[letters_of(word)] = tuple([letters_of(class_name) for class_name in classes.split(",")])
+    return table
 
 
 def may_mean(word: str, of_class: str) -> bool:
-    """Whether a script that names the object of this class by ``word`` can be taken at its word."""
-    word, of_class = squeezed(word), squeezed(of_class)
+    """Whether a script can call an object of a class ``word``."""
+    word, of_class = letters_of(word), letters_of(of_class)
     table = synonyms()
     return word == of_class or of_class in table.get(word, ()) or word in table.get(of_class, ())

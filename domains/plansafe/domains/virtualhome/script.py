@@ -1,14 +1,21 @@
-"""Scripts of VirtualHome to plans of the shipped domain, and steps of a plan back to lines of a script."""
+"""Read scripts of VirtualHome as plans of the shipped domain, write steps as lines, and locate names in scripts."""
 
 from __future__ import annotations
 
 import re
 
-from plansafe.domains.virtualhome.cast import Cast, Mention, candidate_ids, candidates
 from plansafe.domains.virtualhome.graph import Id
-from plansafe.domains.virtualhome.json_plan import read_object
-from plansafe.domains.virtualhome.names import may_mean, plain, squeezed
-from plansafe.domains.virtualhome.notation import Argument, Reading, Written, capped, read_lines
+from plansafe.domains.virtualhome.json_plan import argument_places, read_object
+from plansafe.domains.virtualhome.names import letters_of, may_mean, pddl_name
+from plansafe.domains.virtualhome.scene_objects import Mention, SceneObjects, candidate_ids, candidates
+from plansafe.domains.virtualhome.script_lines import (
+    Argument,
+    ScriptReading,
+    ScriptStep,
+    limit_diagnostics,
+    line_places,
+    read_lines,
+)
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span, suggest_name
@@ -17,10 +24,12 @@ from plansafe.grammar.source import Source
 _FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 _JSON = re.compile(r"\s*(\{|\[\s*[\[{\"'\]])")
 _OBJECT = re.compile(r"^[ \t]*(\{|\[[ \t]*(?:[{\"']|$))", re.MULTILINE)
-_REMEMBERED = 100_000
-_SHOWN = 5
+_ID = re.compile(r'"id"\s*:\s*(?:"([^"\\]*)"|(-?\d+))')
+_NODES = re.compile(r'"nodes"\s*:')
+_MAX_REMEMBERED = 100_000
+_MAX_LISTED = 5
 
-# Names of one action in scripts of different sources; ``puton`` with two objects is what others call ``putback``.
+# Names of actions in scripts of different sources; ``puton`` with two objects is ``putback``.
 _ACTIONS = {
     "put": "putback",
     "putonto": "putback",
@@ -39,8 +48,8 @@ _ACTIONS = {
 
 
 def read_plan(source: Source, scene: Scene) -> ForeignPlan:
-    """Read a script in any of its notations. Linear in its length, but for the objects that it leaves open."""
-    data: Cast = scene.data
+    """Read a script in any of its notations. Linear in its length, except for open objects."""
+    data: SceneObjects = scene.data
     reading = _read(source)
     diagnostics = list(reading.diagnostics)
     if any([d.severity is Severity.ERROR for d in diagnostics]):
@@ -59,26 +68,28 @@ def read_plan(source: Source, scene: Scene) -> ForeignPlan:
                 name = resolved[argument]
             except KeyError:
                 name = _resolve(argument, data)
-                if len(resolved) < _REMEMBERED:
+                if len(resolved) < _MAX_REMEMBERED:
                     resolved[argument] = name
             if name is None:
-                wanted = Argument(squeezed(argument.word), (argument.number or "1").lstrip("0") or "0")
-                waiting.append((number, len(words), wanted))
-                open_arguments.setdefault(wanted, Mention(argument, step.place))
+                open_argument = Argument(letters_of(argument.word), (argument.number or "1").lstrip("0") or "0")
+                waiting.append((number, len(words), open_argument))
+                open_arguments.setdefault(open_argument, Mention(argument, step.place))
                 name = ""
             elif name not in data.numbers:
                 missing.setdefault(argument, step.place)
             words.append(name)
         lines.append(words)
     if missing:
-        diagnostics += capped([_missing(argument, place, source.name, data) for argument, place in missing.items()])
+        diagnostics += limit_diagnostics(
+            [_missing(argument, place, source.name, data) for argument, place in missing.items()]
+        )
     if waiting:
         from plansafe.domains.virtualhome.binding import bind  # noqa: PLC0415 - loads the engine
 
-        chosen, notes = bind(lines, waiting, open_arguments, scene, source.name)
+        bound_objects, notes = bind(lines, waiting, open_arguments, scene, source.name)
         diagnostics += notes
-        for number, position, wanted in waiting:
-            lines[number][position] = chosen[wanted]
+        for number, position, open_argument in waiting:
+            lines[number][position] = bound_objects[open_argument]
     text = "".join([f"({' '.join(words)})\n" for words in lines])
     places = tuple([step.place for step in reading.steps])
     title, description = _find_title(source.text[: min([place.start for place in places], default=0)])
@@ -95,7 +106,7 @@ def _find_title(text: str) -> tuple[str, str]:
     return (lines[0] if lines else ""), " ".join(lines[1:])
 
 
-def _read(source: Source) -> Reading:
+def _read(source: Source) -> ScriptReading:
     text = source.text
     start, end = 0, len(text)
     fence = _FENCE.search(text) if "```" in text else None
@@ -106,10 +117,10 @@ def _read(source: Source) -> Reading:
         return read_object(source, json.start(1), end)
     reading = read_lines(source, start, end)
     if not reading.steps:
-        found = _OBJECT.search(text, start, end)
-        if found is not None:
-            inside = read_object(source, found.start(1), end)
-            return inside if inside.steps else reading
+        match = _OBJECT.search(text, start, end)
+        if match is not None:
+            json_reading = read_object(source, match.start(1), end)
+            return json_reading if json_reading.steps else reading
     return reading
 
 
@@ -122,72 +133,74 @@ def _no_script(source: Source) -> Diagnostic:
 
 
 def action_name(word: str, arguments: int = 1) -> str:
-    """The name of an action in the domain: ``PUT_BACK`` is ``putback``. Unknown words stay as they are."""
-    word = squeezed(word)
+    """The name of an action in the domain: ``putback`` for ``PUT_BACK``. Unknown words do not change."""
+    word = letters_of(word)
     if word == "puton" and arguments == 2:
         return "putback"
     return _ACTIONS.get(word, word) or "_"
 
 
-def _character(step: Written, data: Cast) -> str:
+def _character(step: ScriptStep, data: SceneObjects) -> str:
     if step.character < len(data.characters):
         return data.characters[step.character]
     return f"char{step.character}"
 
 
-def _resolve(argument: Argument, data: Cast) -> str | None:
-    """The PDDL name that an argument stands for; ``None`` if it leaves the object open.
+def _resolve(argument: Argument, data: SceneObjects) -> str | None:
+    """The PDDL name of an argument; ``None`` if it leaves the object open.
 
-    A number behind a point, or that is the number of an object which the word may mean, is that of the object in the
-    graph; another small one only tells the things of one script apart.
+    A number after a point, or a number of an object that the word can mean, is the object's number in the graph. Other
+    small numbers only distinguish the objects of one script.
     """
     objects = data.home.objects
     word, number = argument
-    own = plain(word)
+    class_name = pddl_name(word)
     if number is not None:
         _, point, digits = number.rpartition(".")
         identity = _identity(digits, data)
-        if identity is not None and may_mean(own, objects[identity].class_name):
+        if identity is not None and may_mean(class_name, objects[identity].class_name):
             return objects[identity].name
-        if point or len(digits) > 1 or not candidate_ids(own, data):
-            return _unknown(f"{own}_{digits.lstrip('0') or '0'}", data)
-    elif own in data.numbers:
-        return own
-    return None if candidate_ids(own, data) else _unknown(own, data)
+        if point or len(digits) > 1 or not candidate_ids(class_name, data):
+            return _unknown(f"{class_name}_{digits.lstrip('0') or '0'}", data)
+    elif class_name in data.numbers:
+        return class_name
+    return None if candidate_ids(class_name, data) else _unknown(class_name, data)
 
 
-def _missing(argument: Argument, place: Span, name: str, data: Cast) -> Diagnostic:
-    """Say why an argument is no object of the scene; the checker says that the step is none."""
+def _missing(argument: Argument, place: Span, name: str, data: SceneObjects) -> Diagnostic:
+    """Report why an argument is not an object of the scene; the checker reports the step."""
     word, number = argument
     digits = (number or "").rpartition(".")[2]
     identity = _identity(digits, data) if len(digits) > 1 else None
-    why = f"no object has the number {digits}" if candidate_ids(word, data) else f"there is no {plain(word)}"
+    reason = f"no object has the number {digits}" if candidate_ids(word, data) else f"there is no {pddl_name(word)}"
     if identity is not None:
-        why = f"number {digits} is {data.home.objects[identity].name}"
-    fitting = candidates(word, data)[:_SHOWN]
-    classes = sorted({plain(node.class_name) for node in data.home.objects.values()})
-    advice = f"the scene has {', '.join(fitting)}" if fitting else suggest_name(plain(word), classes)
-    message = f"`<{word}>{f' ({number})' if number else ''}` is not an object of the scene: {why}"
+        reason = f"number {digits} is {data.home.objects[identity].name}"
+    similar_objects = candidates(word, data)[:_MAX_LISTED]
+    classes = sorted({pddl_name(node.class_name) for node in data.home.objects.values()})
+    advice = (
+        f"the scene has {', '.join(similar_objects)}" if similar_objects else suggest_name(pddl_name(word), classes)
+    )
+    message = f"`<{word}>{f' ({number})' if number else ''}` is not an object of the scene: {reason}"
     return Diagnostic(SC.AMBIGUOUS_OBJECT, message, (Label(name, place),), help=advice, severity=Severity.NOTE)
 
 
-def _identity(digits: str, data: Cast) -> Id | None:
+def _identity(digits: str, data: SceneObjects) -> Id | None:
     number: Id = int(digits) if len(digits) < 20 else digits
     if number in data.home.objects:
         return number
     return digits if digits in data.home.objects else None
 
 
-def _unknown(name: str, data: Cast) -> str:
-    """A name for what the scene has not: none that the scene has."""
+def _unknown(name: str, data: SceneObjects) -> str:
+    """A name that no object of the scene has."""
     while name in data.numbers:
         name += "_"
     return name
 
 
 def write_step(step: tuple[str, ...], scene: Scene) -> str:
-    """A step in the form of ActivityPrograms: ``[GRAB] <mug> (1.41)``; other characters than the first are named."""
-    data: Cast = scene.data
+    """Write a step in the form of ActivityPrograms: ``[GRAB] <mug> (1.41)``; only the first character is not named."""
+    data: SceneObjects = scene.data
     who = data.characters.index(step[1]) if len(step) > 1 and step[1] in data.characters else -1
     prefix = f"<char{who}> " if who > 0 else ""
     parts = [f"{prefix}[{step[0].upper()}]"]
@@ -198,3 +211,24 @@ def write_step(step: tuple[str, ...], scene: Scene) -> str:
         else:
             parts.append(f"<{data.home.objects[number].class_name}> (1.{number})")
     return " ".join(parts)
+
+
+def word_places(source: Source, place: Span, words: tuple[str, ...]) -> tuple[Span | None, ...]:
+    """The places of action, character and objects of a step; ``None`` for a character that is not written."""
+    places = line_places(source.text, place) or argument_places(source.text, place)
+    if places is None or len(places) != len(words):
+        return (None,) * len(words)
+    return places
+
+
+def object_place(source: Source, scene: Scene, name: str) -> Span | None:
+    """The place of ``"id": 11`` in an object's node; ``None`` if it is not found."""
+    data: SceneObjects = scene.data
+    number = data.numbers.get(name)
+    if number is None:
+        return None
+    start = _NODES.search(source.text)
+    for match in _ID.finditer(source.text, 0 if start is None else start.end()):
+        if (match[1] if isinstance(number, str) else match[2]) == str(number):
+            return Span(*match.span())
+    return None

@@ -32,7 +32,7 @@ class Examples(NamedTuple):
 
 def examples(checker: Checker, seconds: float) -> Examples:
     """Look for both plans of the first rule of ``checker``, which has no other, each for about ``seconds``."""
-    without_goal = Checker.from_compiled(checker.compiled.variant(checker.engine.task._replace(goal=())))
+    without_goal = Checker.from_compiled(checker.compiled.make_variant(checker.engine.task._replace(goal=())))
     found = LintProblem(without_goal, 4 * seconds).find_violating_plan(0)
     steps = _fewest(without_goal, found.steps) if found.status is PlanningStatus.SOLVED else None
     kept, why = _kept(without_goal, steps, seconds)

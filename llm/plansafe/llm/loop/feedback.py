@@ -133,7 +133,7 @@ def edit_text(edit: Edit) -> str:
             return f"insert {edit.after} as new step {edit.position}{why}"
         case EditKind.MOVE:
             return f"move step {edit.step}, {_text(edit.before)}, to be new step {edit.position}{why}"
-        case EditKind.SUBSTITUTE:
+        case EditKind.SUBSTITUTE | EditKind.REPLACE:
             return f"replace step {edit.step}, {_text(edit.before)}, by {edit.after}{why}"
         case EditKind.DELETE:
             return f"delete step {edit.step}, {_text(edit.before)}{why}"

@@ -65,6 +65,7 @@ def _why(edit: Edit) -> str:
         EditKind.INSERT: "",
         EditKind.MOVE: f"moved: was step {edit.step}",
         EditKind.SUBSTITUTE: f"instead of {edit.before}",
+        EditKind.REPLACE: f"instead of {edit.before}",
         EditKind.DELETE: "",
     }[edit.kind]
     return "; ".join([said for said in (what, edit.reason) if said])

@@ -50,7 +50,7 @@ def proposal(
         return Round(recorder.taken(), None, (), None, written.read.diagnostics)
     found = Source(PLAN, written.plan)
     read = checker.read(found)
-    left = checker.compiled.refusal("the loop", read)
+    left = checker.compiled.explain_refusal("the loop", read)
     if read.text.diagnostics or left is not None:  # an order that is left open is no list of steps to hand out
         unread = read.text.diagnostics or ((left,) if left is not None else ())
         return Round(recorder.taken(), None, (), None, unread)

@@ -15,7 +15,7 @@ from typing import assert_never
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.diagnose.labels import NoLabel, TokenizedStep, read_tokenized_steps
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.online_monitor import Monitor
@@ -80,7 +80,7 @@ class _Run:
     def __init__(self, checker: Checker) -> None:
         self.engine = checker.engine
         self._monitor = Monitor(checker.compiled)
-        self.state = _copy(self.engine.initial())
+        self.state = _copy(self.engine.make_initial_state())
 
     def shortened(self, tokens: tuple[str, ...]) -> GroundAction | None:
         """An ill-formed step without the arguments that its action does not take, if it is a step then."""

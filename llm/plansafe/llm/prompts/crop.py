@@ -66,7 +66,7 @@ def relevance(compiled: CompiledTask, words: str = "") -> Relevance:
     core = [*_agents(task), *named_in(task.goal), *_said(task, words)]
     if compiled.open_feature is None:
         way = BackwardEstimator(compiled.engine).find_relaxed_plan_steps(
-            compiled.engine.initial(), [(part, {}) for part in task.goal]
+            compiled.engine.make_initial_state(), [(part, {}) for part in task.goal]
         )
         core += [number for step in way for number in step.objects]
         core += _broken(compiled, way)

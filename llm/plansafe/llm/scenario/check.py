@@ -113,7 +113,7 @@ class Examination:
         if not blocked:
             assert self.checker is not None
             if self.checker.is_open:
-                said = self.checker.compiled.refusal("the search for plans")
+                said = self.checker.compiled.explain_refusal("the search for plans")
                 blocked = "something is left open" if said is None else said.message
             else:
                 plans = self.scenario.plans

@@ -182,7 +182,7 @@ class Reach:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.task = engine.task
-        state = engine.initial()
+        state = engine.make_initial_state()
         self.facts = [set(facts) for facts in state.facts]
         self.actions: set[str] = set()
         lifted = LiftedRelaxation(engine, False)

@@ -16,7 +16,7 @@ from plansafe.verifier.planning.delete_relaxation import DeleteRelaxation
 from plansafe.verifier.planning.forward_search import find_unsupported_task_reason
 from plansafe.verifier.planning.lifted_relaxation import LiftedRelaxation
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningResult, PlanningStatus
-from plansafe.verifier.planning.planner_chain import default_planners
+from plansafe.verifier.planning.planner_chain import make_default_planners
 from plansafe.verifier.planning.relaxation_estimates import estimate_by_landmark_cut
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
@@ -41,7 +41,7 @@ class Searches:
         self.checker = checker
         self.engine = checker.engine
         self.limits = limits
-        self.planner = planner if planner is not None else default_planners()
+        self.planner = planner if planner is not None else make_default_planners()
         self.has_rules = any([rule.parts and not rule.preference for rule in checker.engine.rules])
         self.guarded = self.has_rules and not profile.malicious
         self._known: dict[tuple[bool, bool], PlanningResult] = {}

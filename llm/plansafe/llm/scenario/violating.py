@@ -91,7 +91,7 @@ class ViolationSearch:
         return Execution(self.engine, execution.state, None, execution.letter)
 
     def _unsafe_end(self, execution: Execution) -> bool:
-        if self.engine.goal(execution.state) is not True:
+        if self.engine.evaluate_goal(execution.state) is not True:
             return False
         return execution.runtime is None or execution.first_violated_step() is not None
 

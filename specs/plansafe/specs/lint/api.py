@@ -43,7 +43,7 @@ def lint(
         return LintResult((), (), diagnostics, sources, False, problems=len(problems))
     run = LintRun(checkers, bool(problems), options, sources)
     _check(run)
-    findings = (*_sorted_findings(run), *_undecided_findings(run))
+    findings = (*_sort_findings(run), *_make_undecided_findings(run))
     not_applicable = len([rule for rule in checkers[0].rules if not rule.applicable])
     return LintResult(
         findings,
@@ -94,14 +94,14 @@ def _add_unsearched_problems(run: LintRun) -> None:
             run.open_questions.append(OpenQuestion("what do its plans do?", None, run.problem_name(number), reason))
 
 
-def _sorted_findings(run: LintRun) -> list[LintFinding]:
+def _sort_findings(run: LintRun) -> list[LintFinding]:
     """Errors first, then in the order of the rules."""
     order = {linted_rule.rule.name: n for n, linted_rule in reversed(list(enumerate(run.rules)))}
     ranks = list(Severity)
     return sorted(run.findings, key=lambda finding: (ranks.index(finding.severity), order[finding.rules[0]]))
 
 
-def _undecided_findings(run: LintRun) -> list[LintFinding]:
+def _make_undecided_findings(run: LintRun) -> list[LintFinding]:
     """One note for each undecided question; rules with the same question share a note."""
     names_by_question: dict[tuple[str, str | None, str], list[str]] = {}
     for question in run.open_questions:

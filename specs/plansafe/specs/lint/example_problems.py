@@ -73,7 +73,9 @@ def _compile_example(base: Checker, index: DomainIndex, rule: Rule, text: str, s
     elaborator.specifications(base.compiled.expanded._replace(rules=expanded, openings=(), invariants=()))
     if symbol_table.context.errors:
         return None
-    actions = {action.name: task.actions[action.name] for action in _relevant_actions(index, symbols)[:MAX_ACTIONS]}
+    actions = {
+        action.name: task.actions[action.name] for action in _find_relevant_actions(index, symbols)[:MAX_ACTIONS]
+    }
     return Engine(task._replace(actions=actions), elaborator.rules, symbol_table.action_predicates)
 
 
@@ -81,7 +83,7 @@ def example_problems(index: DomainIndex, rule: Rule, symbols: set[int], deadline
     """Example problems as PDDL, with ``{domain}`` for the name of the domain."""
     if index.temporal or index.lenient:
         return
-    for action in _relevant_actions(index, symbols)[:MAX_EXAMPLES]:
+    for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLES]:
         question = LetterQuestion(index, False, deadline)
         rule_elements: list[int] = []
         for part in rule.parts:
@@ -105,7 +107,7 @@ def _choose_arguments(question: LetterQuestion, action: Action, rule_elements: l
     return tuple(arguments)
 
 
-def _relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action]:
+def _find_relevant_actions(index: DomainIndex, symbols: set[int]) -> list[Action]:
     """The actions that a rule names; then the actions that change the predicates that it reads."""
     relevant = [index.actions[name] for predicate, (_, name) in index.action_predicates.items() if predicate in symbols]
     for action in index.actions.values():

@@ -14,8 +14,8 @@ from plansafe.specs.lint.letter_sequences import Letter, LetterSequences, Requir
 from plansafe.specs.lint.part_statements import (
     add_violation,
     forbids_step,
+    make_satisfaction_statements,
     read_symbols,
-    satisfaction_statements,
     step_pattern,
     value_statement,
 )
@@ -130,7 +130,7 @@ class FormulaProver:
         for n in numbers:
             question.add_elements(self.rules[n].declared_parameters)
         for _, part in parts:
-            for statement in satisfaction_statements(part, (0,)):
+            for statement in make_satisfaction_statements(part, (0,)):
                 question.require(statement)
         if question.solve() is Possibility.IMPOSSIBLE:
             return Possibility.IMPOSSIBLE
@@ -191,7 +191,7 @@ class FormulaProver:
         add_violation(question, part)
         letters = (0, 1) if part.mode == "each" else (0,)
         for label, satisfied_part in satisfied:
-            for statement in satisfaction_statements(satisfied_part, letters):
+            for statement in make_satisfaction_statements(satisfied_part, letters):
                 question.require(statement, label)
         return question.solve() is Possibility.IMPOSSIBLE
 
@@ -228,7 +228,7 @@ class FormulaProver:
                 continue
             for part in self.rules[n].parts:
                 if part.mode in ("always", "each") and not forbids_step(part):
-                    for statement in satisfaction_statements(part, (0, 1)):
+                    for statement in make_satisfaction_statements(part, (0, 1)):
                         question.require(statement, n)
         return [n for n in numbers if n in question.core] if question.solve() is Possibility.IMPOSSIBLE else None
 
@@ -315,7 +315,7 @@ class _PossibleLetters:
             for bit, (number, leaf) in enumerate(self.sequences.leaves):
                 question.require(value_statement(leaf, bindings[number], 0, bool(letter >> bit & 1)))
             for part in self.invariants:
-                for statement in satisfaction_statements(part, (0,)):
+                for statement in make_satisfaction_statements(part, (0,)):
                     question.require(statement)
             possible = self._possible[letter, is_last] = question.solve() is not Possibility.IMPOSSIBLE
         return possible

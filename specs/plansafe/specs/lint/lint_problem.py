@@ -8,7 +8,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from plansafe.specs.lint.budget import Budget
-from plansafe.specs.lint.possible_instances import instance_count, possible_instances
+from plansafe.specs.lint.possible_instances import count_instances, possible_instances
 from plansafe.specs.lint.trace_search import (
     Exploration,
     Outcome,
@@ -108,7 +108,7 @@ class LintProblem:
         if self.start is not None and number in outcome_of(self.start).violated:
             return Decision(True)
         with self.budget.running():
-            parts = self._violable_parts(number)
+            parts = self._list_violable_parts(number)
             if not parts:
                 return Decision(False, "relaxation")
             if not self.can_search or not with_search:
@@ -124,7 +124,7 @@ class LintProblem:
                 return Decision(False, planning.detail)
             return Decision(True) if planning.status is PlanningStatus.SOLVED else UNDECIDED
 
-    def _violable_parts(self, number: int) -> list[RulePart]:
+    def _list_violable_parts(self, number: int) -> list[RulePart]:
         """The parts of a rule that a trace may violate, according to the relaxation."""
         return [part for part in self.rules[number].parts if self._may_be_violated(part)]
 
@@ -135,7 +135,7 @@ class LintProblem:
         try:
             if part.mode == "whole":
                 return self._letters_are_open or bool(self._find_instances(relaxation, part, False, only_one=True))
-            return bool(relaxation.find_bindings(self._violation_condition(part), part.parameters))
+            return bool(relaxation.find_bindings(self._make_violation_condition(part), part.parameters))
         except LimitReached:
             return True
 
@@ -144,7 +144,7 @@ class LintProblem:
         """Whether letters do not contain the whole trace: it has times, or an open initial state."""
         return self.temporal or self.checker.is_open
 
-    def _violation_condition(self, part: RulePart) -> Formula:
+    def _make_violation_condition(self, part: RulePart) -> Formula:
         """The condition that violates a part; the same formula for each call, since searches are compiled for it."""
         if id(part) not in self._violation_conditions:
             self._violation_conditions[id(part)] = violation_condition(part, Not(part.body)), part
@@ -158,7 +158,7 @@ class LintProblem:
     def find_violating_plan(self, number: int, satisfied: frozenset[int] = frozenset()) -> PlanningResult:
         """Search for a plan that violates a rule and satisfies the rules ``satisfied``, or a proof that none exists."""
         with self.budget.running():
-            parts = self._violable_parts(number)
+            parts = self._list_violable_parts(number)
             if not parts:
                 return PlanningResult(PlanningStatus.UNSOLVABLE, detail="relaxation")
             if not self.can_search:
@@ -177,7 +177,7 @@ class LintProblem:
                 if part.mode == "whole":
                     instances = self._find_instances(relaxation, part, False)
                 else:
-                    condition = self._violation_condition(part)
+                    condition = self._make_violation_condition(part)
                     instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
             except LimitReached:
                 return not_found
@@ -243,7 +243,7 @@ class LintProblem:
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
             if self._letters_are_open:
                 return False
-            return len(self._find_instances(relaxation, part, True)) < instance_count(self.task, part)
+            return len(self._find_instances(relaxation, part, True)) < count_instances(self.task, part)
         except LimitReached:
             return False
 

@@ -70,7 +70,7 @@ def add_violation(question: LetterQuestion, part: RulePart) -> bool:
     return True
 
 
-def satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
+def make_satisfaction_statements(part: RulePart, letters: tuple[int, ...]) -> list[Statement]:
     """The statements about these letters that follow if a part is satisfied, for all objects.
 
     There is none about the end of the trace at a letter with an action.

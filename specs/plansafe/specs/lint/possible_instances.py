@@ -23,7 +23,7 @@ PossibleValues = tuple[tuple[bool, bool], ...]
 """For each leaf of a program, whether it may be false, and whether it may be true."""
 
 
-def instance_count(task: Task, part: RulePart) -> int:
+def count_instances(task: Task, part: RulePart) -> int:
     """The number of instances of a part."""
     return prod([len(task.domains[v.domain]) for v in part.parameters])
 
@@ -41,10 +41,10 @@ def possible_instances(
     Raises :class:`LimitReached` if there are too many instances, or their automata are too large.
     """
     task = engine.task
-    if instance_count(task, part) > MAX_BINDINGS:
+    if count_instances(task, part) > MAX_BINDINGS:
         raise LimitReached(LimitKind.QUESTION)
     sequences = LetterSequences(task, [RequiredValue(part, positive)])
-    state = engine.initial()
+    state = engine.make_initial_state()
     evaluator = Evaluator(task, state.facts, state.fluents)
     action_predicates = frozenset(engine.action_predicates.values())
     is_possible: dict[tuple[PossibleValues, PossibleValues], bool] = {}

@@ -45,13 +45,13 @@ class RuleCheck:
     def _check_text(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
         whole_rule = self.run.checkers[linted_rule.base].compiled.context.label(rule.at)
-        for name in unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
+        for name in find_unused_parameters(rule, whole_rule, self.run.sources.get(whole_rule.source)):
             message = f"parameter `{name}` of rule `{rule.name}` is not used in any formula"
             reason = "the rule has an instance for each object, and all instances are equivalent"
             self.run.add(
                 SC.IDLE_PART, Severity.WARNING, message, [linted_rule], reason, help="leave it out", label_text="here"
             )
-        missing = missing_hazard_fields(rule)
+        missing = find_missing_hazard_fields(rule)
         if missing:
             message = f"rule `{rule.name}` has no {' and '.join([f'`{field}`' for field in missing])}"
             reason = "reports cannot show the kind of harm, and gaps by hazard are not detected"
@@ -232,7 +232,7 @@ class RuleCheck:
 # ---- the text of a rule ---------------------------------------------------------------------------------------------
 
 
-def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterator[str]:
+def find_unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterator[str]:
     """The declared parameters that occur in no formula and no step.
 
     A parameter that the text mentions elsewhere, but that a mapping or a macro removed, is not a mistake in the rule.
@@ -250,7 +250,7 @@ def unused_parameters(rule: Rule, label: Label, source: Source | None) -> Iterat
             yield name
 
 
-def missing_hazard_fields(rule: Rule) -> list[str]:
+def find_missing_hazard_fields(rule: Rule) -> list[str]:
     """The fields of hazard and target that a rule of a specification does not have."""
     if rule.kind == "constraint":
         return []
@@ -284,7 +284,7 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
         variables = (*variables, *wildcards)
     guard = [(part.guard, True)] if part.guard is not None else []
     for formula, positive in (*guard, (part.body, False)):
-        for literal, value in _signed_conjuncts(formula, positive):
+        for literal, value in _iterate_signed_conjuncts(formula, positive):
             if isinstance(literal, Truth) or relaxation.find_bindings(literal, variables, value):
                 continue
             text = open_formula_text(task, literal, variables)
@@ -296,7 +296,7 @@ def _explain_part_never_violated(relaxation: Relaxation, task: Task, part: RuleP
     return ""
 
 
-def _signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
+def _iterate_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formula, bool]]:
     """The formulas, with values, that must hold together if a formula has a value."""
     conjuncts: list[tuple[Formula, bool]] = []
     stack = [(formula, positive)]

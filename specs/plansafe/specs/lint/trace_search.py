@@ -55,7 +55,7 @@ def explore(
     start = Execution.initial(engine)
     complete = not engine.resolver.lenient
     queue = deque([start])
-    visited = {_node_key(start)}
+    visited = {_make_node_key(start)}
     try:
         while queue:
             execution = queue.popleft()
@@ -74,7 +74,7 @@ def explore(
                     continue
                 if successor is None:
                     continue
-                key = _node_key(successor)
+                key = _make_node_key(successor)
                 if key not in visited:
                     visited.add(key)
                     queue.append(successor)
@@ -83,7 +83,7 @@ def explore(
     return Exploration(outcomes, complete, len(visited))
 
 
-def _node_key(execution: Execution) -> object:
+def _make_node_key(execution: Execution) -> object:
     runtime = execution.runtime
     if runtime is None:
         return execution.state_key()
@@ -92,7 +92,7 @@ def _node_key(execution: Execution) -> object:
 
 def outcome_of(execution: Execution) -> Outcome:
     """The outcome of the trace if it ends here."""
-    goal = execution.engine.goal(execution.state) is True
+    goal = execution.engine.evaluate_goal(execution.state) is True
     end = execution.finished_runtime()
     if end is None:
         return Outcome(frozenset(), frozenset(), goal)
@@ -136,15 +136,15 @@ def _keep_parts_of(checker: Checker, numbers: frozenset[int]) -> list[Rule]:
 def _solve(checker: Checker, rules: list[Rule], goal: tuple[Formula, ...], seconds: float) -> PlanningResult:
     """The result of the planners for the task with other rules, and another goal."""
     from plansafe.verifier.planning.planner_chain import (  # noqa: PLC0415 - searches for installed planners
-        default_planners,
+        make_default_planners,
     )
 
     task = checker.engine.task._replace(goal=goal)
-    compiled = checker.compiled.variant(task, rules)
+    compiled = checker.compiled.make_variant(task, rules)
     variant = Checker.from_compiled(compiled._replace(options=checker.options._replace(replay="never")))
     if variant.engine.limit is not None:
         return PlanningResult(PlanningStatus.NOT_FOUND, detail=variant.engine.limit.message)
-    planning = default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
+    planning = make_default_planners().solve(PlanningQuery(variant, rules=bool(rules), time_limit_s=seconds))
     if planning.status is PlanningStatus.UNSOLVABLE and checker.options.lenient_types:
         # Steps may be taken with objects that planners do not try.
         return planning._replace(status=PlanningStatus.NOT_FOUND)

@@ -28,6 +28,7 @@ _EDIT_CLASSES = {
     EditKind.MOVE.value: ErrorClass.ORDER,
     EditKind.DELETE.value: ErrorClass.ADDITIONAL,
     EditKind.SUBSTITUTE.value: ErrorClass.SUBSTITUTE,
+    EditKind.REPLACE.value: ErrorClass.SUBSTITUTE,
 }
 _TRACE_CLASSES = frozenset((FindingClass.PROCESS, FindingClass.TRAJECTORY, FindingClass.CONSTRAINT))
 _FINAL_CLASSES = frozenset((FindingClass.TERMINATION, FindingClass.OBLIGATION))
@@ -175,7 +176,7 @@ def edit_text(edit: Edit) -> str:
             return f"insert `{edit.after}` as new step {edit.position}{reason}"
         case EditKind.DELETE:
             return f"delete step {edit.step} `{edit.before}`{reason}"
-        case EditKind.SUBSTITUTE:
+        case EditKind.SUBSTITUTE | EditKind.REPLACE:
             return f"replace step {edit.step} `{edit.before}` by `{edit.after}`{reason}"
         case EditKind.MOVE:
             return f"move step {edit.step} `{edit.before}` to new step {edit.position}{reason}"

@@ -139,7 +139,7 @@ class CausalLinker:
         self.links: dict[Link, None] = {}
         self.open_preconditions: dict[OpenPrecondition, None] = {}
         self.threats: dict[Threat, None] = {}
-        self._initial_fluents = checker.engine.initial().fluents
+        self._initial_fluents = checker.engine.make_initial_state().fluents
         self._needed_later: set[StateVariable] = set()
         self._rule_conditions: dict[int, list[_RuleCondition]] = {}
         self._unconditional: dict[str, bool] = {}

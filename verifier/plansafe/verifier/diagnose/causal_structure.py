@@ -45,7 +45,7 @@ def find_causal_structure(checker: Checker, steps: ResolvedSteps) -> CausalStruc
     full_run = _ReducedRun(checker, steps, frozenset())
     linker = CausalLinker(checker, steps, run)
     criteria = checker.options.criteria
-    deciding = [v for v in full_run.outcome.violations if checker.engine.decides(v, criteria)]
+    deciding = [v for v in full_run.outcome.violations if checker.engine.is_decisive(v, criteria)]
     linker.link_all(deciding, full_run.step_of_letter)
     links = sorted(linker.links, key=lambda x: (x.consumer, x.producer, x.kind, x.literal, x.rule or ""))
     objects = checker.engine.task.objects
@@ -75,7 +75,7 @@ class _ReducedRun:
         criteria = checker.options.criteria
         ignored = checker.engine.rule_set.parts_below_severity(criteria)
         self.violated_instances = {
-            (v.part, v.binding) for v in self.outcome.violations if checker.engine.decides(v, criteria)
+            (v.part, v.binding) for v in self.outcome.violations if checker.engine.is_decisive(v, criteria)
         }
         self.undecided_instances = {instance for instance in self.outcome.undecided if instance[0] not in ignored}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.rule_set import RuleSet
@@ -20,7 +20,7 @@ from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
-from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, empty_footprint
+from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, bind
 from plansafe.verifier.model.operations import atoms_in, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
@@ -119,7 +119,7 @@ class CounterfactualWorlds:
             ]
         )
         self.steps = [step if isinstance(step, GroundAction) else None for step in steps[:last]]
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         self._footprints = FootprintFinder(self.task, 0)
         self._is_wrong: dict[World, bool] = {}
         self._effects: dict[int, list[_EffectInstance]] = {}
@@ -173,7 +173,7 @@ class CounterfactualWorlds:
 
     def _find_test_reads(self, number: int) -> set[StateVariable]:
         """Return the facts and fluents that the tests read after a step."""
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         for test in self.tests:
             if isinstance(test, ConditionTest):
                 for condition in test.conditions:
@@ -193,7 +193,7 @@ class CounterfactualWorlds:
     def _instantiate_effects(self, step: GroundAction) -> Iterator[_EffectInstance]:
         for effect in step.action.start.effects:
             for binding in self.task.bindings(effect.variables, step.binding):
-                footprint = empty_footprint()
+                footprint = make_empty_footprint()
                 self._footprints.add_effect_reads(effect, binding, footprint)
                 self._footprints.add_writes(effect, binding, footprint)
                 reads = _collect_reads(footprint) | footprint.writes.keys()

@@ -99,7 +99,7 @@ def _mark_repair(
             continue
         name = _node_name(structure, edit.step)
         label = nodes[name].label
-        if edit.kind is EditKind.SUBSTITUTE:
+        if edit.kind in (EditKind.SUBSTITUTE, EditKind.REPLACE):
             label += f" -> {edit.after}"
         elif edit.kind is EditKind.MOVE:
             label += f" -> place {edit.position}"

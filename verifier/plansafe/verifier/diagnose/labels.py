@@ -12,7 +12,7 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, State
@@ -154,7 +154,7 @@ def read_tokenized_steps(checker: Checker, plan: Source) -> list[TokenizedStep] 
     resolved = checker.read(plan)
     if resolved.text.diagnostics:
         return None
-    refusal = checker.compiled.refusal("a published label", resolved)
+    refusal = checker.compiled.explain_refusal("a published label", resolved)
     if refusal is not None:
         raise NoLabel(refusal.message)
     if any([literal.time > 0 for literal in engine.task.timed_literals]):
@@ -212,7 +212,7 @@ class ExplainedExecution:
     def compile_precondition(self, step: GroundAction) -> Callable[[State], bool]:
         """Return a function that tests a step's precondition in a state."""
         action = step.action
-        compiled = self.engine.full_code.precondition(action, [v.slot for v in action.parameters])
+        compiled = self.engine.full_code.precondition_function(action)
 
         def holds(state: State) -> bool:
             try:
@@ -225,7 +225,7 @@ class ExplainedExecution:
     @property
     def is_goal_reached(self) -> bool:
         """Whether the goal holds in the current state."""
-        return self.engine.goal(self.simulation.state) is True
+        return self.engine.evaluate_goal(self.simulation.state) is True
 
     def find_first_earlier_state(self, holds: Callable[[State], bool]) -> int | None:
         """Return the step (0: initial state) after which a condition first held, before the current state."""

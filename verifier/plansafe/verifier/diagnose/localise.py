@@ -16,7 +16,7 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.planning.forward_search import ForwardSearch
 from plansafe.verifier.planning.planner import Planner, PlanningQuery, PlanningStatus
-from plansafe.verifier.planning.planner_chain import default_planners
+from plansafe.verifier.planning.planner_chain import make_default_planners
 from plansafe.verifier.reporting.report import FindingClass
 
 _FAILURE_CLASSES = (FindingClass.ILL_FORMED, FindingClass.INEXECUTABLE)
@@ -125,7 +125,7 @@ def localise(
         raise ValueError("the domain, problem or specification has errors")
     if planner is None:
         # Only ForwardSearch knows the option that violations count by their blame.
-        planner = ForwardSearch() if checker.options.criteria.only_introduced else default_planners()
+        planner = ForwardSearch() if checker.options.criteria.only_introduced else make_default_planners()
     checker = checker.assuming_proposals
     resolved = checker.read(plan)
     if resolved.text.diagnostics:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.conditions import ConditionReader, preference_name
+from plansafe.verifier.elaborate.conditions import ConditionReader, read_preference_name
 from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, token_text
 from plansafe.verifier.elaborate.effects import EffectContext, EffectReader
 from plansafe.verifier.elaborate.sections import read_fields
@@ -21,7 +21,7 @@ _TimedConditions = dict[str, list[Formula]]
 """The conditions of a durative action, by ``start``, ``end`` and ``all``."""
 
 
-def top_conjuncts(formula: Formula) -> tuple[Formula, ...]:
+def list_top_conjuncts(formula: Formula) -> tuple[Formula, ...]:
     """The parts of a conjunction, or the formula itself; nothing for true."""
     return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
 
@@ -56,11 +56,11 @@ class ActionReader:
             assert isinstance(first, list)
             context.declared_twice(f"action `{name}`", Place(node, 1), Place(first, 1))
             return
-        read_action = self._durative if durative else self._instantaneous
+        read_action = self._read_durative if durative else self._read_instantaneous
         actions[name] = read_action(name, node, fields, parameters, conditions)
         self.symbols.parameter_types[name] = types
 
-    def _instantaneous(
+    def _read_instantaneous(
         self,
         name: str,
         node: list[Node],
@@ -74,7 +74,7 @@ class ActionReader:
         conditions.preferences = []
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
-            condition = top_conjuncts(conditions.read_formula(fields[":precondition"]))
+            condition = list_top_conjuncts(conditions.read_formula(fields[":precondition"]))
         preferences = tuple(conditions.preferences)
         conditions.preferences = None
         effects = self._read_effects(fields, conditions)
@@ -135,7 +135,7 @@ class ActionReader:
         scope.restore(mark)
         return Snap(tuple(condition), effects.effects_at()), tuple(effects.alternative_counts)
 
-    def _durative(
+    def _read_durative(
         self,
         name: str,
         node: list[Node],
@@ -182,9 +182,9 @@ class ActionReader:
             conditions.scope.restore(mark)
         elif _is_timed(node):
             formula = conditions.read_without_preferences(Place(node, 2))
-            timed[token_text(node[1])] += [Quantified(True, outer, formula)] if outer else top_conjuncts(formula)
+            timed[token_text(node[1])] += [Quantified(True, outer, formula)] if outer else list_top_conjuncts(formula)
         elif node[0] == "preference":
-            name, condition = preference_name(node), node[-1]
+            name, condition = read_preference_name(node), node[-1]
             if name is None or not _is_timed(condition):
                 message = "in a durative condition, a preference is `(preference [name] (at start formula))`"
                 self.context.malformed(message, Place(node), "expected a name and one timed condition")

@@ -64,7 +64,7 @@ def stratify(
     """
     derived = {axiom.predicate for axiom in axioms}
     level = dict.fromkeys(derived, 0)
-    dependencies = [_dependencies(axiom.body, derived) for axiom in axioms]
+    dependencies = [_find_dependencies(axiom.body, derived) for axiom in axioms]
     changed = True
     while changed:
         changed = False
@@ -85,7 +85,7 @@ def stratify(
     return tuple([tuple(groups[key]) for key in sorted(groups)])
 
 
-def _dependencies(formula: Formula, derived: set[int]) -> set[tuple[int, bool]]:
+def _find_dependencies(formula: Formula, derived: set[int]) -> set[tuple[int, bool]]:
     """The derived predicates that a formula reads, each with whether it is negated."""
     return {
         (part.predicate, not positive)

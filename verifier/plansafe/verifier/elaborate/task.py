@@ -7,8 +7,8 @@ from typing import NamedTuple, assert_never
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.actions import ActionReader, top_conjuncts
-from plansafe.verifier.elaborate.conditions import ConditionReader, preference_name
+from plansafe.verifier.elaborate.actions import ActionReader, list_top_conjuncts
+from plansafe.verifier.elaborate.conditions import ConditionReader, read_preference_name
 from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name
 from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
 from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
@@ -100,7 +100,7 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         goal_nodes,
         preferences,
         metric,
-        _static_predicates(symbols, initial.timed),
+        _find_static_predicates(symbols, initial.timed),
         initial.unknowns,
         frozenset(initial.denied),
     )
@@ -144,7 +144,7 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
     return stratify(symbols.context, symbols, axioms, axiom_places)
 
 
-def _static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
+def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
     """For each predicate, whether no action, axiom or timed literal changes it."""
     changed = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
     for action in symbols.actions.values():
@@ -193,7 +193,7 @@ def _read_goal(
         return (), (), ()
     conditions = ConditionReader(symbols, Scope())
     conditions.preferences = []
-    goal = top_conjuncts(conditions.read_formula(Place(at.node, 1)))
+    goal = list_top_conjuncts(conditions.read_formula(Place(at.node, 1)))
     return goal, (at.node[1],) * len(goal), tuple(conditions.preferences)
 
 
@@ -229,7 +229,7 @@ def _add_constraints(
         variables = (*outer, *conditions.bind_variables(Place(node, 1)))
         _add_constraints(symbols, Place(node, 2), variables, inner, constraints)
     elif head == "preference":
-        name = preference_name(node)
+        name = read_preference_name(node)
         if name is None:
             message = "a preference is `(preference [name] constraint)`"
             context.malformed(message, at, "expected a name and a constraint")

@@ -255,8 +255,8 @@ class UnknownStatements:
 
 def intersect_intervals(first: Interval, second: Interval) -> Interval:
     """The values that are in both intervals."""
-    low, low_open = _tighter_bound((first.low, first.low_open), (second.low, second.low_open), 1)
-    high, high_open = _tighter_bound((first.high, first.high_open), (second.high, second.high_open), -1)
+    low, low_open = _choose_tighter_bound((first.low, first.low_open), (second.low, second.low_open), 1)
+    high, high_open = _choose_tighter_bound((first.high, first.high_open), (second.high, second.high_open), -1)
     return Interval(low, high, low_open, high_open)
 
 
@@ -271,7 +271,7 @@ _Bound = tuple[Number | None, bool]
 """A bound, and whether it is open."""
 
 
-def _tighter_bound(first: _Bound, second: _Bound, sign: int) -> _Bound:
+def _choose_tighter_bound(first: _Bound, second: _Bound, sign: int) -> _Bound:
     """The bound that excludes more: the greater one (``sign`` 1) or the smaller one (-1)."""
     if first[0] is None or second[0] is None:
         return first if second[0] is None else second

@@ -8,62 +8,43 @@ that collects effects appends to ``A`` (adds), ``D`` (deletes) and ``U`` (numeri
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import MAX_LOOPS, Join
 from plansafe.verifier.compile.normal_forms import convert_to_dnf
+from plansafe.verifier.execution.action_effects import SnapEffects, Update, combine_effects
 from plansafe.verifier.execution.state import Delta, State, StateChange, check_number
 from plansafe.verifier.model import nodes as model
-from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber, apply_operator
-from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable, bind
+from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Formula, Number, Snap, Variable
 from plansafe.verifier.model.operations import has_comparison
 
 StepFunction = Callable[..., bool]
-"""``run(S, F, L, *objects)``: checks the precondition.
+"""``run(S, F, L, *objects)`` takes a step; False, without a change, if the precondition does not hold.
 
-If it holds, changes the state, logs changes to ``L``, and returns True.
-Raises ``KeyError`` or ``ZeroDivisionError`` before it changes anything if a number is undefined."""
+It logs the changes to ``L``. If a number is undefined, it raises ``KeyError`` or ``ZeroDivisionError`` before it
+changes anything."""
 
 
-_DURATIONS = {
+_DURATION_TESTS = {
     "=": "(duration == {value} or abs(duration - {value}) <= {tolerance})",
     "<=": "(duration <= {value} + {tolerance})",
     ">=": "(duration >= {value} - {tolerance})",
     "<": "(duration < {value} + {tolerance})",
     ">": "(duration > {value} - {tolerance})",
 }
+"""By operator: the generated test of a duration constraint."""
 
 
-class Conflict(Exception):
-    """Two numeric effects of one happening on one fluent that do not combine (SC303)."""
-
-    def __init__(self, function: int, code: int) -> None:
-        super().__init__(function, code)
-        self.function = function
-        self.code = code
-
-
-class Update(NamedTuple):
-    """A numeric effect with its operand computed."""
-
-    operator: str
-    function: int
-    code: int
-    operand: Number
-
-
-class SnapEffects(NamedTuple):
-    """The effects of a snap action in a state, before they are combined with others."""
-
-    adds: list[tuple[int, int]]
-    deletes: list[tuple[int, int]]
-    updates: list[Update]
+_OPERATORS = ("assign", "increase", "decrease", "scale-up", "scale-down")
+"""The operators of numeric effects, which generated code reads as ``W``."""
 
 
 class LiftedCode(NamedTuple):
-    """The code of a durative action; ``over_all`` is ``None`` without conditions over all."""
+    """The code of an action in a timed plan.
+
+    ``end`` is ``None`` for an instantaneous action, ``over_all`` for an action without conditions over all.
+    """
 
     action: Action
     start: Callable[..., bool]
@@ -72,9 +53,9 @@ class LiftedCode(NamedTuple):
 
 
 class ActionCode:
-    """Generated code for the actions of a task, which logs the changes of what is ``watched``.
+    """Compiles the actions of a task at first use, and logs the changes of ``watched`` predicates and functions.
 
-    ``watched`` has predicates, and functions as ``-1 - function``; ``None``: all changes are logged.
+    In ``watched`` a function is ``-1 - function``. If ``watched`` is ``None``, all changes are logged.
     """
 
     def __init__(self, task: model.Task, emitter: Emitter, watched: frozenset[int] | None) -> None:
@@ -82,11 +63,13 @@ class ActionCode:
         self.emitter = emitter
         self.watched = watched
         # By identity: the outcomes of a world give an action several versions (docs/worlds.md), kept alive in _actions.
-        self._runs: dict[tuple[int, bool], StepFunction] = {}
-        self._preconditions: dict[int, Callable[..., bool]] = {}
-        self._parts: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
-        self._effects: dict[int, Callable[..., SnapEffects]] = {}
-        self._reads_numbers: dict[int, bool] = {}
+        self._step_functions: dict[tuple[int, bool], StepFunction] = {}
+        """The second part of a key says whether the caller has checked the precondition."""
+        self._precondition_functions: dict[int, Callable[..., bool]] = {}
+        self._conjunct_functions: dict[int, list[tuple[Formula, Callable[..., bool]]]] = {}
+        """The conjuncts of the precondition, each with its compiled test."""
+        self._effect_functions: dict[int, Callable[..., SnapEffects]] = {}
+        self._effects_use_numbers: dict[int, bool] = {}
         self._actions: list[Action] = []
         emitter.namespace["checked"] = check_number
 
@@ -96,14 +79,15 @@ class ActionCode:
         ``precondition_holds``: the function does not check the precondition, because the caller knows that it holds.
         """
         key = (id(action), precondition_holds)
-        function = self._runs.get(key)
+        function = self._step_functions.get(key)
         if function is None:
             compile_action = self._compile_simple if self._is_simple(action.start) else self._compile_general
-            function = self._runs[key] = compile_action(action, precondition_holds)
+            function = self._step_functions[key] = compile_action(action, precondition_holds)
             self._actions.append(action)
         return function
 
     def _is_simple(self, snap: Snap) -> bool:
+        """Whether all effects are unconditional and none changes a function that another effect changes."""
         functions = [a.function for effect in snap.effects for a in effect.assignments]
         is_unconditional = all([not effect.variables and effect.condition is TRUE for effect in snap.effects])
         return is_unconditional and len(set(functions)) == len(functions)
@@ -113,9 +97,10 @@ class ActionCode:
         return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
     def snap_function(self, action: Action, end: bool, tolerance: Number) -> StepFunction | None:
-        """``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
+        """Return ``run(S, F, L, duration, *objects)``, which takes the start or the end of an action alone.
 
-        It checks the condition, and the duration with the ``tolerance``. ``None`` if an effect is conditional.
+        It checks the condition, and the duration with the ``tolerance``. ``None`` if the action has no such end, or if
+        the changes of an effect depend on a condition or on another effect.
         """
         snap = action.end if end else action.start
         if snap is None or not self._is_simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
@@ -125,13 +110,15 @@ class ActionCode:
         for constraint in action.durations:
             if constraint.at_end == end:
                 value_text, tolerance_text = emitter.number_text(constraint.value), emitter.constant_text(tolerance)
-                conditions.append(_DURATIONS[constraint.operator].format(value=value_text, tolerance=tolerance_text))
+                conditions.append(
+                    _DURATION_TESTS[constraint.operator].format(value=value_text, tolerance=tolerance_text)
+                )
         return self._compile_changes(conditions, snap, action.parameters, ", duration")
 
     def _compile_changes(
         self, conditions: list[str], snap: Snap, parameters: tuple[Variable, ...], duration_parameter: str
     ) -> StepFunction:
-        """``run(S, F, L, *objects)``: makes the changes of a simple snap action if all conditions hold.
+        """Compile ``run(S, F, L, *objects)``, which makes the changes of a simple snap action if all conditions hold.
 
         ``duration_parameter``: ``", duration"`` if the function has this parameter after ``L``, otherwise empty.
         """
@@ -171,12 +158,15 @@ class ActionCode:
         return [f"c = {code_text}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
-        value = self.emitter.number_text(assignment.value)
+        """The code of the value that a numeric effect gives to its fluent."""
+        operand = self.emitter.number_text(assignment.value)
         target = f"F[{assignment.function}][{self.emitter.fact_code_text(assignment.arguments)}]"
-        sign = {"assign": None, "increase": "+", "decrease": "-", "scale-up": "*"}.get(assignment.operator, "/")
-        if sign == "/":
-            return f"divide({target}, {value})"
-        return value if sign is None else f"{target} {sign} {value}"
+        if assignment.operator == "assign":
+            return operand
+        if assignment.operator == "scale-down":
+            return f"divide({target}, {operand})"
+        sign = {"increase": "+", "decrease": "-", "scale-up": "*"}[assignment.operator]
+        return f"{target} {sign} {operand}"
 
     def _assign_lines(self, assignment: model.Assignment, number: int) -> list[str]:
         code_text, f = self.emitter.fact_code_text(assignment.arguments), assignment.function
@@ -191,42 +181,46 @@ class ActionCode:
         ]
 
     def _compile_general(self, action: Action, precondition_holds: bool) -> StepFunction:
+        """Compile a function for an action with conditional effects, or with several on one function."""
         task, slots = self.task, [v.slot for v in action.parameters]
         holds = None if precondition_holds else self.compile_conjunction(action.start.condition, slots)
-        effects = self.compile_effects(action.start, slots)
+        compute_effects = self.compile_effects(action.start, slots)
 
         def run(facts: list[set[int]], fluents: list[dict[int, Number]], log: list[StateChange], *objects: int) -> bool:
             if holds is not None and not holds(facts, fluents, *objects):
                 return False
-            changes = effects(facts, fluents, None, *objects)
-            delta = combine_effects(fluents, [changes]) if changes.updates else Delta(changes.deletes, changes.adds, [])
+            effects = compute_effects(facts, fluents, None, *objects)
+            delta = combine_effects(fluents, [effects]) if effects.updates else Delta(effects.deletes, effects.adds, [])
             State(task, facts, fluents).apply(delta, log)
             return True
 
         return run
 
-    def precondition(self, action: Action, slots: list[int]) -> Callable[..., bool]:
-        """The precondition as ``f(S, F, *objects)``; compiled at first use."""
-        precondition = self._preconditions.get(id(action))
-        if precondition is None:
-            self._actions.append(action)
-            precondition = self._preconditions[id(action)] = self.compile_conjunction(action.start.condition, slots)
-        return precondition
-
-    def unmet_parts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
-        """The parts of the precondition that do not hold or read an undefined number."""
-        parts = self._parts.get(id(action))
-        if parts is None:
+    def precondition_function(self, action: Action) -> Callable[..., bool]:
+        """Return ``f(S, F, *objects)``: whether the precondition holds."""
+        function = self._precondition_functions.get(id(action))
+        if function is None:
             self._actions.append(action)
             slots = [v.slot for v in action.parameters]
-            parts = self._parts[id(action)] = [
-                (p, self.compile_conjunction((p,), slots)) for p in action.start.condition
+            function = self._precondition_functions[id(action)] = self.compile_conjunction(
+                action.start.condition, slots
+            )
+        return function
+
+    def find_unmet_conjuncts(self, action: Action, state: State, objects: tuple[int, ...]) -> tuple[Formula, ...]:
+        """Return the conjuncts of the precondition that do not hold or read an undefined number."""
+        conjuncts = self._conjunct_functions.get(id(action))
+        if conjuncts is None:
+            self._actions.append(action)
+            slots = [v.slot for v in action.parameters]
+            conjuncts = self._conjunct_functions[id(action)] = [
+                (conjunct, self.compile_conjunction((conjunct,), slots)) for conjunct in action.start.condition
             ]
-        return tuple([part for part, holds in parts if not _holds(holds, state, objects)])
+        return tuple([conjunct for conjunct, holds in conjuncts if not _holds(holds, state, objects)])
 
     def check_effects(self, action: Action, state: State, objects: tuple[int, ...]) -> None:
         """Raise the exception that taking the step would raise (an undefined number, a conflict), without taking it."""
-        if self._uses_numbers(action):
+        if self._do_effects_use_numbers(action):
             self.compute_delta(action, state, objects)
 
     def compute_delta(self, action: Action, state: State, objects: tuple[int, ...]) -> Delta:
@@ -234,21 +228,20 @@ class ActionCode:
 
         Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
         """
-        effects = self._effects.get(id(action))
-        if effects is None:
+        compute_effects = self._effect_functions.get(id(action))
+        if compute_effects is None:
             self._actions.append(action)
-            effects = self._effects[id(action)] = self.compile_effects(
-                action.start, [v.slot for v in action.parameters]
-            )
-        return combine_effects(state.fluents, [effects(state.facts, state.fluents, None, *objects)])
+            slots = [v.slot for v in action.parameters]
+            compute_effects = self._effect_functions[id(action)] = self.compile_effects(action.start, slots)
+        return combine_effects(state.fluents, [compute_effects(state.facts, state.fluents, None, *objects)])
 
-    def _uses_numbers(self, action: Action) -> bool:
-        uses_numbers = self._reads_numbers.get(id(action))
-        if uses_numbers is None:
-            uses_numbers = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])
+    def _do_effects_use_numbers(self, action: Action) -> bool:
+        use_numbers = self._effects_use_numbers.get(id(action))
+        if use_numbers is None:
+            use_numbers = any([bool(e.assignments) or has_comparison(e.condition) for e in action.start.effects])
             self._actions.append(action)
-            self._reads_numbers[id(action)] = uses_numbers
-        return uses_numbers
+            self._effects_use_numbers[id(action)] = use_numbers
+        return use_numbers
 
     def compile_conjunction(self, parts: tuple[Formula, ...], slots: list[int]) -> Callable[..., bool]:
         """Compile ``f(S, F, *objects) -> bool`` for a conjunction."""
@@ -276,13 +269,12 @@ class ActionCode:
             pad = " " * depth
             lines += [pad + line for line in self._fact_lines(effect)]
             for a in effect.assignments:
-                operators = ("assign", "increase", "decrease", "scale-up", "scale-down")
-                operator_index, code_text = operators.index(a.operator), emitter.fact_code_text(a.arguments)
+                operator_index, code_text = _OPERATORS.index(a.operator), emitter.fact_code_text(a.arguments)
                 lines.append(
                     f"{pad}U.append(Update(W[{operator_index}], {a.function}, {code_text}, "
                     f"{emitter.number_text(a.value)}))"
                 )
-                emitter.namespace["W"] = operators
+                emitter.namespace["W"] = _OPERATORS
         lines = ["A = []", "D = []", "U = []", *_merge_blocks(lines), "return SnapEffects(A, D, U)"]
         emitter.define(name, "S, F, duration" + "".join([f", x{s}" for s in slots]), lines)
         return emitter.compile_function(name)
@@ -319,11 +311,12 @@ class ActionCode:
 def _merge_blocks(lines: list[str]) -> list[str]:
     """Merge blocks under the same condition, because all effects are computed in one state.
 
-    The order of facts does not matter. Blocks that update a number are not merged, to keep the order of updates. A head
-    reads only the state and the action's parameters, so its value does not depend on its position.
+    A block is an unindented line with the indented lines below it. The order of facts does not matter. Blocks that
+    update a number are not merged, to keep the order of updates. The first line of a block reads only the state and the
+    action's parameters, so its value does not depend on its position.
     """
     blocks: list[list[str]] = []
-    first: dict[str, list[str]] = {}
+    block_by_condition: dict[str, list[str]] = {}
     for line in lines:
         if line.startswith(" "):
             blocks[-1].append(line)
@@ -332,99 +325,17 @@ def _merge_blocks(lines: list[str]) -> list[str]:
     merged: list[list[str]] = []
     for block in blocks:
         is_mergeable = block[0].startswith("if ") and not any(["U.append" in line for line in block])
-        if is_mergeable and block[0] in first:
-            first[block[0]] += block[1:]
+        if is_mergeable and block[0] in block_by_condition:
+            block_by_condition[block[0]] += block[1:]
             continue
         if is_mergeable:
-            first[block[0]] = block
+            block_by_condition[block[0]] = block
         merged.append(block)
     return [line for block in merged for line in block]
 
 
-def combine_effects(fluents: list[dict[int, Number]], effects: list[SnapEffects]) -> Delta:
-    """Combine the effects of the parts of one happening.
-
-    Raises :class:`Conflict`, ``KeyError``, ``ZeroDivisionError``, ``NumberTooLarge``.
-    """
-    deletes = [fact for part in effects for fact in part.deletes]
-    adds = [fact for part in effects for fact in part.adds]
-    grouped: dict[tuple[int, int], list[Update]] = {}
-    for part in effects:
-        for update in part.updates:
-            grouped.setdefault((update.function, update.code), []).append(update)
-    values = []
-    for (function, code), updates in grouped.items():
-        kinds = {
-            "+" if u.operator in ("increase", "decrease") else "*" if u.operator in ("scale-up", "scale-down") else "="
-            for u in updates
-        }
-        if len(updates) > 1 and kinds not in ({"+"}, {"*"}):
-            raise Conflict(function, code)
-        value = updates[0].operand if kinds == {"="} else fluents[function][code]
-        for update in updates:
-            if update.operator == "increase":
-                value = value + update.operand
-            elif update.operator == "decrease":
-                value = value - update.operand
-            elif update.operator == "scale-up":
-                value = value * update.operand
-            elif update.operator == "scale-down":
-                if update.operand == 0:
-                    raise ZeroDivisionError
-                value = apply_operator("/", [value, update.operand])
-        values.append((function, code, check_number(value)))
-    return Delta(deletes, adds, values)
-
-
-StartConditions = dict[tuple[int, tuple[int, ...]], bool | None]
-"""The values of the start conditions of an end's effects, by effect number and binding."""
-
-
-def interpret_effects(
-    evaluator: Evaluator, snap: Snap, binding: dict[int, int], start_conditions: StartConditions | None = None
-) -> SnapEffects:
-    """The effects of a snap action by the interpreter.
-
-    Raises :class:`UndefinedNumber` if an effect condition, an operand or the changed fluent is undefined.
-    """
-    task = evaluator.task
-    effects = SnapEffects([], [], [])
-    for number, effect in enumerate(snap.effects):
-        for objects in product(*[task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **bind(effect.variables, objects)}
-            started = effect.at_start is TRUE or (start_conditions or {}).get((number, objects), False)
-            holds = evaluator.holds(effect.condition, inner)
-            if started is False or holds is False:  # of the conjunction of both
-                continue
-            if started is None or holds is None:
-                raise UndefinedNumber(
-                    evaluator.describe_undefined(effect.condition, inner) or "an effect condition is undefined"
-                )
-            effects.adds.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.adds])
-            effects.deletes.extend([(a.predicate, task.code_of(a.arguments, inner)) for a in effect.deletes])
-            for a in effect.assignments:
-                value = evaluator.evaluate(a.value, inner)
-                if a.operator != "assign":
-                    evaluator.evaluate(model.Fluent(a.function, a.arguments), inner)
-                if a.operator == "scale-down" and value == 0:
-                    raise UndefinedNumber("division by zero")
-                effects.updates.append(Update(a.operator, a.function, task.code_of(a.arguments, inner), value))
-    return effects
-
-
-def evaluate_start_conditions(evaluator: Evaluator, end: Snap, binding: dict[int, int]) -> StartConditions:
-    """At the start of a durative action: the values of the start conditions of its end's effects."""
-    values: StartConditions = {}
-    for number, effect in enumerate(end.effects):
-        if effect.at_start is TRUE:
-            continue
-        for objects in product(*[evaluator.task.domains[v.domain] for v in effect.variables]):
-            inner = {**binding, **bind(effect.variables, objects)}
-            values[number, objects] = evaluator.holds(effect.at_start, inner)
-    return values
-
-
 def _holds(holds: Callable[..., bool], state: State, objects: tuple[int, ...]) -> bool:
+    """Whether a compiled condition holds; False if it reads an undefined number."""
     try:
         return holds(state.facts, state.fluents, *objects)
     except (KeyError, ZeroDivisionError):

@@ -66,7 +66,7 @@ def has_lasting_violation(runtime: Runtime, criteria: VerdictCriteria) -> bool:
     numbers, predicates = runtime.possible_violators()
     for monitor in [runtime.monitors[number] for number in numbers]:
         if monitor.part not in nondecisive and (
-            _caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
+            _find_caused_bindings(monitor) if criteria.only_introduced else _is_violated(monitor)
         ):
             return True
     return any([bool(c.violations) and c.part not in nondecisive for p in predicates for c in runtime.checks[p]])
@@ -94,7 +94,7 @@ def find_violations_since(
     else:
         violations = new.violations[0 if old is None else len(old.violations) :]
         broken = [BrokenInstance(new.part, violation.binding) for violation in violations]
-    return broken + _undecided_since(old, new)
+    return broken + _find_undecided_since(old, new)
 
 
 def find_caused_since(
@@ -106,15 +106,19 @@ def find_caused_since(
     """
     if isinstance(new, InvariantMonitor) and new.final:
         return []
-    old_bindings = set() if old is None else _caused_bindings(old)
-    caused = [BrokenInstance(new.part, binding) for binding in _caused_bindings(new) - old_bindings]
-    return caused + _undecided_since(old, new)
+    old_bindings = set() if old is None else _find_caused_bindings(old)
+    caused = [BrokenInstance(new.part, binding) for binding in _find_caused_bindings(new) - old_bindings]
+    return caused + _find_undecided_since(old, new)
 
 
-def _caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
+def _find_caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ...]]:
     """The instances with a violation that the plan introduced or worsened until now."""
     if isinstance(monitor, Automaton):
-        return {v.binding for number, v in enumerate(monitor.violations) if monitor.blame(number) in CAUSED_BLAMES}
+        return {
+            v.binding
+            for number, v in enumerate(monitor.violations)
+            if monitor.violation_log.blame(number) in CAUSED_BLAMES
+        }
     bindings = {violation.binding for violation in monitor.violations if violation.blame in CAUSED_BLAMES}
     if monitor.final:
         return bindings
@@ -124,7 +128,7 @@ def _caused_bindings(monitor: InvariantMonitor | Automaton) -> set[tuple[int, ..
     )
 
 
-def _undecided_since(
+def _find_undecided_since(
     old: InvariantMonitor | Automaton | StepCheck | None, new: InvariantMonitor | Automaton | StepCheck
 ) -> list[BrokenInstance]:
     if not new.undecided:

@@ -44,45 +44,56 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption,
 if TYPE_CHECKING:
     from plansafe.verifier.rules.home_profile import HomeProfile, ProfileApplication, ProfileEffects
 
-# Formulas may nest as deep as memory allows: since Python 3.11 the frames of Python functions are on the heap. This
-# limit only stops an infinite recursion.
 RECURSION_LIMIT = 1_000_000
-# The decimal digits of the largest number, 65,536 bits.
+"""Stops only an infinite recursion.
+
+Formulas may nest as deep as memory allows, because since Python 3.11 the frames of Python functions are on the heap.
+"""
 MAX_DIGITS = 20_100
-_SHAPE = frozenset((SC.UNBALANCED, SC.STRUCTURE))
+"""The decimal digits of the largest number, 65,536 bits."""
+_STRUCTURE_CODES = frozenset((SC.UNBALANCED, SC.STRUCTURE))
 
 ResolveSpecification = Callable[[str, Source], Source | None]
 """Finds the specification that another one (the second argument) extends by a name; ``None`` if it does not exist."""
 
 
 class Options(NamedTuple):
-    """How to check. ``judge`` and ``min_severity`` say which violations decide, ``blame`` which are listed.
-
-    With ``lenient_types`` type mismatches are warnings. Findings beyond ``max_findings`` are counted, not listed; rules
-    may have ``max_instances`` instances; with ``full_state`` each finding has the whole state.
-    Times are in seconds; ``replay`` says when the kernel checks findings again. ``engine`` is ``auto``, ``explicit``,
-    ``sat`` or ``smt`` (docs/worlds.md, section 3); ``infer_invariants``: inferred invariants restrict open predicates;
-    ``certificate``: a SAFE that a solver decided comes with a proof; ``double_check``: a second solver is asked.
-    ``home`` is the profile of a home; ``exemptions`` come from the profile when a task is compiled.
-    """
+    """How to check plans."""
 
     lenient_types: bool = False
+    """Type mismatches are warnings."""
     tolerance: Fraction = Fraction(1, 1000)
+    """The tolerance of durations, and the time that separates interfering actions."""
     blame: tuple[str, ...] = ()
+    """List only violations with one of these blames; empty: list all."""
     time_limit_s: float | None = None
+    """In seconds; ``None``: no limit."""
     max_findings: int = 100
+    """Findings beyond this number are counted, not listed."""
     max_instances: int = 5_000_000
+    """Maximum number of instances of a rule."""
     full_state: bool = False
+    """Each finding has the whole state."""
     replay: str = "auto"
+    """When the kernel checks findings again: ``auto``, ``always`` or ``never``."""
     require_rules: bool = False
+    """Report it if no rule had anything to check."""
     engine: str = "auto"
+    """``auto``, ``explicit``, ``sat`` or ``smt`` (docs/worlds.md, section 3)."""
     infer_invariants: bool = True
+    """Inferred invariants restrict open predicates."""
     certificate: bool = False
+    """A SAFE that a solver decided comes with a proof."""
     double_check: bool = False
+    """A second solver confirms the answers of the first."""
     judge: str = EVERY_VIOLATION.judge
+    """Which violations decide the verdict, by their blame (:class:`VerdictCriteria`)."""
     min_severity: str = EVERY_VIOLATION.min_severity
+    """Violations of less severe rules do not decide the verdict."""
     home: HomeProfile | None = None
+    """The profile of a home."""
     exemptions: tuple[Exemption, ...] = ()
+    """The exemptions of the profile, which are set when a task is compiled."""
 
     @property
     def criteria(self) -> VerdictCriteria:
@@ -114,12 +125,13 @@ class CompiledTask(NamedTuple):
     specs: tuple[Source, ...]
     """The specifications without those that they extend."""
     resolve: ResolveSpecification | None
+    """Finds the specifications that others extend; ``None``: they cannot extend any."""
     kinds: Kinds
     """The kinds that mappings bind."""
-    bindings: tuple[int, ...]
+    binding_counts: tuple[int, ...]
     """The number of bindings of each rule's parameters; 0 if the rule is not applicable."""
-    home: ProfileEffects | None = None
-    """The effects of the home profile, if there is one."""
+    home_effects: ProfileEffects | None = None
+    """The effects of the home profile; ``None`` without one."""
 
     @property
     def task(self) -> Task:
@@ -131,20 +143,23 @@ class CompiledTask(NamedTuple):
         """Whether the task has several possible worlds."""
         return self.open_feature is not None
 
-    def tolerance(self, read: ResolvedPlan) -> Tolerance:
-        """The tolerance of durations and separation in a plan, which accepts rounding of the last printed decimal."""
-        return widen_tolerance(self.options.tolerance, read.text.decimals)
+    def find_tolerance(self, resolved: ResolvedPlan) -> Tolerance:
+        """Return the tolerance of times in a plan, which accepts rounding of the last printed decimal."""
+        return widen_tolerance(self.options.tolerance, resolved.text.decimals)
 
-    def refusal(self, capability: str, read: ResolvedPlan | None = None) -> Diagnostic | None:
-        """Why ``capability`` (`the repair of plans`, ..) is refused; ``None`` if task and plan have one world."""
+    def explain_refusal(self, capability: str, resolved: ResolvedPlan | None = None) -> Diagnostic | None:
+        """Return why ``capability`` ("the repair of plans", ..) is refused; ``None`` if task and plan have one world.
+
+        ``resolved``: the plan; ``None`` if only the task matters.
+        """
         feature = self.open_feature
-        if feature is None and read is not None and read.is_open:
+        if feature is None and resolved is not None and resolved.is_open:
             feature = OpenFeature("the order or the durations of the plan are open")
         return None if feature is None else make_refusal(feature, capability)
 
-    def require_one_world(self, capability: str, read: ResolvedPlan | None = None) -> None:
+    def require_one_world(self, capability: str, resolved: ResolvedPlan | None = None) -> None:
         """Raise :class:`NeedsOneWorld` unless task and plan have one world."""
-        diagnostic = self.refusal(capability, read)
+        diagnostic = self.explain_refusal(capability, resolved)
         if diagnostic is not None:
             raise NeedsOneWorld(diagnostic)
 
@@ -154,7 +169,7 @@ class CompiledTask(NamedTuple):
         return () if self.options.home is None else self.options.home.classes
 
     def with_open_kinds(self) -> CompiledTask:
-        """The same task with every kind open, so that rules with empty kinds apply (:mod:`..rules.kinds`)."""
+        """Return the same task with every kind open, so that rules with empty kinds apply (:mod:`..rules.kinds`)."""
         options = self.options._replace(exemptions=())
         compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, _EVERY_KIND)
         assert isinstance(compiled, CompiledTask), compiled.diagnostics
@@ -172,22 +187,28 @@ class CompiledTask(NamedTuple):
         return tuple([kind for kind in proposed if kind.object in index and kind.object not in classified])
 
     def with_proposed_kinds(self) -> CompiledTask:
-        """The same task in which objects also have their proposed kinds."""
+        """Return the same task in which objects also have their proposed kinds."""
         options = self.options._replace(certificate=False)
         objects = frozenset([proposed.object for proposed in self.proposed_kinds])
         compiled = _compile(self.domain, self.problem, self.specs, options, self.resolve, proposed_objects=objects)
         assert isinstance(compiled, CompiledTask), compiled.diagnostics
         return compiled
 
-    def variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
-        """The compiled form of another task with the same names and one world, by default with the same rules."""
+    def make_variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
+        """Return the compiled form of another task with the same names and one world.
+
+        ``rules``: ``None`` for the same rules.
+        """
         rules = self.rules if rules is None else rules
         engine = _make_engine(task, rules, self.symbols, self.options)
-        return self._replace(rules=rules, engine=engine, open_feature=None, bindings=_count_bindings(task, rules))
+        return self._replace(rules=rules, engine=engine, open_feature=None, binding_counts=_count_bindings(task, rules))
 
 
 class Rejected(NamedTuple):
-    """A task that cannot be compiled: its diagnostics, of which at least one is an error, and its texts by name."""
+    """A task that cannot be compiled.
+
+    ``diagnostics``: at least one of them is an error. ``sources``: all texts that labels refer to, by name.
+    """
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -393,7 +414,7 @@ def _with_expectations(
     context: Context, sources: Mapping[str, Source], domain: Source, problem: Source
 ) -> tuple[Diagnostic, ...]:
     """All diagnostics; the first structural error of each text gets notes with the expected syntax."""
-    if not any([d.code in _SHAPE for d in context.diagnostics]):
+    if not any([d.code in _STRUCTURE_CODES for d in context.diagnostics]):
         return tuple(context.diagnostics)
     from plansafe.grammar.expected_syntax import explain_expectation  # noqa: PLC0415 - loads lark
 
@@ -402,7 +423,7 @@ def _with_expectations(
     diagnostics = []
     for diagnostic in context.diagnostics:
         name = diagnostic.labels[0].source if diagnostic.labels else ""
-        if diagnostic.code in _SHAPE and name in sources and name not in explained:
+        if diagnostic.code in _STRUCTURE_CODES and name in sources and name not in explained:
             explained.add(name)
             notes = explain_expectation(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))

@@ -34,7 +34,12 @@ class Limit(NamedTuple):
 
 
 class Engine:
-    """A task and its rules, compiled once for many plans."""
+    """A task and its rules, compiled once for many plans.
+
+    ``action_predicates`` has, by phase (``start``, ``end``, ``during``) and action, the predicate of its action facts.
+    ``prototype``: monitors that have read the initial state, ``None`` without rules. ``limit``: the limit that they
+    reached, ``None`` if they reached none.
+    """
 
     def __init__(
         self,
@@ -55,7 +60,7 @@ class Engine:
         self.axioms = Axioms(task, self.emitter) if task.axioms else None
         self.rule_set = RuleSet(task, rules, action_predicates, max_instances)
         self.refusal = refusal
-        """Why one state cannot represent this task: it has several possible worlds."""
+        """Why one state cannot represent this task (it has several possible worlds); ``None`` if it can."""
         self._initial = State.initial(task)
         for literal in task.timed_literals:
             if literal.time == 0:
@@ -80,7 +85,7 @@ class Engine:
         self.chunk_cache: dict[str, tuple[Callable[..., bool], tuple[int, ...], GroundAction]] = {}
         """By chunk of plan text, its code, objects and step: equal steps of a batch are resolved once."""
         self.expects_failures = False
-        """Whether the last plan had a failed step, so that the next of a batch keeps changes for explanations."""
+        """Whether the last plan of a batch had a failed step; then the next plan keeps changes for explanations."""
         self.timed_code: dict[tuple[int, Number], LiftedCode | None] = {}
         """Code for isolated events of timed plans, by action and tolerance."""
         self._changed_indexes: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
@@ -89,7 +94,7 @@ class Engine:
         self._goal = [self._compile_condition(part) for part in task.goal if not isinstance(part, Atom)]
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
-        """Apply a timed literal of time 0 to S0."""
+        """Apply a timed literal of time 0 to the initial state."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value
@@ -100,13 +105,13 @@ class Engine:
 
     @property
     def full_code(self) -> ActionCode:
-        """Code for actions that logs every change, for explanations."""
+        """The code of actions that logs every change, for explanations."""
         if self._full_code is None:
             self._full_code = ActionCode(self.task, self.emitter, None)
         return self._full_code
 
     @cached_property
-    def legal(self) -> LegalActions:
+    def legal_actions(self) -> LegalActions:
         """The searches for legal actions."""
         return LegalActions(self.task, self.emitter, self.full_code)
 
@@ -147,6 +152,7 @@ class Engine:
         return cached[1]
 
     def _compile_condition(self, formula: Formula) -> Callable[[State], bool | None]:
+        """Compile a test of a ground formula, which returns ``None`` if the value is undefined."""
         holds = self.emitter.compile_condition(formula, [])
 
         def evaluate(state: State) -> bool | None:
@@ -157,16 +163,16 @@ class Engine:
 
         return evaluate
 
-    def initial(self) -> State:
-        """A new copy of S0 with derived facts."""
+    def make_initial_state(self) -> State:
+        """Return a new copy of the initial state (S0), with derived facts."""
         return self._initial.fork()
 
-    def initial_shared(self) -> State:
-        """S0 with derived facts and shared sets: call :meth:`State.unshare` before a change."""
+    def make_shared_initial_state(self) -> State:
+        """Return the initial state with shared sets: call :meth:`State.unshare` before a change."""
         return self._initial.shared_copy()
 
-    def runtime(self, timed: bool, state: State) -> Runtime | None:
-        """New monitors at S0; ``None`` if no rule is watched."""
+    def start_monitors(self, timed: bool, state: State) -> Runtime | None:
+        """Return new monitors that have read the initial state ``state``; ``None`` if there is no rule to monitor."""
         if self.prototype is None:
             return None
         if not timed:
@@ -175,8 +181,8 @@ class Engine:
         runtime.start(state, LetterTime(0, 0, True))
         return runtime
 
-    def goal(self, state: State) -> bool | None:
-        """Whether the goal holds: ``None`` if it is undefined and not false."""
+    def evaluate_goal(self, state: State) -> bool | None:
+        """Whether the goal holds; ``None`` if no part is false and some part reads an undefined number."""
         facts = state.facts
         for predicate, code in self._goal_facts:
             if code not in facts[predicate]:
@@ -190,6 +196,8 @@ class Engine:
                 truth = None
         return truth
 
+    goal = evaluate_goal  # the documented name of the method in the release before
+
     def announce_step(self, runtime: Runtime, state: State, step: GroundAction | None, letter_time: LetterTime) -> None:
         """Let the monitors read the step that is taken in a state; ``None``: the letter has no step."""
         if self.reads_actions:
@@ -197,11 +205,14 @@ class Engine:
             runtime.take_actions(state, () if action_fact is None else (action_fact,), letter_time)
 
     def action_fact(self, kind: str, step: GroundAction) -> ActionFact | None:
-        """The action fact of a step, if some rule reads it."""
+        """The action fact of a step; ``None`` if no rule reads it.
+
+        ``kind``: ``start`` or ``end`` of the action, or ``during`` it.
+        """
         predicate = self.action_predicates.get((kind, step.action.name))
         return None if predicate is None else (predicate, self.task.encode(step.objects))
 
-    def decides(self, violation: Violation, criteria: VerdictCriteria) -> bool:
+    def is_decisive(self, violation: Violation, criteria: VerdictCriteria) -> bool:
         """Whether a violation makes a plan unsafe."""
         objects = self.task.names(violation.binding) if criteria.exemptions else ()
         return criteria.is_decisive(self.rules[self.rule_set.parts[violation.part].rule], violation.blame, objects)

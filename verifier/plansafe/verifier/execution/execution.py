@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.broken_instances import (
     BrokenInstance,
     StepOption,
@@ -79,7 +79,7 @@ class Execution:
             raise NeedsOneWorld(engine.refusal)
         self.engine = engine
         self.task = engine.task
-        self.state = engine.initial() if state is None else state
+        self.state = engine.make_initial_state() if state is None else state
         self.runtime = runtime
         self.letter = letter
         self.criteria = criteria
@@ -97,7 +97,7 @@ class Execution:
         """The execution at S0, with new monitors."""
         execution = cls(engine, criteria=criteria)
         if rules:
-            execution.runtime = engine.runtime(False, execution.state)
+            execution.runtime = engine.start_monitors(False, execution.state)
             if execution.runtime is not None:
                 execution._indexes = execution.runtime.indexes
         return execution
@@ -265,7 +265,7 @@ class Execution:
 
     def legal(self, *names: str) -> Iterator[GroundAction]:
         """All legal steps of the present state (only of the named actions, if any are named), each once."""
-        legal = self.engine.legal
+        legal = self.engine.legal_actions
         searches = legal.searches_for(names)
         return legal.find(self.state, self._covering_indexes(legal.index_specs), searches)
 
@@ -325,7 +325,7 @@ class Execution:
     @property
     def accepted(self) -> bool:
         """Whether the execution may end here: the goal is reached and no rule is violated."""
-        return self.engine.goal(self.state) is True and not self.violations_at_end
+        return self.engine.evaluate_goal(self.state) is True and not self.violations_at_end
 
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
@@ -333,13 +333,13 @@ class Execution:
         end = self.finished_runtime()
         if end is None:
             return ()
-        violated = {BrokenInstance(v.part, v.binding) for v in self._decisive_violations(end)}
+        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(end)}
         return select_decisive(end, {*violated, *find_undecided_instances(end)}, self.criteria)
 
     def first_violated_step(self, ends: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; without ``ends``, until here."""
         end = self.finished_runtime()
-        violations = [] if end is None else self._decisive_violations(end)
+        violations = [] if end is None else self._list_decisive_violations(end)
         return min([v.step for v in violations if ends or not v.at_end], default=None)
 
     def finished_runtime(self) -> Runtime | None:
@@ -350,8 +350,8 @@ class Execution:
         end.finish(self.state, LetterTime(self.letter, self.letter, False))
         return end
 
-    def _decisive_violations(self, end: Runtime) -> list[Violation]:
-        return [violation for violation in end.violations() if self.engine.decides(violation, self.criteria)]
+    def _list_decisive_violations(self, end: Runtime) -> list[Violation]:
+        return [violation for violation in end.violations() if self.engine.is_decisive(violation, self.criteria)]
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
@@ -361,7 +361,7 @@ class Execution:
         base = len(state.facts)
         for index in self.engine.changeable_indexes:
             if index not in parts:
-                parts[index] = _key_part(state, index, base)
+                parts[index] = _make_key_part(state, index, base)
         return tuple([parts[index] for index in self.engine.changeable_indexes])
 
     def key(self) -> tuple[StateKey, MonitorKey]:
@@ -369,5 +369,5 @@ class Execution:
         return self.state_key(), make_monitor_key(self.runtime, self.letter, self.criteria)
 
 
-def _key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
+def _make_key_part(state: State, index: int, base: int) -> frozenset[int] | frozenset[tuple[int, Number]]:
     return frozenset(state.facts[index]) if index < base else frozenset(state.fluents[index - base].items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import SnapEffects
+from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Failure
 from plansafe.verifier.execution.steps import GroundAction, TimedStep, Tolerance

@@ -92,10 +92,10 @@ class Monitor:
         self.compiled = compiled
         self.engine = compiled.engine
         self.task = compiled.task
-        state = self.engine.initial()
+        state = self.engine.make_initial_state()
         state.facts = [set(facts) for facts in state.facts]  # observations may also change static facts
         self.simulation = Execution(self.engine, state)
-        self.runtime: Runtime | None = self.engine.runtime(False, self.simulation.state)
+        self.runtime: Runtime | None = self.engine.start_monitors(False, self.simulation.state)
         self.letter = 0
         self._pending: list[StateChange] | None = None
         self._before: Runtime | None = None
@@ -111,7 +111,7 @@ class Monitor:
             return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
         execution = self.now().after(step)
         if execution is None:
-            return Advice(False, False, self._why_not(step))
+            return Advice(False, False, self._explain_failure(step))
         broken = self._named_rules(execution.new_violations)
         return Advice(not broken, True, (), broken)
 
@@ -144,7 +144,7 @@ class Monitor:
             )
         return step
 
-    def _why_not(self, step: GroundAction) -> tuple[str, ...]:
+    def _explain_failure(self, step: GroundAction) -> tuple[str, ...]:
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
@@ -221,7 +221,9 @@ class Monitor:
         self.letter += 1
         if self.runtime is None or self._before is None:
             return ()
-        self.runtime.enter_state(self.simulation.state, _net_changes(log), LetterTime(self.letter, self.letter, False))
+        self.runtime.enter_state(
+            self.simulation.state, _compute_net_changes(log), LetterTime(self.letter, self.letter, False)
+        )
         return self._named_rules(find_new_violations(self._before, self.runtime))
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -234,7 +236,7 @@ class Monitor:
             return verdict_by_rule
         worst = dict.fromkeys(range(len(self.engine.rule_set.parts)), PRESENTLY_SATISFIED)
         for monitor in self.runtime.monitors:
-            worst[monitor.part] = _verdict(monitor)
+            worst[monitor.part] = _decide_verdict(monitor)
         for checks in self.runtime.checks.values():
             for check in checks:
                 worst[check.part] = PERMANENTLY_VIOLATED if check.violations else PRESENTLY_SATISFIED
@@ -294,17 +296,17 @@ class Monitor:
                 node, value = node[1], not (True if value is None else value)
             elif isinstance(node, list) and len(node) == 3 and node[0] == "=" and value is None:
                 node, value = node[1], parse_number(node[2])
-            key = self._fact_key(node, text)
+            key = self._make_fact_key(node, text)
             is_number = key[0] >= len(self.task.predicates)
             if value is None:
                 value = True
             if is_number == isinstance(value, bool):
                 message = f"`{text}` takes {'a number' if is_number else 'true or false'}"
-                raise _observation_error(SC.TYPE_MISMATCH, message)
+                raise _find_observation_error(SC.TYPE_MISMATCH, message)
             observed[key] = value
         return observed
 
-    def _fact_key(self, node: Node, text: str) -> tuple[int, int]:
+    def _make_fact_key(self, node: Node, text: str) -> tuple[int, int]:
         """The predicate (or function, numbered after the predicates) and code of an observed fact."""
         tokens = node if isinstance(node, list) else [node]
         name = str(tokens[0]) if tokens else ""
@@ -314,33 +316,33 @@ class Monitor:
         index = predicates.get(name, functions.get(name))
         if index is None:
             suggestion = did_you_mean(name, [*predicates, *functions])
-            raise _observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
+            raise _find_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
         declared = self.task.predicates[index] if index < base else self.task.functions[index - base]
         count = len(tokens) - 1
         if count != len(declared.types):
             message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"
-            raise _observation_error(SC.ARITY, message)
+            raise _find_observation_error(SC.ARITY, message)
         objects: list[int] = []
         for token, domain in zip(tokens[1:], declared.domains, strict=True):
             number = self.task.object_index.get(str(token))
             if number is None:
                 suggestion = did_you_mean(str(token), self.task.object_index)
-                raise _observation_error(SC.UNKNOWN_OBJECT, f"unknown object `{token}` in `{text}`", suggestion)
+                raise _find_observation_error(SC.UNKNOWN_OBJECT, f"unknown object `{token}` in `{text}`", suggestion)
             if number not in self.task.domain_sets[domain] and not self.compiled.options.lenient_types:
                 message = f"`{token}` has the wrong type for `{declared.name}` in `{text}`"
-                raise _observation_error(SC.TYPE_MISMATCH, message)
+                raise _find_observation_error(SC.TYPE_MISMATCH, message)
             objects.append(number)
         if self.engine.axioms is not None and index in self.engine.axioms.derived:
             message = f"`{declared.name}` is derived: observe the facts that it depends on instead"
-            raise _observation_error(SC.STRUCTURE, message)
+            raise _find_observation_error(SC.STRUCTURE, message)
         return index, self.task.encode(tuple(objects))
 
 
-def _observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
+def _find_observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
     return ObservationError(Diagnostic(code, message, help=suggestion))
 
 
-def _net_changes(log: list[StateChange]) -> list[StateChange]:
+def _compute_net_changes(log: list[StateChange]) -> list[StateChange]:
     """A log without the changes that an observation reversed."""
     last: dict[tuple[int, int], StateChange] = {}
     count: dict[tuple[int, int], int] = {}
@@ -351,7 +353,7 @@ def _net_changes(log: list[StateChange]) -> list[StateChange]:
     return [change for key, change in last.items() if not isinstance(change[2], bool) or count[key] % 2]
 
 
-def _verdict(monitor: InvariantMonitor | Automaton) -> int:
+def _decide_verdict(monitor: InvariantMonitor | Automaton) -> int:
     if isinstance(monitor, InvariantMonitor):
         if monitor.final:
             return PRESENTLY_VIOLATED if monitor.episodes else PRESENTLY_SATISFIED

@@ -73,7 +73,7 @@ def find_supports(
         if isinstance(step, GroundAction):
             binding = step.binding
             condition = And(step.action.start.condition)
-            for literal in _lost_literals(engine, condition, binding, with_step.state, without_step.state):
+            for literal in _find_lost_literals(engine, condition, binding, with_step.state, without_step.state):
                 supports[Support("step", number, literal, None, f"gives {literal} to step {number}")] = None
         failure_counts = len(with_step.failures), len(without_step.failures)
         with_step.run_steps([step], number - 1)
@@ -84,14 +84,16 @@ def find_supports(
                 text = f"keeps the effects of step {number} defined"
                 supports[Support("step", number, failure.detail, None, text)] = None
     end = len(steps) + 1
-    for literal in _lost_literals(engine, And(task.goal), {}, with_step.state, without_step.state):
+    for literal in _find_lost_literals(engine, And(task.goal), {}, with_step.state, without_step.state):
         supports[Support("goal", end, literal, None, f"gives {literal} to the goal")] = None
-    for support in _supported_rules(engine, with_step, without_step, len(steps), criteria):
+    for support in _find_supported_rules(engine, with_step, without_step, len(steps), criteria):
         supports[support] = None
     return tuple(supports)
 
 
-def _lost_literals(engine: Engine, condition: Formula, binding: Binding, before: State, after: State) -> Iterator[str]:
+def _find_lost_literals(
+    engine: Engine, condition: Formula, binding: Binding, before: State, after: State
+) -> Iterator[str]:
     """The literals that make a condition true in one state and are missing in another state, where it is false."""
     task = engine.task
     evaluator_after = Evaluator(task, after.facts, after.fluents)
@@ -105,16 +107,18 @@ def _lost_literals(engine: Engine, condition: Formula, binding: Binding, before:
             yield formula_text(task, Not(reason.formula) if reason.required_value else reason.formula, reason.binding)
 
 
-def _supported_rules(
+def _find_supported_rules(
     engine: Engine, with_step: Replay, without_step: Replay, steps: int, criteria: VerdictCriteria
 ) -> Iterator[Support]:
     """The rule instances that only the second replay violates."""
     parts = engine.rule_set.parts
-    violated_anyway = {(v.part, v.binding) for v in with_step.outcome(steps).violations if engine.decides(v, criteria)}
+    violated_anyway = {
+        (v.part, v.binding) for v in with_step.outcome(steps).violations if engine.is_decisive(v, criteria)
+    }
     for violation in without_step.outcome(steps).violations:
         part = parts[violation.part]
         rule = engine.rules[part.rule]
-        if not engine.decides(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
+        if not engine.is_decisive(violation, criteria) or (violation.part, violation.binding) in violated_anyway:
             continue
         text = f"keeps rule `{rule.name}`{binding_phrase(engine, part, violation.binding)}"
         yield Support("rule", violation.step, "", rule.name, text)

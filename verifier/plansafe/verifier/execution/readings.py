@@ -90,7 +90,7 @@ def replay_reading(
     if resolved.timed is not None:
         from plansafe.verifier.execution.timed_fast import FastTimedReplay  # noqa: PLC0415 - for timed plans alone
 
-        tolerance = compiled.tolerance(resolved)
+        tolerance = compiled.find_tolerance(resolved)
         timed_replay = FastTimedReplay(compiled.engine, reading, resolved.timed, tolerance, deadline)
         timed_replay.run()
         outcome = timed_replay.outcome(len(resolved.steps))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
 from plansafe.verifier.execution.engine import Engine, Limit
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -29,7 +29,7 @@ HALT, SKIP, FORCE = "halt", "skip", "force"
 """The readings: at a failed step, the plan halts, leaves the step out, or makes its effects nevertheless."""
 
 MAX_CHANGES = 1_000_000
-"""The most changes that are kept; longer plans are replayed again instead."""
+"""The most changes that are kept. If there are more, the plan is replayed again for explanations."""
 Observer = Callable[["Replay", int, list[StateChange]], None]
 """Called after each step with the replay, the step's number and all changes; such a replay has no monitors."""
 
@@ -37,7 +37,9 @@ Observer = Callable[["Replay", int, list[StateChange]], None]
 class Replay:
     """One reading of a plan: its present state, its monitors, and its failures.
 
-    ``observer``: called after each step; the replay then has no monitors. ``deadline``: a monotonic time.
+    ``observer``: called after each step; the replay then has no monitors. ``deadline``: a ``time.monotonic`` value.
+    ``runtime`` is ``None`` without monitors. ``step_of_letter`` is ``None`` if step i leads to letter i. ``events`` is
+    ``None`` in an untimed plan. ``trace`` is ``None`` unless changes are kept (:meth:`keep_changes`).
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Replay:
         self.engine = engine
         self.observer = observer
         self.code = engine.code if observer is None else engine.full_code
+        # If an untimed plan halts at its first failure, step i leads to letter i.
         self.step_of_letter: list[int] | None = [0] if timed or reading != HALT else None
         self.task = engine.task
         self.reading = reading
@@ -59,7 +62,7 @@ class Replay:
         self.deadline = deadline
         self.log: list[StateChange] = []
         shares = not timed and (engine.prototype is not None or observer is not None)
-        self.state = engine.initial_shared() if shares else engine.initial()
+        self.state = engine.make_shared_initial_state() if shares else engine.make_initial_state()
         self._unshared: set[int] | None = set() if shares else None
         """The predicates (and fluents) whose sets are not shared; ``None``: no set is shared."""
         self._prepared_actions: set[int] = set()
@@ -83,8 +86,8 @@ class Replay:
         """Prepare a timed replay before its monitors start."""
 
     def make_monitors(self) -> Runtime | None:
-        """New monitors at S0."""
-        return self.engine.runtime(self.timed, self.state)
+        """Return new monitors that have read S0; ``None`` if there are no rules to monitor."""
+        return self.engine.start_monitors(self.timed, self.state)
 
     def keep_changes(self) -> None:
         """Keep all changes from the start for explanations, if the plan is untimed and has monitors."""
@@ -96,7 +99,8 @@ class Replay:
     def run_chunks(self, blocks: Iterable[list[str]]) -> int | None:
         """Run the chunks of a plain plan until a step fails; return the number of steps read, with the failed one.
 
-        Returns ``None`` if a chunk is not one instantaneous step, so that the plan must be resolved with places.
+        A chunk is the text of a step. Returns ``None`` if a chunk is not one instantaneous step: the caller must then
+        resolve the plan with source positions.
         """
         engine, state = self.engine, self.state
         facts, fluents, log = state.facts, state.fluents, self.log
@@ -151,32 +155,33 @@ class Replay:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether a step is only its function: no monitors, derived facts, preferences or observer."""
+        """Whether a step only calls its function: there are no monitors, derived facts, preferences and observer."""
         watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
         return not watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Replay:
-        """Another reading of a replay that halted: a copy in the state before the failed step.
+        """Return a replay with another reading, in the state before the step at which this replay halted.
 
         With monitors it keeps all changes, because the findings after the failed step must be explained.
         """
-        run = shallow_copy(self)
-        run.reading = reading
-        run.log, run.trace, run.kept_changes = [], None, 0
+        resumed = shallow_copy(self)
+        resumed.reading = reading
+        resumed.log, resumed.trace, resumed.kept_changes = [], None, 0
         if self._unshared is None:
-            run.state = self.state.fork()
+            resumed.state = self.state.fork()
         else:
-            run.state = self.state.shared_copy()
-            run._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
-            run._prepared_actions, self._prepared_actions = set(), set()  # noqa: SLF001 - of its own class
+            resumed.state = self.state.shared_copy()
+            resumed._unshared, self._unshared = set(), set()  # noqa: SLF001 - of its own class
+            resumed._prepared_actions, self._prepared_actions = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
-            run.runtime, run.code, run.trace = self.runtime.fork(), self.engine.full_code, []
-        run.failures, run.unmet_literals, run.preference_violations = [], {}, dict(self.preference_violations)
-        run.step_of_letter = list(range(self.letter + 1))
-        return run
+            resumed.runtime, resumed.code, resumed.trace = self.runtime.fork(), self.engine.full_code, []
+        resumed.failures, resumed.unmet_literals = [], {}
+        resumed.preference_violations = dict(self.preference_violations)
+        resumed.step_of_letter = list(range(self.letter + 1))  # the untimed letters until now: step i led to letter i
+        return resumed
 
     def run_steps(self, steps: Iterable[GroundAction | IllFormed], number: int = 0) -> None:
-        """Run resolved steps of an untimed plan; ``number`` steps have been read before."""
+        """Run resolved steps of an untimed plan, after ``number`` steps of it."""
         is_plain, letters = self._is_plain, self.step_of_letter
         facts, fluents, log = self.state.facts, self.state.fluents, self.log
         try:
@@ -222,13 +227,15 @@ class Replay:
             self.state.unshare((action_predicate,), self._unshared)
 
     def _take(self, run: Callable[..., bool] | None, step: GroundAction, number: int) -> bool:
-        """Take a step; False (and record the failure) if it cannot be taken. ``run``: its code, if it is known."""
+        """Take a step; record the failure and return False if it cannot be taken.
+
+        ``run``: the compiled step, ``None`` if it is not compiled yet.
+        """
         state, runtime, engine = self.state, self.runtime, self.engine
         self._unshare(step.action)
         reads_actions = runtime is not None and engine.reads_actions
         if reads_actions or step.action.preferences:
-            slots = [v.slot for v in step.action.parameters]
-            if not engine.code.precondition(step.action, slots)(state.facts, state.fluents, *step.objects):
+            if not engine.code.precondition_function(step.action)(state.facts, state.fluents, *step.objects):
                 return self._record_failure(step, number, Failure(number, SC.PRECONDITION))
             engine.code.check_effects(step.action, state, step.objects)
             if step.action.preferences:  # after the check, because preferences of a failed step do not count
@@ -245,6 +252,7 @@ class Replay:
         return True
 
     def _record_failure(self, step: GroundAction, number: int, failure: Failure) -> bool:
+        """Record a failure, and make the step's effects if the reading is *force*; return False."""
         self.failures.append(failure)
         if self.observer is None and failure.code == SC.PRECONDITION:
             self._record_unmet_parts(step, number)
@@ -253,10 +261,10 @@ class Replay:
         return False
 
     def _record_unmet_parts(self, step: GroundAction, number: int) -> None:
-        """Record which literals of a precondition are unmet. Only the parts that do not hold are interpreted."""
+        """Record which literals of a precondition are unmet. Only the conjuncts that do not hold are interpreted."""
         if len(self.unmet_literals) < MAX_EXPLAINED_FAILURES and number not in self.explained_steps:
-            unmet = self.engine.code.unmet_parts(step.action, self.state, step.objects)
-            self.record_unmet_literals(number, unmet, step.binding)
+            conjuncts = self.engine.code.find_unmet_conjuncts(step.action, self.state, step.objects)
+            self.record_unmet_literals(number, conjuncts, step.binding)
 
     def record_unmet_literals(
         self, number: int, condition: tuple[Formula, ...], binding: Binding, duration: Number | None = None
@@ -268,11 +276,14 @@ class Replay:
         self.unmet_literals[number] = tuple(evaluator.unmet_literals(model.And(condition), binding, True))
 
     def letter_time(self) -> LetterTime:
-        """The number and time of the present letter."""
+        """Return the number and time of the present letter."""
         return LetterTime(self.letter, self.time, self.timed)
 
     def _enter_state(self, number: int) -> None:
-        """Update the derived facts and the monitors after step ``number`` (0: a literal) has changed the state."""
+        """Update the derived facts and the monitors after a change of the state.
+
+        ``number``: the step that changed it; 0 for a timed initial literal.
+        """
         self.executed_count += 1
         self.letter += 1
         if not self.timed:
@@ -293,7 +304,10 @@ class Replay:
         self.log.clear()
 
     def take_interpreted(self, step: GroundAction, number: int) -> bool:
-        """Take a step by interpreting it in three values, if its code met an undefined number or a conflict."""
+        """Take a step by interpreting it in three-valued logic, after its code met an undefined number or a conflict.
+
+        Returns False if it cannot be taken, as :meth:`_take`.
+        """
         state, snap = self.state, step.action.start
         evaluator = Evaluator(self.task, state.facts, state.fluents)
         binding = step.binding
@@ -335,7 +349,7 @@ class Replay:
         self._enter_state(number)
 
     def _compute_delta(self, step: GroundAction) -> Delta | None:
-        """The changes of a failed step; ``None`` if they cannot be computed."""
+        """Return the changes of a failed step; ``None`` if they cannot be computed."""
         state = self.state
         try:
             return self.engine.code.compute_delta(step.action, state, step.objects)
@@ -357,7 +371,7 @@ class Replay:
     # -- the end ------------------------------------------------------------------------------------------------------
 
     def outcome(self, steps: int) -> Outcome:
-        """Finish the monitors and return the result."""
+        """Finish the monitors and return the outcome; ``steps`` is the number of the plan's steps."""
         runtime = self.runtime
         violations: tuple[Violation, ...] = ()
         undecided: tuple[tuple[int, tuple[int, ...]], ...] = ()
@@ -384,7 +398,7 @@ class Replay:
             self.letter,
             self.time,
             tuple(self.failures),
-            self.engine.goal(self.state),
+            self.engine.evaluate_goal(self.state),
             violations,
             undecided,
             match_counts,
@@ -413,14 +427,14 @@ class Replay:
         return [violation._replace(step=steps[min(violation.step, len(steps) - 1)])]
 
     def _find_matching_steps(self, violation: Violation) -> list[int]:  # noqa: ARG002 - used by timed replays
-        """The steps that a rule about steps matched; empty for other rules, and if each letter has one step."""
+        """Return the steps that a rule about steps matched; empty for other rules, and if each letter has one step."""
         return []
 
 
 def count_preferences(
     task: Task, state: State, preferences: Iterable[model.Preference], binding: dict[int, int], counts: dict[str, int]
 ) -> None:
-    """Add the violated instances of preferences in a state to ``counts``."""
+    """Add the number of violated instances of each preference in a state to ``counts``, by the preference's name."""
     for preference in preferences:
         evaluator = Evaluator(task, state.facts, state.fluents)
         counts.setdefault(preference.name, 0)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import Extension, compile_extension
-from plansafe.verifier.execution.actions import ActionCode, Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
+from plansafe.verifier.execution.actions import ActionCode
 from plansafe.verifier.execution.axioms import Axioms
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -58,7 +59,7 @@ class LegalActions:
                 for objects in dict.fromkeys(bindings):
                     yield GroundAction(action, objects)
                 continue
-            holds = self._code.precondition(action, [v.slot for v in action.parameters])
+            holds = self._code.precondition_function(action)
             for objects in dict.fromkeys(bindings):
                 step = GroundAction(action, objects)
                 if self._is_executable(state, holds, step):

@@ -70,7 +70,7 @@ class StepForesight:
         self._arriving_silent = frozenset(final | {*latches} | {n for n, monitor in numbered if monitor.reads_actions})
         self._watchers: dict[tuple[int, bool, bool], tuple[list[int], list[tuple[int, TriggerFunction]]]] = {}
         self._pending = {
-            n: (monitor, monitor.pending_readers())
+            n: (monitor, monitor.index_pending_bindings())
             for n, monitor in numbered
             if isinstance(monitor, Automaton) and monitor.has_pending_changes
         }
@@ -141,11 +141,13 @@ class StepForesight:
             # A binding with changes that are not read yet reads the step as well.
             affected: AffectedMonitors = {
                 number: []
-                for number in self._watchers_of(predicate, True, False)[0]
+                for number in self._find_watchers(predicate, True, False)[0]
                 if number in self._pending and self._pending_reads(number, predicate, code)
             }
             self._add_affected(predicate, code, True, affected, False)
-            broken = self._broken_by_others(self._departing, affected) if affected else set(self._departing.all_broken)
+            broken = (
+                self._find_broken_by_others(self._departing, affected) if affected else set(self._departing.all_broken)
+            )
             for number, candidates in affected.items():
                 broken.update(self._predict_step_letter(number, (predicate, code, True), candidates))
             for check in runtime.checks.get(predicate, ()):
@@ -153,7 +155,7 @@ class StepForesight:
                 if bindings:
                     violated, undecided, later = check.predict(state, bindings, partial(self._past_truth, affected))
                     if violated or undecided:
-                        broken.update(_broken_instances(check.part, violated, undecided))
+                        broken.update(_find_broken_instances(check.part, violated, undecided))
                     due += [(check, binding) for binding in later]
         finally:
             facts.discard(code)
@@ -178,7 +180,7 @@ class StepForesight:
             or (number in self._pending and self._pending[number][1].has_reader(change[0], change[1]))
         ):
             return self._predict(number, (change,), candidates, self.now)
-        key = number, monitor.global_bits(self.state)
+        key = number, monitor.leaves.evaluate_global(self.state)
         broken = self._same_for_all.get(key)
         if broken is None:
             broken = self._same_for_all[key] = self._predict(number, (change,), candidates, self.now)
@@ -216,7 +218,7 @@ class StepForesight:
         affected: AffectedMonitors = {}
         for predicate, code, value in changes:
             self._add_affected(predicate, code, bool(value), affected, True)
-        broken = self._broken_by_others(self._arriving, affected)
+        broken = self._find_broken_by_others(self._arriving, affected)
         for number, candidates in affected.items():
             broken.update(self._predict(number, changes, candidates, self.then))
         runtime.indexes.update([(index, code, not value) for index, code, value in reversed(changes)])
@@ -224,7 +226,7 @@ class StepForesight:
 
     # -- both letters -------------------------------------------------------------------------------------------------
 
-    def _watchers_of(
+    def _find_watchers(
         self, index: int, added: bool, arriving: bool
     ) -> tuple[list[int], list[tuple[int, TriggerFunction]]]:
         """The monitors that read a predicate (or fluent), and its triggers; silent monitors are left out."""
@@ -239,7 +241,7 @@ class StepForesight:
     def _add_affected(self, predicate: int, code: int, added: bool, affected: AffectedMonitors, arriving: bool) -> None:
         """Add the monitors that a change affects."""
         state, runtime, monitors = self.state, self.runtime, self.monitors
-        readers, triggers = self._watchers_of(predicate, added, arriving)
+        readers, triggers = self._find_watchers(predicate, added, arriving)
         for number in readers:
             if monitors[number].is_affected(predicate, code):
                 affected.setdefault(number, [])
@@ -259,7 +261,7 @@ class StepForesight:
             return []  # a latch reports nothing itself
         prediction = monitor.predict(self.state, changes, candidates, letter_time)
         if prediction is not None:
-            return _broken_instances(monitor.part, *prediction)
+            return _find_broken_instances(monitor.part, *prediction)
         copy = monitor.fork()
         for index, code, _ in changes:
             if copy.is_affected(index, code):
@@ -269,12 +271,14 @@ class StepForesight:
         return find_violations_since(monitor, copy)
 
     @staticmethod
-    def _broken_by_others(unaffected: _UnaffectedMonitors, affected: AffectedMonitors) -> set[BrokenInstance]:
+    def _find_broken_by_others(unaffected: _UnaffectedMonitors, affected: AffectedMonitors) -> set[BrokenInstance]:
         """The instances that monitors report which are not affected."""
         if not unaffected.broken:
             return set()
         return {b for number, broken in unaffected.broken.items() if number not in affected for b in broken}
 
 
-def _broken_instances(part: int, violated: Iterable[Binding], undecided: Iterable[Binding]) -> list[BrokenInstance]:
+def _find_broken_instances(
+    part: int, violated: Iterable[Binding], undecided: Iterable[Binding]
+) -> list[BrokenInstance]:
     return [BrokenInstance(part, b) for b in violated] + [BrokenInstance(part, b, undecided=True) for b in undecided]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from time import monotonic
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import (
+from plansafe.verifier.execution.action_effects import (
     Conflict,
     SnapEffects,
     StartConditions,
@@ -30,16 +30,16 @@ from plansafe.verifier.execution.happening import (
     InterferenceChecker,
 )
 from plansafe.verifier.execution.monitors.finding import TooManyInstances, Violation
-from plansafe.verifier.execution.monitors.rule_set import ActionFact
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.outcome import Failure, Outcome
 from plansafe.verifier.execution.replay import FORCE, HALT, Observer, Replay
 from plansafe.verifier.execution.state import Delta, NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep, Tolerance
+from plansafe.verifier.execution.timed_action_facts import TimedActionFacts
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator, UndefinedNumber
 from plansafe.verifier.model.limits import LimitKind, LimitReached
-from plansafe.verifier.model.nodes import Atom, Formula, Number, TimedLiteral, bind
+from plansafe.verifier.model.nodes import Formula, Number, TimedLiteral
 
 _COMPARE = {
     "=": lambda duration, bound, tolerance: abs(duration - bound) <= tolerance,
@@ -81,8 +81,7 @@ class TimedReplay(Replay):
         """The violated instances of preferences over all: step, position of the preference in its action, objects."""
         self._start_conditions: dict[int, StartConditions] = {}
         """By step under way: the start conditions of its end's effects, evaluated before the step's start."""
-        self._action_facts: dict[int, list[tuple[ActionFact, int]]] = {}
-        """By letter: the action facts that are true at it, each with the number of its step."""
+        self.action_facts = TimedActionFacts(engine)
         self.events = {}
         self.effects: list[tuple[int, SnapEffects]] = []
         """The effects of each event of the present happening, with the number of its step (0: a timed literal)."""
@@ -118,7 +117,7 @@ class TimedReplay(Replay):
                 return
 
     def make_agenda(self) -> Iterator[tuple[Number, list[Event]]]:
-        """The happenings in order, each with its time and events."""
+        """Yield the happenings in order, each with its time and events."""
         agenda: dict[Number, list[Event]] = {}
         for step in self.plan_steps:
             if isinstance(step.resolved, IllFormed):
@@ -134,7 +133,7 @@ class TimedReplay(Replay):
                 yield time, batch
 
     def split_by_immediate_ends(self, time: Number, events: list[Event]) -> list[list[Event]]:
-        """The happenings of one time: actions without duration end in a second happening."""
+        """Return the happenings of one time: actions without duration end in a second happening."""
         immediate_ends = [e for e in events if e.kind == END and e.step is not None and e.step.time == time]
         return [batch for batch in ([e for e in events if e not in immediate_ends], immediate_ends) if batch]
 
@@ -169,7 +168,7 @@ class TimedReplay(Replay):
         return self._execute_happening(time, executable) if executable else True
 
     def _drop_conflicting(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
-        """Under *force*: the events without interfering steps, if their numeric effects conflict."""
+        """Return all events, or without those of failed steps if the numeric effects conflict (reading *force*)."""
         try:
             combine_effects(self.state.fluents, [effects for _, effects in executable])
         except Conflict:
@@ -177,6 +176,7 @@ class TimedReplay(Replay):
         return executable
 
     def _drop_failed(self, executable: list[EventEffects], failed_steps: set[int]) -> list[EventEffects]:
+        """Leave out the steps that failed; return the events of the others."""
         for event, _ in executable:
             if event.step is not None and event.step.number in failed_steps:
                 self._drop_step(event)
@@ -227,7 +227,9 @@ class TimedReplay(Replay):
         self._announce_actions(events)
         self.interference.record_executed(events)
         state.apply(delta, self.log)
-        self._update_running_facts([*events, *[Event(END, step) for step in dropped]])
+        self.action_facts.update_state(
+            state, self.log, self.running, [*events, *[Event(END, step) for step in dropped]]
+        )
         self.time = time
         self._shared = any([self._ends_at_once(step) for step in started])
         self.running = running
@@ -269,12 +271,13 @@ class TimedReplay(Replay):
     # -- conditions ---------------------------------------------------------------------------------------------------
 
     def _make_evaluator(self, step: TimedStep) -> tuple[Evaluator, dict[int, int]]:
+        """Return an interpreter for the step's duration in the present state, and the step's binding."""
         assert isinstance(step.resolved, GroundAction)
         evaluator = Evaluator(self.task, self.state.facts, self.state.fluents, step.duration)
         return evaluator, step.resolved.binding
 
     def _find_failure(self, event: Event) -> Failure | None:
-        """Why an event cannot happen in the present state, without regard to other events."""
+        """Return why an event cannot happen in the present state, apart from other events; ``None`` if it can."""
         step = event.step
         if step is None:
             return None
@@ -303,7 +306,7 @@ class TimedReplay(Replay):
         return None
 
     def _compute_effects(self, event: Event) -> SnapEffects | Failure:
-        """The effects of an event in the present state, or why they are undefined or conflict."""
+        """Return the effects of an event in the present state, or why they are undefined or conflict."""
         if event.literal is not None:
             literal = event.literal
             code = self.task.encode(literal.arguments)
@@ -324,7 +327,7 @@ class TimedReplay(Replay):
         return effects
 
     def _find_over_all_failures(self, running: list[TimedStep]) -> list[Failure]:
-        """The failures of actions under way whose conditions over all do not hold in the present state."""
+        """Return the failures of actions under way whose conditions over all do not hold in the present state."""
         failures = []
         for step, condition, binding in self._find_false_over_all(running):
             if self.observer is None:
@@ -343,111 +346,53 @@ class TimedReplay(Replay):
             if evaluator.holds(model.And(condition), binding) is not True:
                 yield step, condition, binding
 
-    def broken_over_all(self) -> bool:
+    def has_false_over_all(self) -> bool:
         """Whether a condition over all of an action under way does not hold in the present state."""
         return next(self._find_false_over_all(self.running), None) is not None
 
     def _predict_over_all_failures(self, time: Number, running: list[TimedStep], delta: Delta) -> list[Failure]:
-        """The failures of conditions over all in the state after a happening."""
+        """Return the failures of conditions over all in the state after a happening, which is undone again."""
         if not any([isinstance(s.resolved, GroundAction) and s.resolved.action.over_all for s in running]):
             return []
         log: list[StateChange] = []
         self.state.apply(delta, log)
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
-        before, self.time = self.time, time
+        present_time, self.time = self.time, time  # failures name the time of the happening
         failures = self._find_over_all_failures(running)
-        self.time = before
+        self.time = present_time
         self.state.undo(log)
         return failures
 
     def _find_interference(self, time: Number, executable: list[EventEffects]) -> list[Failure]:
+        """Return the failures of steps that interfere with others."""
         return self.interference.find_failures(time, executable)
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
     def letter_time(self) -> LetterTime:
-        """The present letter."""
+        """Return the number and time of the present letter."""
         return LetterTime(self.letter, self.time, True, self._shared)
 
     def _ends_at_once(self, step: TimedStep) -> bool:
+        """Whether a durative action has no duration."""
         return step.duration == 0
-
-    def _announce_actions(self, events: list[Event]) -> None:
-        """Let the monitors read the happening's actions, and record the step of each action fact."""
-        if self.runtime is None or not self.engine.action_predicates:
-            return
-        entries = self._count_under_way()
-        action_facts = []
-        for event in events:
-            if event.step is not None and isinstance(event.step.resolved, GroundAction):
-                action_fact = self.engine.action_fact(event.kind, event.step.resolved)
-                if action_fact is not None:
-                    action_facts.append(action_fact)
-                    entries.append((action_fact, event.step.number))
-        self._action_facts[self.letter] = entries
-        if self.engine.reads_actions:
-            self.runtime.take_actions(self.state, list(dict.fromkeys(action_facts)), self.letter_time())
-
-    def _count_under_way(self) -> list[tuple[ActionFact, int]]:
-        """Count matches of the actions under way in this letter; return their action facts and step numbers."""
-        assert self.runtime is not None
-        entries: list[tuple[ActionFact, int]] = []
-        for step in self.running:
-            assert isinstance(step.resolved, GroundAction)
-            action_fact = self.engine.action_fact("during", step.resolved)
-            if action_fact is not None:
-                entries.append((action_fact, step.number))
-        self.runtime.count_matches([action_fact for action_fact, _ in entries])
-        return entries
 
     def outcome(self, steps: int) -> Outcome:
         """Finish the monitors and return the result; actions may be under way in the last letter."""
         self._shared = False
         if self.runtime is not None and self.engine.action_predicates:
-            self._action_facts[self.letter] = self._count_under_way()
+            self.action_facts.record_under_way(self.runtime, self.running, self.letter)
         return super().outcome(steps)
 
-    def _find_matching_steps(self, violation: Violation) -> list[int]:
-        """The numbers of the steps whose action facts match the step pattern of a violated part."""
-        part = self.engine.rule_set.parts[violation.part]
-        if part.step is None:
-            return []
-        atom = part.step.body if isinstance(part.step, model.Quantified) else part.step
-        assert isinstance(atom, Atom)
-        values = bind(part.parameters, violation.binding)
-        letter = violation.letter - 1 if part.after else violation.letter
-        steps = []
-        for (predicate, code), number in self._action_facts.get(letter, ()):
-            if predicate != atom.predicate:
-                continue
-            objects = self.task.decode(code, len(atom.arguments))
-            expected = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
-            if list(objects) == expected:
-                steps.append(number)
-        return steps
+    def _announce_actions(self, events: list[Event]) -> None:
+        """Let the monitors read the happening's actions, and record the step of each action fact."""
+        if self.runtime is not None and self.engine.action_predicates:
+            self.action_facts.announce(self.runtime, self.state, self.running, events, self.letter_time())
 
-    def _update_running_facts(self, events: list[Event]) -> None:
-        """Update the action facts of durative actions under way."""
-        ending = {e.step.number for e in events if e.kind == END and e.step is not None}
-        for event in sorted(events, key=lambda e: e.kind):  # ends first
-            if (
-                event.step is None
-                or not isinstance(event.step.resolved, GroundAction)
-                or event.step.resolved.action.end is None
-            ):
-                continue
-            action_fact = self.engine.action_fact("during", event.step.resolved)
-            if action_fact is None:
-                continue
-            predicate, code = action_fact
-            starts = event.kind == START
-            resolved = event.step.resolved
-            if not starts and any([s.resolved == resolved and s.number not in ending for s in self.running]):
-                continue  # an equal action stays under way
-            if starts != (code in self.state.facts[predicate]):
-                (self.state.facts[predicate].add if starts else self.state.facts[predicate].discard)(code)
-                self.log.append((predicate, code, starts))
+    def _find_matching_steps(self, violation: Violation) -> list[int]:
+        """Return the numbers of the steps whose action facts match the step pattern of a violated part."""
+        return self.action_facts.find_matching_steps(violation)
 
 
 def _is_durative(step: TimedStep) -> bool:

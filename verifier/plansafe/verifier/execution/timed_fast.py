@@ -18,7 +18,7 @@ from plansafe.verifier.execution.replay import HALT
 from plansafe.verifier.execution.state import NumberTooLarge, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, TimedStep
 from plansafe.verifier.execution.timed import TimedReplay
-from plansafe.verifier.model.footprints import StateVariable, empty_footprint
+from plansafe.verifier.model.footprints import StateVariable, make_empty_footprint
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.model.nodes import Action, Quantified, normal_number
 from plansafe.verifier.model.operations import subformulas
@@ -257,7 +257,7 @@ class IsolatedEvents:
                 self._is_regular = self._is_regular and not _has_over_all(step)
             elif number not in self._under_way:
                 self._begin(step, ground)
-        self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.broken_over_all())
+        self._is_regular = self._is_regular and (self.run.reading == HALT or not self.run.has_false_over_all())
 
     # -- compilation ---------------------------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class IsolatedEvents:
         code = timed_code[key]
         if code is None:
             return None
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         self.run.engine.footprints.add_reads(action.over_all, step.binding, footprint)
         return GroundCode(code, step.objects, tuple(footprint.reads))
 

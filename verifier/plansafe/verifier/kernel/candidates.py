@@ -1,21 +1,22 @@
 """Candidate objects for variables: those in the facts that a formula needs.
 
 For all other objects the formula has the value that decides nothing (``exists``: false; ``forall``: true). So
-``candidate_bindings`` can replace ``all_bindings``, except where definitions are executed literally.
+``iterate_candidate_bindings`` can replace ``iterate_bindings``, except where definitions are executed literally.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .formulas import Binding, Domains, Fact, Objects, Support, Supports, all_bindings, unify
+from .formulas import Binding, Domains, Fact, Objects, iterate_bindings, unify
+from .supports import Support, Supports
 from .trace import View
 
 
-def candidate_bindings(supports: Supports, domains: Domains, binding: Binding, view: View) -> Iterator[Binding]:
+def iterate_candidate_bindings(supports: Supports, domains: Domains, binding: Binding, view: View) -> Iterator[Binding]:
     """Yield the bindings of the variables, each once, for which one of the supports is among the facts."""
     names = [name for name, _ in domains]
     outer = {name: value for name, value in binding.items() if name not in names}
     if view.literal or not all(support.atoms for support in supports):
-        yield from all_bindings(domains, outer)
+        yield from iterate_bindings(domains, outer)
         return
     sizes = [len(objects) for _, objects in domains]
     if 0 in sizes:
@@ -23,14 +24,14 @@ def candidate_bindings(supports: Supports, domains: Domains, binding: Binding, v
     single = {name: next(iter(objects)) for (name, objects), size in zip(domains, sizes, strict=True) if size == 1}
     yielded = set[Fact]()
     for support in supports:
-        for candidate in supported_bindings(support, support.atoms, domains, {**outer, **single}, view):
+        for candidate in iterate_supported_bindings(support, support.atoms, domains, {**outer, **single}, view):
             objects = tuple([candidate[name] for name in names])
             if objects not in yielded:
                 yielded.add(objects)
                 yield {**outer, **dict(zip(names, objects, strict=True))}
 
 
-def supported_bindings(
+def iterate_supported_bindings(
     support: Support, atoms: Sequence[Fact], domains: Domains, binding: Binding, view: View
 ) -> Iterator[Binding]:
     """Yield the bindings for which the atoms are facts; variables in no atom take every object."""
@@ -39,7 +40,7 @@ def supported_bindings(
         return
     for extended in _join_atoms(atoms, binding, types, view):
         free = tuple([(name, objects) for name, objects in domains if name not in extended])
-        yield from all_bindings(free, extended) if free else (extended,)
+        yield from iterate_bindings(free, extended) if free else (extended,)
 
 
 def _join_atoms(atoms: Sequence[Fact], binding: Binding, types: Mapping[str, Objects], view: View) -> Iterator[Binding]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .candidates import candidate_bindings, supported_bindings
+from .candidates import iterate_candidate_bindings, iterate_supported_bindings
 from .evaluation import holds
-from .formulas import Domains, Fact, Node, Supports, ground, symbols_in, unify
+from .formulas import Domains, Fact, Node, ground, symbols_in, unify
 from .reader import require
+from .supports import Supports
 from .trace import State
 
 Candidate = tuple[Mapping[str, str], bool]
@@ -49,7 +50,7 @@ class Axioms:
                 for read, negative in symbols_in(axiom.body):
                     reads[read] = reads.get(read, False) or negative
         self.derived = {name for (name,) in grouped}
-        self.strata = [self._stratum(component, grouped) for component in _components(self._reads)]
+        self.strata = [self._stratum(component, grouped) for component in _find_components(self._reads)]
         self._dependencies: dict[Fact, frozenset[Fact]] = {}
 
     def _stratum(self, predicates: list[Fact], grouped: dict[Fact, list[Axiom]]) -> Stratum:
@@ -105,19 +106,19 @@ class Axioms:
 
 def _add_least_fixpoint(stratum: Stratum, state: State) -> list[Fact]:
     """Add consequences until nothing new follows; return the added facts."""
-    new = _add_heads(state, [(axiom, _all_candidates(axiom, state)) for axiom in stratum.axioms])
+    new = _add_heads(state, [(axiom, _iterate_all_candidates(axiom, state)) for axiom in stratum.axioms])
     if not state.literal:
         return new + _continue_fixpoint(stratum, state, new)
     derived = new
     while new:
-        new = _add_heads(state, [(axiom, _all_candidates(axiom, state)) for axiom in stratum.axioms])
+        new = _add_heads(state, [(axiom, _iterate_all_candidates(axiom, state)) for axiom in stratum.axioms])
         derived = derived + new
     return derived
 
 
-def _all_candidates(axiom: Axiom, state: State) -> Iterator[Candidate]:
+def _iterate_all_candidates(axiom: Axiom, state: State) -> Iterator[Candidate]:
     """Yield the bindings for which a body may be true."""
-    return ((binding, False) for binding in candidate_bindings(axiom.supports, axiom.domains, {}, state))
+    return ((binding, False) for binding in iterate_candidate_bindings(axiom.supports, axiom.domains, {}, state))
 
 
 def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[Fact]:
@@ -127,23 +128,27 @@ def _continue_fixpoint(stratum: Stratum, state: State, new: list[Fact]) -> list[
         by_predicate = dict[Fact, list[Fact]]()
         for fact in new:
             by_predicate.setdefault(fact[:1], []).append(fact)
-        new = _add_heads(state, [(axiom, _new_candidates(axiom, by_predicate, state)) for axiom in stratum.axioms])
+        new = _add_heads(
+            state, [(axiom, _iterate_new_candidates(axiom, by_predicate, state)) for axiom in stratum.axioms]
+        )
         derived += new
     return derived
 
 
-def _new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state: State) -> Iterator[Candidate]:
+def _iterate_new_candidates(axiom: Axiom, new: Mapping[Fact, list[Fact]], state: State) -> Iterator[Candidate]:
     """Yield the bindings for which new facts may have made a body true."""
     for support in axiom.supports:
         if any(name in new for name in support.other_symbols):
-            yield from ((binding, False) for binding in candidate_bindings((support,), axiom.domains, {}, state))
+            yield from (
+                (binding, False) for binding in iterate_candidate_bindings((support,), axiom.domains, {}, state)
+            )
             continue
         for i, atom in enumerate(support.atoms):
             remaining = support.atoms[:i] + support.atoms[i + 1 :]
             for fact in new.get(atom[:1], ()):
                 partial = unify(atom, fact, {})
                 if partial is not None:
-                    bindings = supported_bindings(support, remaining, axiom.domains, partial, state)
+                    bindings = iterate_supported_bindings(support, remaining, axiom.domains, partial, state)
                     yield from ((binding, support.exact) for binding in bindings)
 
 
@@ -161,7 +166,7 @@ def _add_heads(state: State, axioms: list[tuple[Axiom, Iterable[Candidate]]]) ->
     return [*new]
 
 
-def _components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
+def _find_components(graph: Mapping[Fact, Iterable[Fact]]) -> list[list[Fact]]:
     """Return the strongly connected components of derived predicates, each after those it depends on (Tarjan, 1972)."""
     index, low = dict[Fact, int](), dict[Fact, int]()
     stack, on_stack = list[Fact](), set[Fact]()

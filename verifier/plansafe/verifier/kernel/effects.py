@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from .candidates import candidate_bindings
+from .candidates import iterate_candidate_bindings
 from .evaluation import evaluate, evaluate_number
 from .formulas import (
     Add,
@@ -61,7 +61,7 @@ def effect_changes(
             for part in members:
                 yield from effect_changes(part, binding, context, condition, objects)
         case Quantified(_, variable, domain, part):
-            for inner in candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
+            for inner in iterate_candidate_bindings(effect.supports, ((variable, domain),), binding, context.state):
                 yield from effect_changes(part, inner, context, condition, (*objects, inner[variable]))
         case OneOf(number, members):
             assert context.choose is not None
@@ -69,7 +69,9 @@ def effect_changes(
             require(chosen in range(len(members)), "no effect")
             yield from effect_changes(members[chosen], binding, context, condition, objects)
         case When(_, part):
-            value = min(condition, _condition_value(effect, binding, context))  # nested conditions are one condition
+            value = min(
+                condition, _evaluate_conditions(effect, binding, context)
+            )  # nested conditions are one condition
             if value:
                 yield from effect_changes(part, binding, context, value, objects)
         case _ if condition == 1:
@@ -78,7 +80,7 @@ def effect_changes(
             yield _change(effect, binding, context.state)
 
 
-def _condition_value(effect: When, binding: Binding, context: EffectContext) -> int:
+def _evaluate_conditions(effect: When, binding: Binding, context: EffectContext) -> int:
     value: int = evaluate(effect.condition, binding, context.state)[0][1]
     if effect.earlier is not None and context.before_start is not None:
         value = min(value, evaluate(effect.earlier, binding, context.before_start)[0][1])

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from .candidates import candidate_bindings
+from .candidates import iterate_candidate_bindings
 from .formulas import (
     DURATION_TOLERANCE,
     Arithmetic,
@@ -30,8 +30,8 @@ from .formulas import (
     StepAtom,
     Temporal,
     Unary,
-    all_bindings,
     ground,
+    iterate_bindings,
     unify,
 )
 from .reader import check_length
@@ -64,12 +64,12 @@ def holds(formula: Node, binding: Binding, view: View) -> bool:
     return bool(evaluate(formula, binding, view)[0][1] == 2)
 
 
-def _equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:
+def _evaluate_equal_terms(formula: EqualTerms, binding: Binding, _view: View) -> Signal:
     left, right = formula.left, formula.right
     return TRUE if binding.get(left, left) == binding.get(right, right) else FALSE
 
 
-def _connective(formula: Connective, binding: Binding, view: View) -> Signal:
+def _evaluate_connective(formula: Connective, binding: Binding, view: View) -> Signal:
     """Return the values of ``and`` (false where a part is), of ``or`` (true where a part is), or of ``imply``."""
     signals = (evaluate(part, binding, view) for part in formula.members)
     if formula.operator == "imply":
@@ -78,28 +78,30 @@ def _connective(formula: Connective, binding: Binding, view: View) -> Signal:
     return least(signals) if formula.operator == "and" else greatest(signals)
 
 
-def _quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
+def _evaluate_quantified(formula: Quantified, binding: Binding, view: View) -> Signal:
     """Return the values of a quantified formula. Without objects, ``forall`` is true and ``exists`` is false."""
     domains = ((formula.variable, formula.objects),)
-    inner_bindings = candidate_bindings(formula.supports, domains, binding, view)
+    inner_bindings = iterate_candidate_bindings(formula.supports, domains, binding, view)
     signals = (evaluate(formula.part, inner, view) for inner in inner_bindings)
     return greatest(signals) if formula.operator == "exists" else least(signals)
 
 
-def _compare(formula: Compare, binding: Binding, view: View) -> Signal:
+def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Signal:
     """Return the values of a comparison, which is undefined where it reads an undefined number."""
     compare = COMPARE[formula.operator]
     both = _align([evaluate_number(formula.left, binding, view), evaluate_number(formula.right, binding, view)])
     return normalize((letter, 1 if x is None or y is None else 2 * compare(x, y)) for letter, (x, y) in both)
 
 
-def _atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
-    facts = dict.fromkeys(ground(atom, b) for domains, atom in formula.atoms for b in all_bindings(domains, binding))
+def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
+    facts = dict.fromkeys(
+        ground(atom, b) for domains, atom in formula.atoms for b in iterate_bindings(domains, binding)
+    )
     signals = [FALSE, *(view.signal(fact) for fact in facts)]
     return normalize((letter, 2 * (sum(values) // 2 in formula.allowed)) for letter, values in merge_signals(signals))
 
 
-def _step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
+def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     edges = list[tuple[int, int]]()
     for fact in view.possible_facts.find_matching(formula.terms, binding):
@@ -112,7 +114,7 @@ def _step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
     return [change for change in normalize(changes) if change[0] <= view.last]
 
 
-def _temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
+def _evaluate_temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
     assert isinstance(view, Trace)
     signals = [evaluate(part, binding, view) for part in formula.members]
     return evaluate_operator(formula.operator, formula.bounds, signals, view.times)
@@ -120,15 +122,15 @@ def _temporal(formula: Temporal, binding: Binding, view: View) -> Signal:
 
 EVALUATORS: Mapping[type[Node], Callable[[Any, Binding, View], Signal]] = {
     Atom: lambda formula, binding, view: view.signal(ground(formula.terms, binding)),
-    EqualTerms: _equal_terms,
+    EqualTerms: _evaluate_equal_terms,
     Unary: lambda formula, binding, view: invert(evaluate(formula.part, binding, view)),
-    Connective: _connective,
-    Quantified: _quantified,
-    Compare: _compare,
+    Connective: _evaluate_connective,
+    Quantified: _evaluate_quantified,
+    Compare: _evaluate_comparison,
     Preference: lambda *_: TRUE,
-    AtomCount: _atom_count,
-    StepAtom: _step_atom,
-    Temporal: _temporal,
+    AtomCount: _evaluate_atom_count,
+    StepAtom: _evaluate_step_atom,
+    Temporal: _evaluate_temporal,
 }
 
 

@@ -44,7 +44,7 @@ from .formulas import (
     Temporal,
     Unary,
     When,
-    operators_in,
+    collect_operators,
 )
 from .reader import NUMBER, Sexp, parse_number, require
 from .vocabulary import Params, Vocabulary
@@ -79,14 +79,20 @@ class FormulaReader:
         if expr == ():
             return EMPTY_AND
         if isinstance(expr, tuple) and isinstance(expr[0], str):
-            readers = (self._general, self._phase, self._connective, self._comparison, self._temporal)
+            readers = (
+                self._read_general_operator,
+                self._read_phase,
+                self._read_connective,
+                self._read_comparison,
+                self._read_temporal,
+            )
             for read_kind in readers:
                 formula = read_kind(expr, scope, level)
                 if formula is not None:
                     return formula
         return Atom(self.vocabulary.read_atom(expr, self.vocabulary.predicates, scope))
 
-    def _general(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+    def _read_general_operator(self, expr: Sexp, scope: Params, level: str) -> Node | None:
         """Read an operator that is allowed at any level."""
         operand_level = OPERAND_LEVELS.get(level, level)
         match expr:
@@ -102,7 +108,7 @@ class FormulaReader:
                     return Preference("".join(names) or "preference", self.read_formula(part, scope, operand_level))
         return None
 
-    def _phase(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+    def _read_phase(self, expr: Sexp, scope: Params, level: str) -> Node | None:
         """``at start``, ``at end``, ``over all``, and constraints on the duration, within the tolerance (section 3)."""
         match expr:
             case (("at" | "over"), str(), tuple(part)) if level == "timed" and " ".join(expr[:2]) in PHASES:
@@ -117,7 +123,7 @@ class FormulaReader:
         require(level != "timed", "not at start, at end or over all")
         return None
 
-    def _connective(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+    def _read_connective(self, expr: Sexp, scope: Params, level: str) -> Node | None:
         op, *operands = expr
         operand_level = OPERAND_LEVELS.get(level, level)
         if op in ("or", "not", "imply") and len(operands) == ARITIES.get(op, len(operands)):
@@ -127,7 +133,7 @@ class FormulaReader:
         require(is_constraint, "a constraint without temporal operator")
         return None
 
-    def _comparison(self, expr: Sexp, scope: Params, _level: str) -> Node | None:
+    def _read_comparison(self, expr: Sexp, scope: Params, _level: str) -> Node | None:
         objects = self.vocabulary.objects
         match expr:
             case ("=", str(x), str(y)) if all(t in objects or (t in scope and t != "?duration") for t in (x, y)):
@@ -136,7 +142,7 @@ class FormulaReader:
                 return Compare(op, self.read_expression(left, scope), self.read_expression(right, scope))
         return None
 
-    def _temporal(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+    def _read_temporal(self, expr: Sexp, scope: Params, level: str) -> Node | None:
         match expr:
             case (op, tuple(step)) if op in STEP_PREDICATES and level in ("past", "future", "top"):
                 return StepAtom((STEP_PREDICATES[op], *self.vocabulary.read_step(step, self.actions, scope)))
@@ -199,7 +205,7 @@ class FormulaReader:
                 number = next(self._oneof_numbers)
                 return OneOf(number, tuple([self.read_effect(part, scope, timed) for part in parts]))
             case ("when", condition, part):
-                return self._when(condition, part, scope, timed)
+                return self._read_when(condition, part, scope, timed)
             case ("at", ("start" | "end"), tuple(part)) if timed:
                 return Unary(" ".join(expr[:2]), self.read_effect(part, scope))
             case (op, head, value) if op in ASSIGNMENTS and not timed:
@@ -207,11 +213,11 @@ class FormulaReader:
         require(not timed, "not at start or at end")
         return self.read_literal(expr, scope)
 
-    def _when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
+    def _read_when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
         guard = self.read_formula(condition, scope, "timed" if timed else "state")
         effect = self.read_effect(part, scope, timed)
-        later_phases = {OVER_ALL, END} if START in operators_in(effect) else {OVER_ALL}
-        require(not operators_in(guard) & later_phases, "a condition that is read after its effect")
+        later_phases = {OVER_ALL, END} if START in collect_operators(effect) else {OVER_ALL}
+        require(not collect_operators(guard) & later_phases, "a condition that is read after its effect")
         return When(guard, effect)
 
     def read_literal(self, expr: Sexp, scope: Params) -> Add | Delete:

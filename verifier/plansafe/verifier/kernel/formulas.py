@@ -1,8 +1,4 @@
-"""Formulas and effects as trees, and properties of a tree alone.
-
-``find_supports`` makes the kernel fast enough: it finds the facts without which a formula cannot be true (or false).
-Where a formula binds variables, only the objects in such facts are tried (``candidates.py``).
-"""
+"""Formulas and effects as trees, and properties of a tree alone."""
 
 from __future__ import annotations
 
@@ -11,13 +7,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .supports import Supports
 
 Fact = tuple[str, ...]
 """(predicate, object ..); a fluent is ("#", function, object ..)."""
 Binding = Mapping[str, Any]
 """The object of each variable; the number of ``?duration``, and its tolerance under ``DURATION_TOLERANCE``."""
-DURATION_TOLERANCE = "(tolerance)"  # no variable has such a name
+DURATION_TOLERANCE = "(tolerance)"
+"""The key of the tolerance in a binding; no variable has such a name."""
 Objects = dict[str, None]
 """An ordered set of objects."""
 Domains = tuple[tuple[str, Objects], ...]
@@ -25,17 +25,19 @@ Domains = tuple[tuple[str, Objects], ...]
 
 ASSIGNMENTS = ("increase", "decrease", "assign", "scale-up", "scale-down")
 COMPARISONS = ("=", "<", ">", "<=", ">=")
-# Temporal operators with their numbers of formulas.
 PAST_OPERATORS = {"yesterday": 1, "weak-yesterday": 1, "once": 1, "historically": 1, "since": 2}
+"""By temporal operator, here and below: its number of formulas."""
 PDDL3_AND_FUTURE = {"always": 1, "sometime": 1, "sometime-after": 2}
 FUTURE_OPERATORS = {"next": 1, "weak-next": 1, "until": 2, "release": 2, **PDDL3_AND_FUTURE}
 WHOLE_TRACE_OPERATORS = {"at end": 1, "within": 1, "at-most-once": 1, "sometime-before": 2}
 WHOLE_TRACE_OPERATORS |= {"always-within": 2, "hold-during": 1, "hold-after": 1}
 PDDL3_OPERATORS = {**PDDL3_AND_FUTURE, **WHOLE_TRACE_OPERATORS}
-BOUND_COUNTS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}  # the times before the formulas
+BOUND_COUNTS = {"within": 1, "always-within": 1, "hold-during": 2, "hold-after": 1}
+"""By operator: the number of times that it has before its formulas."""
 STEP_PREDICATES = {"action": "!action", "action-end": "!action-end", "action-during": "!action-during"}
 """A step at a letter is a fact with one of these in place of a predicate; no text can contain them."""
 START, END, OVER_ALL = PHASES = ("at start", "at end", "over all")
+"""The phases of a durative action."""
 
 
 class Node:
@@ -49,6 +51,8 @@ class Node:
 
 
 class _OnePart(Node):
+    """A node with one child."""
+
     part: Node
 
     def parts(self) -> tuple[Node, ...]:
@@ -56,6 +60,8 @@ class _OnePart(Node):
 
 
 class _Members(Node):
+    """A node with any number of children."""
+
     members: tuple[Node, ...]
 
     def parts(self) -> tuple[Node, ...]:
@@ -133,6 +139,8 @@ class Quantified(_OnePart):
     @cached_property
     def supports(self) -> Supports:
         """The facts without which the part is not true (``exists``), not false (``forall``), or does not happen."""
+        from .supports import find_supports  # noqa: PLC0415 - supports are found in formulas
+
         return find_supports(self.part, self.operator == "exists")
 
 
@@ -259,11 +267,11 @@ def ground(terms: Sequence[str], binding: Binding) -> Fact:
 
 
 def symbol(fact: Fact) -> Fact:
-    """Return a fact or fluent without its objects."""
+    """Return a fact or fluent without its objects: ``(predicate,)`` or ``("#", function)``."""
     return fact[: 1 + (fact[0] == "#")]
 
 
-def all_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, Any]]:
+def iterate_bindings(domains: Domains, binding: Binding) -> Iterator[dict[str, Any]]:
     """Extend the binding by all combinations of objects for the variables."""
     names = [name for name, _ in domains]
     for objects in product(*(domain for _, domain in domains)):
@@ -279,9 +287,9 @@ def unify(pattern: Sequence[str], fact: Sequence[str], binding: Binding) -> dict
     return extended
 
 
-def operators_in(formula: Node) -> set[str]:
-    """Return the operators of a formula, with "empty" if a connective or quantifier has no operands."""
-    operators = {formula.operator}.union(*[operators_in(part) for part in formula.parts()])
+def collect_operators(formula: Node) -> set[str]:
+    """Return the operators of a formula, and "empty" if one of its connectives or quantifiers has no operands."""
+    operators = {formula.operator}.union(*[collect_operators(part) for part in formula.parts()])
     match formula:
         case Connective(members=operands) | Quantified(objects=operands) if not operands:
             operators.add("empty")
@@ -342,124 +350,7 @@ def select_phase(formula: Node, phase: str) -> Node:
         case OneOf(number, members):
             return OneOf(number, tuple([select_phase(part, phase) for part in members]))
         case When(condition, effect):
-            spans_both_ends = phase == END and START in operators_in(condition)
+            spans_both_ends = phase == END and START in collect_operators(condition)
             earlier = select_phase(condition, START) if spans_both_ends else None
             return When(select_phase(condition, phase), select_phase(effect, phase), earlier)
     return formula
-
-
-class Support(NamedTuple):
-    """Facts without which a formula cannot have a value; a formula has several such alternatives.
-
-    ``quantified`` are the variables of inner quantifiers, renamed to be unique. ``exact``: the facts are also
-    sufficient. ``other_symbols``: the predicates and functions that the formula also reads.
-    """
-
-    atoms: tuple[Fact, ...] = ()
-    quantified: Domains = ()
-    exact: bool = True
-    other_symbols: frozenset[Fact] = frozenset()
-
-
-Supports = tuple[Support, ...]
-MAX_SUPPORTS = 32
-"""Alternatives beyond which the formula is evaluated for all objects."""
-ANY_LETTER_OPERATORS = ("once", "historically", "always", "sometime", "at end", "within", "hold-during", "hold-after")
-"""Operators that have a value only if their formula has it at some letter."""
-
-
-def find_supports(formula: Node, true: bool) -> Supports:
-    """Find the facts without which the formula is false (``true``; else: is true) at every letter of a trace.
-
-    The facts are needed at one of the letters. No alternative: the formula never has the value. An alternative without
-    facts: it can have the value in any state.
-    """
-    supports = _supports(formula, true)
-    return supports if len(supports) <= MAX_SUPPORTS else (_no_support(formula),)
-
-
-def _no_support(formula: Node) -> Support:
-    return Support((), (), False, frozenset([name for name, _ in symbols_in(formula)]))
-
-
-def _supports(formula: Node, true: bool) -> Supports:
-    match formula:
-        case Atom(terms) | StepAtom(terms) if true:
-            return (Support((terms,)),)
-        case Unary("not", part):
-            return find_supports(part, not true)
-        case Connective("imply", (left, right)):
-            return _combine([find_supports(left, not true), find_supports(right, true)], not true, formula)
-        case Connective(operator, members) if operator in ("and", "or"):
-            return _combine([find_supports(part, true) for part in members], true == (operator == "and"), formula)
-        case Quantified(operator, variable, objects, part) if true == (operator == "exists"):
-            return tuple([_bind_variable(support, variable, objects) for support in find_supports(part, true)])
-        case Temporal():
-            return _temporal_supports(formula, true)
-        case When(condition, _):  # an effect happens only if its condition is true
-            return find_supports(condition, True)
-    return (_no_support(formula),)
-
-
-def _combine(alternatives: list[Supports], all_needed: bool, formula: Node) -> Supports:
-    """Combine the supports of all parts: every part is needed, or one of them is enough."""
-    if not all_needed:
-        return tuple([support for supports in alternatives for support in supports])
-    combined: Supports = (Support(),)
-    for supports in alternatives:
-        combined = tuple([_unite(left, right) for left in combined for right in supports])
-        if len(combined) > MAX_SUPPORTS:
-            return (_no_support(formula),)
-    return combined
-
-
-def _unite(left: Support, right: Support) -> Support:
-    for name, _ in left.quantified:
-        right = _rename_variable(right, name, {*_terms(left), *_terms(right)})
-    return Support(
-        left.atoms + right.atoms,
-        left.quantified + right.quantified,
-        left.exact and right.exact,
-        left.other_symbols | right.other_symbols,
-    )
-
-
-def _bind_variable(support: Support, variable: str, objects: Objects) -> Support:
-    if variable not in _terms(support):
-        return support._replace(exact=support.exact and bool(objects))
-    bound = support._replace(quantified=(*support.quantified, (variable, objects)))
-    return _rename_variable(bound, variable, _terms(support))
-
-
-def _terms(support: Support) -> set[str]:
-    return {term for atom in support.atoms for term in atom}
-
-
-def _rename_variable(support: Support, variable: str, used: set[str]) -> Support:
-    """Rename the variable to an unused name that no text can contain."""
-    fresh = variable
-    while fresh in used:
-        fresh += "?"
-    atoms = tuple([tuple([fresh if term == variable else term for term in atom]) for atom in support.atoms])
-    quantified = tuple([(fresh if name == variable else name, objects) for name, objects in support.quantified])
-    return support._replace(atoms=atoms, quantified=quantified)
-
-
-def _temporal_supports(formula: Temporal, true: bool) -> Supports:
-    first, last = formula.members[0], formula.members[-1]
-    match formula.operator:
-        case operator if operator in ANY_LETTER_OPERATORS:
-            supports = find_supports(first, true)
-        case "since" | "until" | "release":
-            supports = find_supports(last, true)
-        case "yesterday" | "next":  # false at the first or last letter in any case
-            supports = find_supports(first, True) if true else (_no_support(formula),)
-        case "weak-yesterday" | "weak-next":
-            supports = (_no_support(formula),) if true else find_supports(first, False)
-        case "sometime-after" | "always-within" if not true:
-            supports = _combine([find_supports(first, True), find_supports(last, False)], True, formula)
-        case "sometime-before" | "at-most-once" if not true:
-            supports = find_supports(first, True)
-        case _:
-            supports = (_no_support(formula),)
-    return tuple([support._replace(exact=False) for support in supports])

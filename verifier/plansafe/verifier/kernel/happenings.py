@@ -141,7 +141,7 @@ class Execution:
         if halt and (failing or any(step.action is None for _, step in events)):
             return False
         executed, numbers = self._select_executed(attempts, failing, mutex)
-        change = self._change_state(_changes(executed), numbers)
+        change = self._change_state(_compute_changes(executed), numbers)
         self.dropped_steps |= {s.number for _, s in events} & failing - {attempt.step.number for attempt in executed}
         self._update_running(executed)
         broken = self._find_broken_over_all(executed, change)
@@ -168,12 +168,12 @@ class Execution:
         try:
             changes = list(effect_changes(phase.effect, binding, EffectContext(self.state, before_start, choose)))
             combine_assignments(changes, self.state.numbers)
-            footprint = Footprint(changes, self._phase_reads(kind, step, phase, binding))
+            footprint = Footprint(changes, self._find_phase_reads(kind, step, phase, binding))
         except Undefined:
             allowed = False
         return Attempt(kind, step, allowed, footprint, find_unmet_preferences(phase.condition, binding, self.state))
 
-    def _phase_reads(self, kind: str, step: Step, phase: Phase, binding: Binding) -> frozenset[Fact]:
+    def _find_phase_reads(self, kind: str, step: Step, phase: Phase, binding: Binding) -> frozenset[Fact]:
         """Return the ground facts and fluents that a condition, a duration constraint or an effect reads.
 
         A derived fact reads all predicates and functions that it depends on.
@@ -201,9 +201,9 @@ class Execution:
             self.recent_attempts = []
         force = self.reading == "force"
         able = [attempt for attempt in attempts if attempt.footprint is not None and (attempt.allowed or force)]
-        mutex = {max(x.step.number, y.step.number) for x, y in _interfering_pairs(able, able) if x is not y}
+        mutex = {max(x.step.number, y.step.number) for x, y in _find_interfering_pairs(able, able) if x is not y}
         recent = [attempt for _, attempt in self.recent_attempts]
-        mutex |= {x.step.number or y.step.number for x, y in _interfering_pairs(able, recent)}
+        mutex |= {x.step.number or y.step.number for x, y in _find_interfering_pairs(able, recent)}
         return mutex - {0}
 
     # The effects of a happening are united
@@ -215,10 +215,10 @@ class Execution:
         force = self.reading == "force"
         executed = [a for a in attempts if a.footprint is not None and (force or a.step.number not in failing)]
         try:
-            return executed, combine_assignments(_changes(executed), self.state.numbers)
+            return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
         except Undefined:
             executed = [attempt for attempt in executed if attempt.step.number not in mutex]
-            return executed, combine_assignments(_changes(executed), self.state.numbers)
+            return executed, combine_assignments(_compute_changes(executed), self.state.numbers)
 
     def _change_state(self, changes: Iterable[Change], numbers: dict[Fact, Fraction]) -> StateChange:
         """Change the state; a fact that is both deleted and added is true afterwards."""
@@ -277,12 +277,12 @@ class Execution:
             if over_all is None:
                 continue
             binding = bind_durative_step(step)
-            unchanged = number not in new and changed.isdisjoint(self._over_all_reads(step, over_all, binding))
+            unchanged = number not in new and changed.isdisjoint(self._find_over_all_reads(step, over_all, binding))
             if (self.state.literal or not unchanged) and not holds(over_all, binding, self.state):
                 broken.add(number)
         return broken
 
-    def _over_all_reads(self, step: Step, over_all: Node, binding: Binding) -> frozenset[Fact]:
+    def _find_over_all_reads(self, step: Step, over_all: Node, binding: Binding) -> frozenset[Fact]:
         key = "over all", step.terms
         if key not in self._reads:
             self._reads[key] = frozenset([fact for fact, _ in ground_reads(over_all, binding)])
@@ -310,11 +310,11 @@ class Execution:
         self.recent_attempts += [(time, attempt) for attempt in executed]
 
 
-def _changes(attempts: Iterable[Attempt]) -> Iterator[Change]:
+def _compute_changes(attempts: Iterable[Attempt]) -> Iterator[Change]:
     return (change for attempt in attempts if attempt.footprint for change in attempt.footprint.changes)
 
 
-def _interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> Iterator[tuple[Attempt, Attempt]]:
+def _find_interfering_pairs(attempts: list[Attempt], earlier: list[Attempt]) -> Iterator[tuple[Attempt, Attempt]]:
     """All pairs that interfere. Only pairs with a common fact or fluent are compared."""
     if not earlier or (len(earlier) == 1 and attempts is earlier):
         return

@@ -104,7 +104,7 @@ class Kernel:
             invariants += specification.invariants
         self._worlds = Worlds(task, declared_open, invariants, literal)
         self._literal = literal
-        self._only_introduced = judge == "introduced"
+        self._only_introduced = judge in ("introduced", "mitigate")
         severities = SEVERITIES[: SEVERITIES.index(min_severity) + 1]
         self._deciding_rules = frozenset([rule.name for rule in self._rules if rule.severity in severities])
         self._exemptions = tuple(exemptions)
@@ -203,10 +203,10 @@ class Kernel:
         return finding.rule in self._deciding_rules and not exempt
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
-        self._initial_state(world, Work())
+        self._make_initial_state(world, Work())
         return read_steps(plan, self._task, world or World())
 
-    def _initial_state(self, world: World | None, work: Work) -> State:
+    def _make_initial_state(self, world: World | None, work: Work) -> State:
         state = None
         if world or not self.is_open:
             state = self._worlds.initial_state(*(world or World())[:2], work)
@@ -216,7 +216,7 @@ class Kernel:
 
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
         steps, separation = plan
-        state = self._initial_state(world, work)
+        state = self._make_initial_state(world, work)
         execution = Execution(self._task, state, reading, separation, world or World())
         return execution.run(schedule_events(steps, self._task))
 

@@ -45,7 +45,7 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
     stack: list[list[Sexp]] = [[]]
     deepest = 0
     surplus = False
-    for token in _tokens(text):
+    for token in _iterate_tokens(text):
         require(not surplus, "a closing parenthesis too many")
         if token == "(":
             stack.append([])
@@ -64,7 +64,7 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
     return tuple(stack[0])
 
 
-def _tokens(text: str) -> Iterable[str]:
+def _iterate_tokens(text: str) -> Iterable[str]:
     place = int(text.startswith("\ufeff"))
     while place < len(text):
         token_match = TOKEN.match(text, place)

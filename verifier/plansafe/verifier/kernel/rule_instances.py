@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
-from .candidates import candidate_bindings
+from .candidates import iterate_candidate_bindings
 from .evaluation import evaluate
 from .formulas import (
     FUTURE_OPERATORS,
@@ -15,9 +15,9 @@ from .formulas import (
     Domains,
     Node,
     Temporal,
-    all_bindings,
+    collect_operators,
     ground_reads,
-    operators_in,
+    iterate_bindings,
     unify,
 )
 from .rules import Part, PartKind, Rule
@@ -108,7 +108,7 @@ def count_instances(rule: Rule, trace: Trace) -> int:
         return combinations * sum(map(len, letters.values()))
     counted = set[tuple[BoundObjects, int]]()
     for binding, matched_steps in matches:
-        for complete_binding in all_bindings(_select_unbound(rule.params, binding), binding):
+        for complete_binding in iterate_bindings(_select_unbound(rule.params, binding), binding):
             counted.update((_sort_binding(complete_binding), letter) for letter, _ in matched_steps)
     return len(counted)
 
@@ -123,7 +123,9 @@ def evaluate_instances(rule: Rule, trace: Trace, restriction: Mapping[str, str])
             continue
         for part in rule.parts:
             params = tuple([(v, {restriction[v]: None} if v in restriction else objects) for v, objects in part.params])
-            for binding in candidate_bindings(part.violation_supports, _select_unbound(params, base), base, trace):
+            for binding in iterate_candidate_bindings(
+                part.violation_supports, _select_unbound(params, base), base, trace
+            ):
                 yield _evaluate_instance(rule.name, part, binding, trace, matched_steps)
 
 
@@ -184,7 +186,7 @@ class _FindingBuilder(NamedTuple):
         last = self.trace.last
         step = self.trace.steps[min(letter, last)]
         blame: str | None = "introduced"
-        if "step" not in operators_in(self.formula):
+        if "step" not in collect_operators(self.formula):
             if since_start is None:
                 blame = None
             elif since_start:
@@ -206,10 +208,10 @@ class _FindingBuilder(NamedTuple):
         not_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS, "step"}
         if not isinstance(formula, Temporal) or formula.operator not in PDDL3_OPERATORS:
             # Letter 0 decides a formula without future operators and `step`, which reads the step after a letter.
-            is_past = not operators_in(formula) & not_past
+            is_past = not collect_operators(formula) & not_past
             return self.make_finding(0 if is_past else last + 1, last, is_past or None, is_past)
         signals = [evaluate(part, self.binding, self.trace) for part in formula.members]
-        inner = set[str]().union(*map(operators_in, formula.members))
+        inner = set[str]().union(*map(collect_operators, formula.members))
         prefix_decides = not inner & {*FUTURE_OPERATORS, "step"}  # else a prefix does not determine the signals
         stays_violated = formula.operator in ("always", "at-most-once", "sometime-before")
         exact = prefix_decides and (stays_violated or inner <= SELDOM_CONSTANT)
@@ -229,7 +231,7 @@ class _FindingBuilder(NamedTuple):
 
     def _triggered_at_start(self, formula: Temporal, signals: list[Signal], default: bool | None) -> bool | None:
         """Whether an obligation was triggered at letter 0 and never answered; ``default`` for other operators."""
-        if operators_in(formula.members[0]) & {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}:
+        if collect_operators(formula.members[0]) & {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}:
             return default  # the trigger's value at letter 0 is not known there
         triggered = bool(signals[0][0][1] == 2)
         if formula.operator == "sometime-after":

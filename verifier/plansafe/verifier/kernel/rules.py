@@ -16,14 +16,13 @@ from .formulas import (
     Fact,
     Node,
     Quantified,
-    Supports,
     Temporal,
     Unary,
-    find_supports,
+    collect_operators,
     negate,
-    operators_in,
 )
 from .reader import NAME, Sexp, parse_number, read_definition, read_expressions, read_keywords, require
+from .supports import Supports, find_supports
 from .task import Task
 from .vocabulary import Params
 
@@ -140,7 +139,7 @@ def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
     parts = list[Part]()
     for inner, g in split_parts(simplify(formula), params, True):
         beyond_past = {*FUTURE_OPERATORS, *WHOLE_TRACE_OPERATORS}
-        if isinstance(g, Temporal) and g.operator == "always" and not operators_in(g.members[0]) & beyond_past:
+        if isinstance(g, Temporal) and g.operator == "always" and not collect_operators(g.members[0]) & beyond_past:
             parts.append(_make_part(PartKind.OCCURRENCE, inner, g.members[0]))
         else:
             parts.append(_make_part(PartKind.WHOLE_TRACE, inner, g))
@@ -149,17 +148,17 @@ def make_trajectory_rule(name: str, params: Domains, formula: Node) -> Rule:
 
 def make_constraint_rules(task: Task) -> list[Rule]:
     """Make a rule of each conjunct of the PDDL constraints, except preferences; first of the domain's."""
-    conjuncts = [conjunct for formula in task.constraints for conjunct in _conjuncts(formula, ())]
+    conjuncts = [conjunct for formula in task.constraints for conjunct in _split_conjuncts(formula, ())]
     return [make_trajectory_rule(f"constraint-{i}", params, f) for i, (params, f) in enumerate(conjuncts, 1)]
 
 
-def _conjuncts(formula: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
+def _split_conjuncts(formula: Node, params: Domains) -> Iterator[tuple[Domains, Node]]:
     match formula:
-        case Connective("and", members) if not params or "preference" in operators_in(formula):
+        case Connective("and", members) if not params or "preference" in collect_operators(formula):
             for part in members:
-                yield from _conjuncts(part, params)
+                yield from _split_conjuncts(part, params)
         case Quantified("forall", v, objects, part) if v not in dict(params):
-            yield from _conjuncts(part, (*params, (v, objects)))
+            yield from _split_conjuncts(part, (*params, (v, objects)))
         case _ if formula.operator != "preference":
             yield params, formula
 

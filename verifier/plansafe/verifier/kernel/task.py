@@ -23,12 +23,11 @@ from .formulas import (
     Node,
     Number,
     Unary,
-    all_bindings,
-    find_supports,
+    collect_operators,
     ground,
     ground_reads,
+    iterate_bindings,
     negate,
-    operators_in,
     select_phase,
 )
 from .reader import (
@@ -43,6 +42,7 @@ from .reader import (
     read_typed_list,
     require,
 )
+from .supports import find_supports
 from .vocabulary import RESERVED, Params, Vocabulary
 
 DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"
@@ -94,11 +94,11 @@ class Task:
         domain_sections = read_definition(domain_text, "domain", DOMAIN_SECTIONS, REPEATED_DOMAIN_SECTIONS)
         problem_sections = read_definition(problem_text, "problem", PROBLEM_SECTIONS, "")
         self.tolerance = tolerance
-        types, constants = _body(domain_sections, ":types"), _body(domain_sections, ":constants")
-        self.vocabulary = vocabulary = Vocabulary(types, constants, _body(problem_sections, ":objects"), lenient)
+        types, constants = _read_body(domain_sections, ":types"), _read_body(domain_sections, ":constants")
+        self.vocabulary = vocabulary = Vocabulary(types, constants, _read_body(problem_sections, ":objects"), lenient)
         vocabulary.add_kinds(kinds)
-        vocabulary.predicates = vocabulary.read_signatures(_body(domain_sections, ":predicates"), RESERVED)
-        functions = _remove_number_types(_body(domain_sections, ":functions"))
+        vocabulary.predicates = vocabulary.read_signatures(_read_body(domain_sections, ":predicates"), RESERVED)
+        functions = _remove_number_types(_read_body(domain_sections, ":functions"))
         vocabulary.functions = vocabulary.read_signatures(functions, set())
         self.formulas = FormulaReader(vocabulary, set())
         self.axioms = Axioms([self._read_axiom(body) for body in domain_sections.get(":derived", [])])
@@ -110,12 +110,12 @@ class Task:
         self.formulas.actions = {name: action.params for name, action in self.actions.items()}
         self.constraints = self._read_constraints(domain_sections)
         self.constraints += self._read_constraints(problem_sections)
-        goals = _body(problem_sections, ":goal")
+        goals = _read_body(problem_sections, ":goal")
         require(len(goals) == 1, "expected one goal")
         self.goal = self.formulas.read_formula(goals[0], {}, "goal")
         self.open_statements = list[Node]()
         """The statements of ``:init`` about open facts and fluents."""
-        self.initial = self._read_init(_body(problem_sections, ":init"))
+        self.initial = self._read_init(_read_body(problem_sections, ":init"))
 
     def _read_constraints(self, sections: Sections) -> list[Node]:
         bodies = sections.get(":constraints", [])
@@ -135,7 +135,7 @@ class Task:
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         condition = self.formulas.read_formula(keys.get(":precondition", ()), params, "goal")
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, False)
-        return Action(name, params, Phase(condition, effect), chooses="oneof" in operators_in(effect))
+        return Action(name, params, Phase(condition, effect), chooses="oneof" in collect_operators(effect))
 
     def _read_durative(self, name: str, body: tuple[Sexp, ...]) -> Action:
         keys = read_keywords(body, ":parameters :condition :effect :duration")
@@ -145,8 +145,8 @@ class Task:
         condition = Connective("and", tuple(parts))
         effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))
-        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in operators_in(condition) else None
-        return Action(name, params, start, end, over_all, "oneof" in operators_in(effect))
+        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None
+        return Action(name, params, start, end, over_all, "oneof" in collect_operators(effect))
 
     def _read_axiom(self, body: tuple[Sexp, ...]) -> Axiom:
         require(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
@@ -237,10 +237,10 @@ class Task:
         for v, types in typed:
             self.vocabulary.read_parameters((v, "-", ("either", *types)))
         domains, atom = self.vocabulary.read_open_atom((expr[0], *(v for v, _ in typed)), {}, typed)
-        return (ground(atom, binding) for binding in all_bindings(domains, {}))
+        return (ground(atom, binding) for binding in iterate_bindings(domains, {}))
 
 
-def _body(sections: Sections, key: str) -> tuple[Sexp, ...]:
+def _read_body(sections: Sections, key: str) -> tuple[Sexp, ...]:
     return sections.get(key, [()])[0]
 
 

@@ -39,7 +39,7 @@ class Worlds:
         """Facts that are false unless a true alternative has them."""
         self.facts = tuple([f for f in all_open if f[0] != "#"])
         limits = [c for s in task.open_statements if s.operator == "and" for c in s.parts()]
-        self.fluents = {f[1:]: _bounds(f, limits) for f in all_open if f[0] == "#"}
+        self.fluents = {f[1:]: _read_bounds(f, limits) for f in all_open if f[0] == "#"}
 
     def initial_state(self, facts: Collection[Fact], numbers: Mapping[Fact, Any], work: Work) -> State | None:
         """Return S0 if exactly these open facts are true; ``None`` if the completion is not allowed.
@@ -87,7 +87,7 @@ class Worlds:
     def completions(self) -> Iterator[Completion]:
         """Enumerate the allowed completions (exponential). Raises ``KernelLimit`` if there may be infinitely many."""
         alternatives = [part for s in self.task.open_statements if s.operator == "oneof" for part in s.parts()]
-        values = [_oneof_values(("#", *f), alternatives) for f in self.fluents]
+        values = [_collect_oneof_values(("#", *f), alternatives) for f in self.fluents]
         require(all(values), "a fluent that may have infinitely many values", KernelLimit)
         for true, chosen in product(product((False, True), repeat=len(self.facts)), product(*values)):
             facts = frozenset(compress(self.facts, true))
@@ -96,7 +96,7 @@ class Worlds:
                 yield facts, numbers
 
 
-def _bounds(fluent: Fact, limits: list[Node]) -> frozenset[tuple[str, Fraction]]:
+def _read_bounds(fluent: Fact, limits: list[Node]) -> frozenset[tuple[str, Fraction]]:
     """Return the bounds of an open fluent, as (comparison, number)."""
     bounds = set[tuple[str, Fraction]]()
     for limit in limits:
@@ -106,7 +106,7 @@ def _bounds(fluent: Fact, limits: list[Node]) -> frozenset[tuple[str, Fraction]]
     return frozenset(bounds)
 
 
-def _oneof_values(fluent: Fact, alternatives: list[Node]) -> list[Fraction]:
+def _collect_oneof_values(fluent: Fact, alternatives: list[Node]) -> list[Fraction]:
     """Return the values that alternatives of ``oneof`` give to a fluent."""
     literals = [literal for part in alternatives if isinstance(part, Connective) for literal in part.members]
-    return sorted({value for operator, value in _bounds(fluent, literals) if operator == "="})
+    return sorted({value for operator, value in _read_bounds(fluent, literals) if operator == "="})

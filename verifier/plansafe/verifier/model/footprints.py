@@ -54,7 +54,7 @@ class Footprint(NamedTuple):
         return self.adds | self.deletes | self.writes.keys()
 
 
-def empty_footprint() -> Footprint:
+def make_empty_footprint() -> Footprint:
     """A footprint to which reads and writes are added."""
     return Footprint(set(), set(), set(), set(), {})
 
@@ -201,7 +201,7 @@ class FootprintFinder:
 
     def of_action(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
         """The footprint of an instantaneous action, or of the start or the end of a durative one."""
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         self.add_action_reads(action, binding, end, footprint)
         snap = action.end if end else action.start
         for effect in () if snap is None else snap.effects:

@@ -196,7 +196,7 @@ class _StateEstimator:
                 best = _UNREACHABLE
                 for part in formula.parts:
                     estimate = self._estimate_condition(part, truth, binding, min(bound, best.cost - 1))
-                    best = min(best, estimate, key=_cost_of)
+                    best = min(best, estimate, key=_compute_cost)
                 return best
             case Quantified() if formula.universal is truth:
                 failing_bindings = bindings_with_value(
@@ -348,5 +348,5 @@ class _StateEstimator:
         return [binding.get(slot) for slot in self.estimator.sorted_slots(formula)]
 
 
-def _cost_of(estimate: _Estimate) -> int:
+def _compute_cost(estimate: _Estimate) -> int:
     return estimate.cost

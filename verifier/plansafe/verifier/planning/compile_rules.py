@@ -175,9 +175,9 @@ class _RuleCompiler:
             actions[name] = action._replace(start=Snap(condition, effects), preferences=())
         if phases is not None and observe is not None:
             ready, watch = phases
-            actions[observe] = _bookkeeping_action(observe, (*safe, Atom(watch, ())), draft.observed)
+            actions[observe] = _make_bookkeeping_action(observe, (*safe, Atom(watch, ())), draft.observed)
             if draft.finishing:
-                actions[finish] = _bookkeeping_action(finish, (*safe, Atom(ready, ())), draft.finishing)
+                actions[finish] = _make_bookkeeping_action(finish, (*safe, Atom(ready, ())), draft.finishing)
         if draft.safe is not None:
             draft.true_at_start.add(draft.safe)
         facts = [set(codes) for codes in draft.initial.facts]
@@ -212,7 +212,7 @@ def _find_written_symbols(action: Action) -> set[int]:
     return symbols
 
 
-def _bookkeeping_action(name: str, condition: tuple[Formula, ...], effects: list[Effect]) -> Action:
+def _make_bookkeeping_action(name: str, condition: tuple[Formula, ...], effects: list[Effect]) -> Action:
     return Action(name, (), Snap(condition, tuple(effects)), None, (), (), (), None)
 
 

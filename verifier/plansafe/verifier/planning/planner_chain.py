@@ -56,7 +56,7 @@ def _rank_status(result: PlanningResult) -> int:
     return int(result.status is PlanningStatus.NOT_FOUND)
 
 
-def default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:
+def make_default_planners(max_nodes: int = MAX_NODES) -> PlannerChain:
     """Return a chain of kairos, if installed, and the forward search, which visits at most ``max_nodes`` states."""
     from plansafe.verifier.planning.external_planner import Disagreement  # noqa: PLC0415 - only for external planners
     from plansafe.verifier.planning.kairos import KairosPlanner  # noqa: PLC0415

@@ -155,13 +155,13 @@ def add_final_condition(draft: TaskDraft, parameters: tuple[Variable, ...], form
     """Make a formula, for every binding of the parameters, part of the goal: as literals if it is a conjunction."""
     formula = draft.with_fresh_variables(formula)
     try:
-        draft.goal += _final_literals(draft, parameters, formula)
+        draft.goal += _collect_final_literals(draft, parameters, formula)
     except _TooLarge:
         quantified = Quantified(True, parameters, formula) if parameters else formula
         draft.goal.append(fold_constants(draft.source, quantified))
 
 
-def _final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> list[Formula]:
+def _collect_final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> list[Formula]:
     """The literals of a condition for every binding. Raises :class:`_TooLarge`, also if it is not a conjunction."""
     if prod([len(draft.source.domains[v.domain]) for v in parameters]) > MAX_EXPANSION:
         raise _TooLarge

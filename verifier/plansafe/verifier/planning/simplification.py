@@ -65,7 +65,7 @@ def remove_unused_functions(task: Task) -> Task:
                     removable &= unconditional or {a.function, *read} <= total
                     if not removable or a.function in needed:
                         needed |= {a.function, *read}
-    return _FunctionRemover(task, sorted(needed), total).reduced_task()
+    return _FunctionRemover(task, sorted(needed), total).reduce_task()
 
 
 def is_total(task: Task, function: int) -> bool:
@@ -85,7 +85,7 @@ class _FunctionRemover:
         self.facts += [set() for _ in range(len(self.predicates) - len(self.facts))]
         self.defined: dict[int, int] = {}
 
-    def reduced_task(self) -> Task:
+    def reduce_task(self) -> Task:
         task = self.task
         actions = {name: self._action(action) for name, action in task.actions.items()}
         metric = task.metric

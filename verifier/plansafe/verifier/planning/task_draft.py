@@ -45,7 +45,7 @@ class TaskDraft:
 
     def __init__(self, engine: Engine) -> None:
         task = engine.task
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         self.source = task._replace(initial_fluents=self.initial.fluents)
         self.action_predicates = frozenset(engine.action_predicates.values())
         self.action_of = {

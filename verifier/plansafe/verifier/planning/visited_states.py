@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plansafe.verifier.execution.actions import Conflict
+from plansafe.verifier.execution.action_effects import Conflict
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.state import NumberTooLarge, State, StateChange

@@ -12,6 +12,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import EditKind
+from plansafe.verifier.repair.replacements import Replacement
 from plansafe.verifier.repair.search_graph import (
     Edge,
     EdgeKind,
@@ -25,7 +26,7 @@ class Alignment(NamedTuple):
     """A plan and where its steps come from.
 
     ``origin``: the original step (from 1) at each position, 0 for an inserted one. ``moved`` and ``substituted``:
-    positions (from 0). ``deleted``: original steps.
+    positions (from 0). ``deleted``: original steps. ``replacement``: a replaced object; the steps contain the new one.
     """
 
     steps: tuple[GroundAction, ...]
@@ -33,11 +34,13 @@ class Alignment(NamedTuple):
     moved: frozenset[int]
     substituted: frozenset[int]
     deleted: tuple[int, ...]
+    replacement: Replacement | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of the edits, sorted."""
         kinds = [EditKind.INSERT.value for origin in self.origin if not origin]
+        kinds += [EditKind.REPLACE.value] * (self.replacement is not None)
         kinds += [EditKind.MOVE.value] * len(self.moved) + [EditKind.SUBSTITUTE.value] * len(self.substituted)
         return tuple(sorted(kinds + [EditKind.DELETE.value] * len(self.deleted)))
 

@@ -1,4 +1,4 @@
-"""The nearest safe plans of a plan, which keep what it is for (docs/repair.md)."""
+"""The nearest safe plans of a plan, which keep its purpose (docs/repair.md)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find_unsupported_reason(checker: Checker, resolved: ResolvedPlan) -> str:
         return "the plan cannot be read"
     if checker.options.criteria.has_partial_exemptions:
         return "plans cannot be repaired if a rule is exempt for only some objects"
-    refusal = checker.compiled.refusal("the search for repairs", resolved)
+    refusal = checker.compiled.explain_refusal("the search for repairs", resolved)
     if refusal is not None:
         return refusal.message
     if resolved.timed is not None or any([literal.time > 0 for literal in checker.engine.task.timed_literals]):
@@ -81,8 +81,9 @@ class Repairer:
 
     def _attempt(self, options: RepairOptions) -> RepairResult:
         has_purpose = options.purpose_hints is not None and not self.checker.engine.task.goal
+        purpose = self.purpose.steps if has_purpose else None
         self._last_attempt = RepairAttempt(
-            self.checker, self.plan, self.steps, options, has_purpose, self._report_progress, self._effect_index
+            self.checker, self.plan, self.steps, options, purpose, self._report_progress, self._effect_index
         )
         return self._last_attempt.run()
 
@@ -104,15 +105,15 @@ class Repairer:
             )
             result = self._attempt(share_options)
             if result.status is RepairStatus.FOUND:
-                kept = steps == self.purpose.steps
-                return result._replace(purpose=self.purpose if kept else self.purpose._replace(steps=steps))
+                is_complete = steps == self.purpose.steps
+                return result._replace(purpose=self.purpose if is_complete else self.purpose._replace(steps=steps))
             work = share_options.max_work
             if self.last_attempt.reached_limit:
                 break  # the remaining time is for the search without this restriction
         time_limit_s = None if limit is None else max(0.0, limit - (monotonic() - begin))
         result = self._attempt(options._replace(time_limit_s=time_limit_s, max_work=work))
         if self.purpose.steps and result.status is RepairStatus.FOUND:
-            return result._replace(purpose=self.purpose._replace(kept=self.purpose.steps <= options.protected))
+            return result._replace(purpose=self.purpose._replace(is_kept=self.purpose.steps <= options.protected))
         return result
 
     def _enumerate_kept_steps(self) -> Iterator[frozenset[int]]:

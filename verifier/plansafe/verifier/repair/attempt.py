@@ -21,6 +21,7 @@ from plansafe.verifier.repair.effect_index import EffectIndex
 from plansafe.verifier.repair.model import RepairOptions, RepairResult, RepairStatus
 from plansafe.verifier.repair.ranking import RepairRanking
 from plansafe.verifier.repair.repair_task import RepairTask
+from plansafe.verifier.repair.replacements import enumerate_replacements
 from plansafe.verifier.repair.search import RepairSearch
 from plansafe.verifier.repair.verification import RepairVerifier
 
@@ -62,10 +63,20 @@ class _RepairCandidates(NamedTuple):
     are_all: bool
 
 
+class _ReplacementRepairs(NamedTuple):
+    """Repairs with a replacement, all of one cost; whether they are all of this cost; and a lower bound."""
+
+    alignments: list[Alignment]
+    cost: Number
+    are_all: bool
+    bound: Number
+
+
 class RepairAttempt:
     """One search for the nearest repairs of a plan.
 
-    ``steps``: the resolved steps of ``plan``. ``has_purpose``: the plan has no goal, and its purpose counts.
+    ``steps``: the resolved steps of ``plan``. ``purpose``: if the plan has no goal and its purpose counts, the steps
+    that it is for, which ``options`` may protect; otherwise ``None``.
     ``report_progress``: see :data:`ProgressCallback`.
     """
 
@@ -75,7 +86,7 @@ class RepairAttempt:
         plan: Source,
         steps: Sequence[GroundAction | IllFormed],
         options: RepairOptions,
-        has_purpose: bool = False,
+        purpose: frozenset[int] | None = None,
         report_progress: ProgressCallback | None = None,
         effect_index: EffectIndex | None = None,
     ) -> None:
@@ -89,8 +100,22 @@ class RepairAttempt:
         self._report_progress = report_progress
         self._searches: list[RepairSearch] = []
         self._effect_index = EffectIndex(self.engine) if effect_index is None else effect_index
+        purpose_steps = purpose or frozenset()
+        self._replacements = list(
+            enumerate_replacements(
+                self.engine.task,
+                steps,
+                options.same_use,
+                options.protected - purpose_steps,
+                options.protected & purpose_steps,
+            )
+        )
+        self._safe_replacements: list[Alignment] = []
+        """The replacements that repair the plan without further edits."""
+        self._untried_replacements = False
+        self._max_cost = options.max_cost
         self.texts = ["(" + " ".join(step.tokens) + ")" for step in checker.read(plan).text.steps]
-        self._ranking = RepairRanking(checker, steps, self.texts, has_purpose)
+        self._ranking = RepairRanking(checker, steps, self.texts, has_purpose=purpose is not None)
         self.describer = EditDescriber(checker.engine, steps, self.texts, self.criteria)
         self.ranked_alignments: list[Alignment] = []
         """The repairs that were found, all of one cost, the best first."""
@@ -104,7 +129,10 @@ class RepairAttempt:
         thresholds = gc.get_threshold()
         gc.set_threshold(max(thresholds[0], 500_000), *thresholds[1:])  # many small objects, few of them garbage
         try:
+            self._find_safe_replacements()
             result = self._run()
+            if self._replacements:
+                result = self._add_replacements(result)
         finally:
             gc.set_threshold(*thresholds)
         if result.status is RepairStatus.FOUND and not result.repairs:
@@ -118,32 +146,40 @@ class RepairAttempt:
         return result
 
     def _run(self) -> RepairResult:
-        options = self.options
         search = self._new_search()
         reached_limit = ""
         fallback: _Fallback | None = None
         try:
             self._set_limits(search, _FIRST_SEARCH_SHARE)
-            candidates = self._search_rising_costs(search, options.max_cost)
-        except LimitReached:
+            candidates = self._search_rising_costs(search, self._max_cost)
+        except LimitReached as limit:
             candidates = self._list_candidates_so_far(search)
-            if not candidates.alignments:
+            if not candidates.alignments and self._safe_replacements:
+                reached_limit = limit.kind.value
+            elif not candidates.alignments:
                 # First any repair; then the search continues, and has to look only below that repair's cost.
                 fallback, proof = self._find_any_repair()
                 if proof:
                     return self._make_impossible_result(search, proof)
                 try:
                     self._set_limits(search, 1.0)
-                    max_cost = options.max_cost if fallback is None else fallback.cost
+                    max_cost = self._max_cost if fallback is None else fallback.cost
                     candidates = self._search_rising_costs(search, max_cost)
-                except LimitReached as limit:
-                    reached_limit = limit.kind.value
+                except LimitReached as later_limit:
+                    reached_limit = later_limit.kind.value
                     candidates = self._list_candidates_so_far(search)
         self.reached_limit = bool(reached_limit)
         alignments = candidates.alignments
         if fallback is not None and not (alignments and self._compute_cost(alignments[0]) <= fallback.cost):
             fallback_candidates = _RepairCandidates([fallback.alignment], are_all=False)
             return self._make_found_result(search, fallback_candidates, reached_limit, fallback.source)
+        if not alignments and self._safe_replacements:
+            return RepairResult(
+                RepairStatus.NOT_FOUND,
+                bound=search.proved_bound,
+                detail=reached_limit or search.incompleteness,
+                expanded=search.expanded_count,
+            )
         if not alignments:
             return self._make_result_without_candidates(search, reached_limit)
         return self._make_found_result(search, candidates, reached_limit)
@@ -178,6 +214,111 @@ class RepairAttempt:
             expanded=search.expanded_count,
         )
 
+    # -- replacements of an object ------------------------------------------------------------------------------------
+
+    def _find_safe_replacements(self) -> None:
+        """Find the replacements that repair the plan alone; then edits need not cost more."""
+        cost = self.options.weights.replace
+        if self._max_cost is not None and cost > self._max_cost:
+            self._replacements = []
+        for replacement in self._replacements:
+            if self.deadline is not None and monotonic() > self.deadline:
+                self._untried_replacements = True
+                break
+            steps = [step for step in replacement.applied(self.steps) if isinstance(step, GroundAction)]
+            if len(steps) == len(self.steps) and self.verifier.is_safe(tuple(steps)):
+                origin = tuple(range(1, len(steps) + 1))
+                alignment = Alignment(tuple(steps), origin, frozenset(), frozenset(), (), replacement)
+                self._safe_replacements.append(alignment)
+        if self._safe_replacements:
+            self._max_cost = cost
+
+    def _add_replacements(self, result: RepairResult) -> RepairResult:
+        """Add the repairs with a replacement, if they cost no more than the repairs of a result."""
+        weights = self.options.weights
+        cost = result.repairs[0].cost if result.repairs else None
+        are_all = not self._untried_replacements
+        replaced = _ReplacementRepairs(self._safe_replacements, weights.replace, are_all, weights.replace)
+        if not replaced.alignments and (cost is None or cost >= weights.replace + self.min_edit_cost):
+            if result.status is RepairStatus.PROVED_NONE and not self.options.protected:
+                return result
+            replaced = self._search_replacements(None if cost is None else cost - weights.replace)
+        elif not replaced.alignments and are_all:
+            replaced = replaced._replace(bound=weights.replace + self.min_edit_cost)
+        if cost is not None and (not replaced.alignments or replaced.cost > cost):
+            return self._bounded_by(result, min(result.bound, replaced.bound))
+        if not replaced.alignments:
+            if result.status is RepairStatus.PROVED_NONE:
+                detail = "edits alone cannot repair the plan, and replacements of objects were not all searched"
+                result = result._replace(status=RepairStatus.NOT_FOUND, complete=False, detail=detail)
+            return result._replace(bound=min(result.bound, replaced.bound))
+        base_alignments = self.ranked_alignments if cost == replaced.cost else []
+        self.ranked_alignments = self._ranking.sorted([*base_alignments, *replaced.alignments])
+        replayed = self.verifier.replay_repairs(self.ranked_alignments, replaced.cost, self.describer)
+        bound = min(
+            replaced.cost,
+            replaced.bound if result.status is RepairStatus.PROVED_NONE else min(result.bound, replaced.bound),
+        )
+        optimal = bound == replaced.cost
+        detail = "" if optimal else result.detail or "replacements of objects were not all searched"
+        are_all = replaced.are_all and replayed.are_all_listed and (result.complete or not base_alignments)
+        return RepairResult(
+            RepairStatus.FOUND, replayed.repairs, bound, optimal, optimal and are_all, detail, result.expanded
+        )
+
+    @property
+    def min_edit_cost(self) -> Number:
+        """The cost of the cheapest edit of a step."""
+        return min(self.options.weights.of_steps)
+
+    def _bounded_by(self, result: RepairResult, bound: Number) -> RepairResult:
+        """A result whose repairs are the least known, if replacements may cost less than they do."""
+        if not result.repairs or bound >= result.repairs[0].cost:
+            return result
+        detail = result.detail or "replacements of objects were not all searched"
+        return result._replace(bound=bound, optimal=False, complete=False, detail=detail)
+
+    def _search_replacements(self, max_cost: Number | None) -> _ReplacementRepairs:
+        """Search for repairs with a replacement and further edits, which cost at most ``max_cost`` together."""
+        replace = self.options.weights.replace
+        if max_cost is None and self._max_cost is not None:
+            max_cost = self._max_cost - replace
+        elif max_cost is None:
+            max_cost = 2 * max(self.options.weights.of_steps)
+        alignments: list[Alignment] = []
+        are_all, bound = True, replace + max_cost
+        count = len(self._replacements)
+        for number, replacement in enumerate(self._replacements):
+            steps = replacement.applied(self.steps)
+            search = self._new_search(steps=steps)
+            try:
+                self._set_limits(search, max(0.1, 1 / (count - number)))
+                candidates = self._search_rising_costs(search, max_cost)
+            except LimitReached:
+                candidates = self._list_candidates_so_far(search)
+                bound = min(bound, replace + search.proved_bound)
+            are_all &= candidates.are_all
+            for alignment in candidates.alignments:
+                replaced = alignment._replace(replacement=replacement)
+                if not self._uses(replaced):
+                    continue
+                cost = self._compute_cost(replaced) - replace
+                if cost < max_cost or not alignments:
+                    alignments, max_cost = ([] if cost < max_cost else alignments), cost
+                alignments.append(replaced)
+        return _ReplacementRepairs(alignments, replace + max_cost, are_all, min(bound, replace + max_cost))
+
+    def _uses(self, alignment: Alignment) -> bool:
+        """Whether the replaced object is in a step of the repaired plan that comes from the original plan."""
+        replacement = alignment.replacement
+        assert replacement is not None
+        return any(
+            [
+                origin and place not in alignment.substituted and replacement.changes(origin, self.steps[origin - 1])
+                for place, origin in enumerate(alignment.origin)
+            ]
+        )
+
     def _make_impossible_result(self, search: RepairSearch, proof: str) -> RepairResult:
         """Make the result if it was proved that there is no repair. ``proof``: the proof in words."""
         return RepairResult(
@@ -188,9 +329,16 @@ class RepairAttempt:
             expanded=search.expanded_count,
         )
 
-    def _new_search(self, insertions_only: bool = False) -> RepairSearch:
+    def _new_search(
+        self, insertions_only: bool = False, steps: Sequence[GroundAction | IllFormed] | None = None
+    ) -> RepairSearch:
         task = RepairTask(
-            self.engine, self.steps, self.options.weights, self.options.protected, self.criteria, self._effect_index
+            self.engine,
+            self.steps if steps is None else steps,
+            self.options.weights,
+            self.options.protected,
+            self.criteria,
+            self._effect_index,
         )
         if insertions_only:
             search = RepairSearch(task, tie_limit_s=0.1, insertions_only=True)
@@ -216,7 +364,7 @@ class RepairAttempt:
         search = self._new_search(insertions_only=True)
         try:
             self._set_limits(search, _INSERTIONS_SHARE)
-            alignments = self._search_rising_costs(search, self.options.max_cost).alignments
+            alignments = self._search_rising_costs(search, self._max_cost).alignments
         except LimitReached:
             alignments = self._list_candidates_so_far(search).alignments
         if alignments:

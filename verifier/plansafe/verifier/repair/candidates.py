@@ -123,10 +123,9 @@ class Candidates:
                 return False
         if not other_parts:
             return True
-        slots = [v.slot for v in step.action.parameters]
-        precondition = self.task.engine.full_code.precondition(step.action, slots)
+        holds = self.task.engine.full_code.precondition_function(step.action)
         try:
-            return precondition(node.state.facts, node.state.fluents, *step.objects)
+            return holds(node.state.facts, node.state.fluents, *step.objects)
         except (KeyError, ZeroDivisionError):
             return True
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, assert_never
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.binding_search import SignedFormula, bindings_with_value, flatten_goals, select_bindings
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.footprints import empty_footprint
+from plansafe.verifier.model.footprints import make_empty_footprint
 from plansafe.verifier.model.nodes import (
     Action,
     And,
@@ -281,7 +281,7 @@ class DemandFinder:
 
     def find_fluent_changes(self, binding: Binding, *expressions: Expression) -> Demands:
         """Demands that a fluent changes that the expressions read."""
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         for expression in expressions:
             self.engine.footprints.add_fluent_reads(expression, binding, footprint)
         any_fluent = [Demand(subject, None, None) for subject in footprint.unbounded_reads]

@@ -69,6 +69,10 @@ class EditDescriber:
                 reason = self._explain_move(alignment, place) if with_reasons else ""
                 first, last = self._find_place_range(alignment, place)
                 edits.append(Edit(EditKind.MOVE, origin, place + 1, text, text, reason, first, last))
+            elif _is_replaced(alignment, origin, self.original):
+                is_first = all([edit.kind is not EditKind.REPLACE for edit in edits])
+                reason = self._explain_replacement(alignment, place, is_first and with_reasons)
+                edits.append(Edit(EditKind.REPLACE, origin, place + 1, self.texts[origin - 1], text, reason))
         for number in alignment.deleted:
             reason = self._explain_deletion(alignment, number) if with_reasons else ""
             edits.append(Edit(EditKind.DELETE, number, 0, self.texts[number - 1], "", reason))
@@ -131,6 +135,24 @@ class EditDescriber:
             return f"{original.message}; the new step {purpose}" if purpose else original.message
         return purpose
 
+    def _explain_replacement(self, alignment: Alignment, place: int, with_problem: bool) -> str:
+        """The use that both objects have, and the problem with the original one."""
+        replacement = alignment.replacement
+        assert replacement is not None
+        old, new = self.objects[replacement.old], self.objects[replacement.new]
+        if not with_problem:
+            return f"{new} instead of {old}"
+        steps = list(alignment.steps)
+        for position, origin in enumerate(alignment.origin):
+            if position not in alignment.substituted and _is_replaced(alignment, origin, self.original):
+                original = self.original[origin - 1]
+                assert isinstance(original, GroundAction)
+                steps[position] = original
+        problem = self._find_problem(steps, place)
+        return f"{new} instead of {old}, for the same use ({replacement.use})" + (
+            f"; with {old}, {problem}" if problem else ""
+        )
+
     def _find_problem(self, steps: Sequence[GroundAction], place: int) -> str:
         """The first problem of a plan, as a phrase about the step at ``place``; empty if it has none."""
         run = Replay(self.engine, HALT)
@@ -148,7 +170,7 @@ class EditDescriber:
                 return f"it comes too late for `{step_text(steps[failure.step - 1], self.objects)}`: {why}"
             return f"it makes `{step_text(steps[failure.step - 1], self.objects)}` impossible: {why}"
         for violation in outcome.violations:
-            if not self.engine.decides(violation, self.criteria):
+            if not self.engine.is_decisive(violation, self.criteria):
                 continue
             part = self.engine.rule_set.parts[violation.part]
             rule = self.engine.rules[part.rule]
@@ -160,6 +182,12 @@ class EditDescriber:
         if outcome.goal is not True:
             return "it makes the goal false"
         return ""
+
+
+def _is_replaced(alignment: Alignment, origin: int, original: Sequence[GroundAction | IllFormed]) -> bool:
+    """Whether an original step (from 1) has another object in a repaired plan."""
+    replacement = alignment.replacement
+    return replacement is not None and origin > 0 and replacement.changes(origin, original[origin - 1])
 
 
 def _find_original_place(origin: tuple[int, ...], moved: frozenset[int], step: int) -> int:

@@ -64,7 +64,7 @@ class EffectIndex:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.task = engine.task
-        self._initial = engine.initial()
+        self._initial = engine.make_initial_state()
         self.is_cut = False
         """Whether some list of achievers was cut at :data:`MAX_INSTANCES`."""
         self._ground_effects: dict[tuple[str, tuple[int, ...]], GroundEffects] = {}

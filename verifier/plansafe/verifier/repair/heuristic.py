@@ -118,7 +118,7 @@ class FaultHeuristic:
                 if demands:
                     self._add_fault(faults, number, 0, demands)
             if step is None:
-                if engine.goal(run.state) is False:
+                if engine.evaluate_goal(run.state) is False:
                     demands = finder.find(evaluator, And(engine.task.goal), {}, True)
                     if demands:
                         self._add_fault(faults, number, 0, demands)
@@ -138,7 +138,7 @@ class FaultHeuristic:
         run.run_steps(self.task.steps)
         violated: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for violation in run.outcome(self.task.length).violations:
-            if not self.task.engine.decides(violation, self.task.criteria):
+            if not self.task.engine.is_decisive(violation, self.task.criteria):
                 continue
             part = self.task.engine.rule_set.parts[violation.part]
             if self.task.scopes[violation.part].kind is not ScopeKind.STATE or part.mode not in ("always", "end"):

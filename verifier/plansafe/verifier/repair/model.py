@@ -12,10 +12,14 @@ from plansafe.verifier.reporting.report import Report
 
 
 class EditKind(Enum):
-    """The four ways to change a plan, in the order in which ties prefer them."""
+    """The ways to change a plan, in the order in which ties prefer them.
+
+    A replacement puts another object in the place of one, in a step and in all later steps.
+    """
 
     INSERT = "insert"
     MOVE = "move"
+    REPLACE = "replace"
     SUBSTITUTE = "substitute"
     DELETE = "delete"
 
@@ -27,10 +31,16 @@ class Weights(NamedTuple):
     delete: Number = 1
     substitute: Number = 1
     move: Number = 1
+    replace: Number = 1
+
+    @property
+    def of_steps(self) -> tuple[Number, ...]:
+        """The costs of all kinds of edits except replacements of an object."""
+        return self.insert, self.delete, self.substitute, self.move
 
     def total(self, kinds: Iterable[str]) -> Number:
         """The cost of edits of these kinds."""
-        weights = {"insert": self.insert, "delete": self.delete, "substitute": self.substitute, "move": self.move}
+        weights: dict[str, Number] = self._asdict()
         return sum([weights[kind] for kind in kinds])
 
 
@@ -38,8 +48,9 @@ class Edit(NamedTuple):
     """One change. ``step`` counts the original plan from 1 (0: an insertion).
 
     ``position`` counts the repaired plan from 1 (0: a deletion). ``before`` and ``after`` are the texts of the
-    original and of the new step, empty if there is none (a move has both, equal). ``reason`` is a phrase such as
-    ``gives (open fridge) to step 5``. ``latest``: the last position at which an insertion does the same (0: only here).
+    original and of the new step, empty if there is none (a move has both, equal). A replacement of an object has one
+    entry for each step that it changes. ``reason`` is a phrase such as ``gives (open fridge) to step 5``. ``earliest``
+    and ``latest``: the positions between which an insertion does the same (0: only here).
     """
 
     kind: EditKind
@@ -69,8 +80,10 @@ class Repair(NamedTuple):
 
     @property
     def kinds(self) -> tuple[EditKind, ...]:
-        """The kinds of its edits, sorted: with ``steps``, what makes two repairs equal."""
-        return tuple(sorted([edit.kind for edit in self.edits], key=lambda kind: kind.value))
+        """The kinds of its edits, sorted: with ``steps``, what makes two repairs equal. A replacement counts once."""
+        kinds: list[EditKind] = [edit.kind for edit in self.edits if edit.kind is not EditKind.REPLACE]
+        kinds += [EditKind.REPLACE] * (len(kinds) < len(self.edits))
+        return tuple(sorted(kinds, key=lambda kind: kind.value))
 
     @property
     def text(self) -> str:
@@ -87,6 +100,13 @@ class RepairStatus(Enum):
     PROVED_NONE = "proved impossible"
 
 
+class SameUse(NamedTuple):
+    """Objects (by name) that serve the same ``use``, such as ``washing agent``."""
+
+    use: str
+    objects: frozenset[str]
+
+
 BOUNDED_WORK = 200_000
 """``max_work`` for callers that repair on the side (services, pages, loops): some three seconds of one processor."""
 
@@ -100,7 +120,8 @@ class RepairOptions(NamedTuple):
     search operations, which does not depend on the machine's speed.
     ``tie_limit_s``: for finding the ties of a repair of least cost; without a ``time_limit_s`` there is none.
     ``purpose_hints``: if they are given and the task has no goal, the steps that the plan is for are kept
-    (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time.
+    (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time. ``same_use``: the objects
+    that may replace each other; without any there are no replacements.
     """
 
     weights: Weights = Weights()
@@ -111,6 +132,7 @@ class RepairOptions(NamedTuple):
     max_work: int | None = None
     tie_limit_s: float = 0.5
     purpose_hints: PurposeHints | None = None
+    same_use: tuple[SameUse, ...] = ()
 
 
 class RepairResult(NamedTuple):

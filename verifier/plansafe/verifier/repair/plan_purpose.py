@@ -14,18 +14,16 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed
 Steps = Sequence[GroundAction | IllFormed]
 
 TITLE = "the title of the plan"
-ACTIONS = "the main actions of this home world"
+ACTIONS = "actions that are done for their own sake"
 DESCRIPTION = "the description of the plan"
 LAST_EFFECT = "the last step with a lasting effect"
 
-_VERBS = (
+_MAIN_VERBS = (
     "switchon turnon start poweron activate toggleon toggleobjecton",
-    "switchoff turnoff stop shutdown toggleoff toggleobjectoff",
     "wash clean rinse scrub wipe mop dust sweep vacuum",
     "cook heat boil fry bake toast warm microwave grill roast",
     "cool chill freeze",
     "cut slice chop dice peel",
-    "put place set store load add arrange",
     "pour fill",
     "sleep rest nap lie relax",
     "sit",
@@ -35,6 +33,12 @@ _VERBS = (
     "eat",
     "type write",
     "greet talk call phone",
+)
+"""Groups of verbs of equal purpose: what people do for its own sake."""
+_VERBS = (
+    *_MAIN_VERBS,
+    "switchoff turnoff stop shutdown toggleoff toggleobjectoff",
+    "put place set store load add arrange",
     "throw discard",
     "open",
     "close shut",
@@ -42,6 +46,7 @@ _VERBS = (
     "plugin",
     "take grab get pick pickup fetch",
 )
+"""All groups, also of verbs for tidying and preparing."""
 _PLACE_WORDS = re.compile(r"(?:in|on|into|onto|inside|ontop|back|object|obj|objback|to|with|from|off|down)$")
 _SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W+\w+){0,4}?)\W+(on|off|in|down|up)\b")
 
@@ -49,19 +54,19 @@ _SEPARATED = re.compile(r"\b(turn|switch|power|toggle|plug|shut|pick)\w*\b((?:\W
 class PlanPurpose(NamedTuple):
     """The steps (from 1) that a plan without a goal is for, and what shows it (a phrase).
 
-    ``kept`` is false if no repair that keeps them was found.
+    ``is_kept`` is false if no repair that keeps them was found.
     """
 
     steps: frozenset[int] = frozenset()
     source: str = ""
-    kept: bool = True
+    is_kept: bool = True
 
 
 class PurposeHints(NamedTuple):
     """What shows the purpose of a plan, in addition to its steps.
 
-    ``actions``: names of actions that are done for their own sake. ``title`` and ``description``: the words of the
-    author.
+    ``actions``: names of actions that are done for their own sake; without any, the verbs in the actions' names decide.
+    ``title`` and ``description``: the words of the author.
     """
 
     actions: frozenset[str] = frozenset()
@@ -72,14 +77,14 @@ class PurposeHints(NamedTuple):
 def find_plan_purpose(engine: Engine, steps: Steps, hints: PurposeHints) -> PlanPurpose:
     """Find the steps that a plan is for.
 
-    These are the steps that the title names and the steps with a main action of the home world. If there are none, it
+    These are the steps that the title names and the steps with a main action. If there are none, it
     is the last step that the description names, else the last step with a lasting effect, with all steps that do the
     same to objects of the same classes.
     """
     names = engine.task.objects
     titled = find_named_steps(steps, names, hints.title)
     actions = hints.actions
-    main = [n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and step.action.name in actions]
+    main = [n for n, step in enumerate(steps, 1) if isinstance(step, GroundAction) and _is_main(step, actions)]
     if titled or main:
         sources = [source for numbers, source in ((titled, TITLE), (main, ACTIONS)) if numbers]
         return PlanPurpose(frozenset([*titled, *main]), " and ".join(sources))
@@ -88,6 +93,13 @@ def find_plan_purpose(engine: Engine, steps: Steps, hints: PurposeHints) -> Plan
         return PlanPurpose(_add_similar_steps(steps, names, described[-1]), DESCRIPTION)
     last = _find_last_lasting_step(engine, steps)
     return PlanPurpose(_add_similar_steps(steps, names, last), LAST_EFFECT) if last else PlanPurpose()
+
+
+def _is_main(step: GroundAction, actions: frozenset[str]) -> bool:
+    """Whether an action is done for its own sake: it is one of ``actions`` or, without any, its name says so."""
+    if actions:
+        return step.action.name in actions
+    return any([group < len(_MAIN_VERBS) for group in _find_action_groups(step.action.name)])
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -108,13 +120,13 @@ def find_named_steps(steps: Steps, names: Sequence[str], text: str) -> list[int]
         if isinstance(step, GroundAction) and groups & _find_action_groups(step.action.name)
     ]
     common = _find_common_objects(steps)
-    named = [
+    numbers_with_object = [
         number
         for number, step in candidates
         if any([_stem(word) in words for o in step.objects if o not in common for word in name_words(names[o])])
     ]
-    if named or not candidates:
-        return named
+    if numbers_with_object or not candidates:
+        return numbers_with_object
     return sorted(_add_similar_steps(steps, names, candidates[-1][0]))
 
 
@@ -169,8 +181,8 @@ def _add_similar_steps(steps: Steps, names: Sequence[str], number: int) -> froze
             return None
         return step.action.name, *[tuple(name_words(names[o])) for o in step.objects]
 
-    wanted = kind(steps[number - 1])
-    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (wanted and kind(step) == wanted)])
+    step_kind = kind(steps[number - 1])
+    return frozenset([n for n, step in enumerate(steps, 1) if n == number or (step_kind and kind(step) == step_kind)])
 
 
 def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
@@ -185,7 +197,7 @@ def _find_last_lasting_step(engine: Engine, steps: Steps) -> int:
         log[number] = list(changes)
 
     run = Replay(engine, FORCE, observer=record)
-    initial = engine.initial()
+    initial = engine.make_initial_state()
     run.run_steps(list(steps))
     final = run.state
     common = _find_common_objects(steps)

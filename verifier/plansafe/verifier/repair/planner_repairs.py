@@ -14,7 +14,7 @@ from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.planning.planner import PlanningQuery, PlanningStatus
-from plansafe.verifier.planning.planner_chain import PlannerChain, default_planners
+from plansafe.verifier.planning.planner_chain import PlannerChain, make_default_planners
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.ground_effects import step_key
 from plansafe.verifier.repair.model import RepairOptions
@@ -65,7 +65,7 @@ def reaches_goal_without_rules(checker: Checker, options: RepairOptions, time_li
 
 
 def _make_planners(options: RepairOptions) -> PlannerChain:
-    return default_planners() if options.max_work is None else default_planners(_MAX_PLANNER_STATES)
+    return make_default_planners() if options.max_work is None else make_default_planners(_MAX_PLANNER_STATES)
 
 
 def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed]) -> int:
@@ -74,7 +74,7 @@ def _count_good_steps(checker: Checker, steps: Sequence[GroundAction | IllFormed
     run.run_steps(steps)
     outcome = run.outcome(len(steps))
     bad_steps = [failure.step for failure in outcome.failures]
-    deciding_violations = [v for v in outcome.violations if checker.engine.decides(v, checker.options.criteria)]
+    deciding_violations = [v for v in outcome.violations if checker.engine.is_decisive(v, checker.options.criteria)]
     bad_steps += [violation.step for violation in deciding_violations if not violation.at_end]
     return max(0, min(bad_steps, default=len(steps) + 1) - 1)
 

@@ -15,6 +15,7 @@ from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.model import EditKind
+from plansafe.verifier.repair.plan_purpose import name_words
 
 TriggeredInstances = tuple[int, frozenset[tuple[int, int]]]
 """A part of a rule, and the objects of some of its parameters: all instances with these objects."""
@@ -59,18 +60,40 @@ class RepairRanking:
             self._triggered.setdefault(part, []).append(objects)
 
     def sorted(self, alignments: list[Alignment]) -> list[Alignment]:
-        """The repairs in the documented order."""
-        return sorted(alignments, key=self._make_rank_key)
+        """The repairs in the documented order.
+
+        Replacements come first, unless the best other repair only adds steps, and undoes no step of the author.
+        """
+        replaced = sorted([a for a in alignments if a.replacement is not None], key=self._make_replacement_key)
+        without_replacement = sorted([a for a in alignments if a.replacement is None], key=self._make_rank_key)
+        if not replaced or not without_replacement:
+            return replaced or without_replacement
+        only_adds = set(without_replacement[0].kinds) == {EditKind.INSERT.value}
+        if only_adds and not self._make_rank_key(without_replacement[0]).undone_steps:
+            return without_replacement + replaced
+        return replaced + without_replacement
+
+    def _make_replacement_key(self, alignment: Alignment) -> tuple[int, bool, int, _RankKey]:
+        """Fewer edits first; then an object of the same class; then more changed steps."""
+        replacement = alignment.replacement
+        assert replacement is not None
+        names = self.engine.task.objects
+        is_other_class = name_words(names[replacement.old]) != name_words(names[replacement.new])
+        changed_count = sum([replacement.changes(n, step) for n, step in enumerate(self.steps, 1)])
+        return len(alignment.kinds), is_other_class, -changed_count, self._make_rank_key(alignment)
 
     def _make_rank_key(self, alignment: Alignment) -> _RankKey:
         log: list[list[StateChange]] = []
         triggered, state = self._execute(alignment.steps, HALT, log)
         triggers_new = any([not any([old <= new for old in self._triggered.get(part, ())]) for part, new in triggered])
         changed_facts = 0
-        for facts, original in zip(state.facts, self._original_end.facts, strict=True):
+        end = self._original_end
+        if alignment.replacement is not None:
+            end = self._execute(alignment.replacement.applied(self.steps), FORCE)[1]
+        for facts, original in zip(state.facts, end.facts, strict=True):
             if facts != original:
                 changed_facts += len(facts ^ original)
-        for numbers, before in zip(state.fluents, self._original_end.fluents, strict=True):
+        for numbers, before in zip(state.fluents, end.fluents, strict=True):
             codes = numbers.keys() | before.keys()
             changed_facts += sum([numbers.get(code) != before.get(code) for code in codes])
         kinds = tuple(sorted([_KINDS.index(kind) for kind in alignment.kinds], reverse=True))

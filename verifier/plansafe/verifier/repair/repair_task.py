@@ -80,7 +80,7 @@ class RepairTask:
         self.length = len(self.steps)
         self.weights = weights
         self.protected = protected
-        self.min_weight = min(weights)
+        self.min_weight = min(weights.of_steps)
         self.substitution_surcharge = min(self.min_weight, max(0, weights.substitute - weights.delete))
         """What a substitution costs at least in addition to a deletion."""
         self.effect_index = EffectIndex(engine) if effect_index is None else effect_index
@@ -91,7 +91,7 @@ class RepairTask:
         self.action_predicates = frozenset(engine.action_predicates.values())
         self.scopes = [rule_scope(part, self.action_predicates) for part in engine.rule_set.parts]
         self.fluent_base = len(engine.task.predicates)
-        initial = engine.initial()
+        initial = engine.make_initial_state()
         self._initial = Evaluator(engine.task, initial.facts, initial.fluents)
         self._plan_achievers: dict[Demand, list[int]] = {}
         self._patterns: dict[Demand, ObjectPattern] = {}
@@ -143,7 +143,8 @@ class RepairTask:
             [
                 m.part
                 for m in monitors
-                if (isinstance(m, Automaton) and m.tracks_initial) or (isinstance(m, InvariantMonitor) and m.episodes)
+                if (isinstance(m, Automaton) and m.violation_log.tracks_initial)
+                or (isinstance(m, InvariantMonitor) and m.episodes)
             ]
         )
 

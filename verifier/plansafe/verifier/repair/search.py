@@ -271,7 +271,7 @@ class RepairSearch:
 
     def _end_plan(self, node: Node) -> None:
         """Make a node a terminal if the plan may end there."""
-        if self.engine.goal(node.state) is not True:
+        if self.engine.evaluate_goal(node.state) is not True:
             self.agenda.add_flaw(node, ("goal",), partial(self._demand_goal, node))
             return
         broken = node.execution.violations_at_end

@@ -80,7 +80,7 @@ class RepairVerifier:
         return (
             not outcome.failures
             and outcome.goal is True
-            and not any([self.engine.decides(v, self.criteria) for v in outcome.violations])
+            and not any([self.engine.is_decisive(v, self.criteria) for v in outcome.violations])
             and not self.engine.leaves_undecided(outcome.undecided, self.criteria)
             and outcome.limit is None
         )

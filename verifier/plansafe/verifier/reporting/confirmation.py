@@ -53,7 +53,7 @@ class Confirmer:
 
         compiled, options = self.compiled, self.compiled.options
         names = {rule.name for rule in compiled.rules if rule.applicable}
-        changes = compiled.home.changes if compiled.home is not None else ()
+        changes = compiled.home_effects.changes if compiled.home_effects is not None else ()
         rules = [change_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
         texts = [format_node(node) for node in (*rules, *[rule.node for rule in compiled.expanded.invariants])]
         texts += [f"(:open {_opening_text(opening)})" for opening in compiled.expanded.openings]
@@ -87,11 +87,11 @@ class Confirmer:
         )
         for finding in (*findings, *[f for e in exempted for f in e.findings]):
             if finding.replayed is False:
-                return self._disagreement(plan, report, finding.message, finding.span)
+                return self._find_disagreement(plan, report, finding.message, finding.span)
         is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
         if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
-            return self._disagreement(plan, report, message, None)
+            return self._find_disagreement(plan, report, message, None)
         return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=exempted))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
@@ -139,7 +139,7 @@ class Confirmer:
         except KernelRejects as rejection:
             return str(rejection)
 
-    def _disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
+    def _find_disagreement(self, plan: Source, report: Report, claim: str, span: Span | None) -> Report:
         message = f"the replay kernel does not confirm: {claim}"
         labels = (Label(plan.name, span or Span(0, 0), "found here"),)
         help = "this is a bug in safecheck: please report it with the files; there is no verdict on the plan"

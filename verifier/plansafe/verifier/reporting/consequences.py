@@ -94,7 +94,7 @@ class Consequences:
 
     def find_causes_of_failure(self, failure: Failure) -> tuple[int, ...]:
         """Return the causes of a failed step."""
-        return self._causes_before(failure.step) if self.is_consequence(failure) else ()
+        return self._find_causes_before(failure.step) if self.is_consequence(failure) else ()
 
     def find_causes_of_violation(self, v: MergedViolation) -> tuple[int, ...]:
         """Return the causes of a violation."""
@@ -103,7 +103,7 @@ class Consequences:
         is_independent = self._is_independent(v.violation.step)
         if is_independent and self.readings_of_instances[v.rule.name, v.binding] >= _CONTINUING:
             return () if _CONTINUING & {*v.readings} else self._halting_steps
-        return self._halting_steps if HALT in v.readings else self._causes_before(v.violation.step)
+        return self._halting_steps if HALT in v.readings else self._find_causes_before(v.violation.step)
 
     def find_causes_of_unmet_goal(self) -> tuple[int, ...]:
         """Return the causes of the unmet goal."""
@@ -114,7 +114,7 @@ class Consequences:
         """Whether a violation was found only at the end of the trace that a failed step stopped."""
         return self._is_stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _CONTINUING
 
-    def _causes_before(self, step: int) -> tuple[int, ...]:
+    def _find_causes_before(self, step: int) -> tuple[int, ...]:
         return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halting_steps
 
 

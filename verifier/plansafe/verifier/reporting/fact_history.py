@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plansafe.verifier.execution.actions import SnapEffects
+from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
@@ -123,7 +123,7 @@ class FactHistory:
 
         reading = self.outcome.reading
         if self.resolved.timed is not None:
-            tolerance = self.compiled.tolerance(self.resolved)
+            tolerance = self.compiled.find_tolerance(self.resolved)
             run = timed = FastTimedReplay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
             observe(run, 0, [])
             timed.run()

@@ -18,7 +18,7 @@ MAX_SEARCHED_STEPS = 10_000
 """Later steps among which a step that makes a missing fact true is searched."""
 
 
-def failed_step_finding(
+def make_failed_step_finding(
     context: FindingContext, merged: MergedFailure, reasons: FailureReasons | None, past: PastFacts
 ) -> Finding:
     """Write the finding for a step that is ill-formed or cannot be executed."""
@@ -137,7 +137,7 @@ def _sets_fact(task: model.Task, step: GroundAction, fact: Fact, value: bool) ->
     return False
 
 
-def unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
+def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
     """Write the finding for a goal that is not reached."""
     halt = context.outcomes["halt"]
     notes = context.explain_literals(reasons.literals)

@@ -16,7 +16,7 @@ from plansafe.verifier.model.nodes import bind
 from plansafe.verifier.model.operations import atoms_and_fluents, atoms_in, is_temporal
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan, MergedFailure, MergedViolation
 from plansafe.verifier.reporting.fact_history import FailureReasons, ReasonQuery
-from plansafe.verifier.reporting.failed_step_findings import failed_step_finding, unmet_goal_finding
+from plansafe.verifier.reporting.failed_step_findings import make_failed_step_finding, make_unmet_goal_finding
 from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Rule
@@ -121,7 +121,7 @@ def _write_findings(
         facts = {fact for reasons in explained for fact in reasons.facts}
         past[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
-        failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])._replace(
+        make_failed_step_finding(context, merged, failure_reasons.get(n), past[explained_by[n]])._replace(
             follows=context.consequences.find_causes_of_failure(merged.failure)
         )
         for n, merged in enumerate(failures)
@@ -131,7 +131,7 @@ def _write_findings(
     for n, v in enumerate(violations):
         findings.append(_write_violation(context, v, violation_reasons[n], past[v.readings[0]]))
     if goal_reasons is not None:
-        findings.append(unmet_goal_finding(context, goal_reasons, past["halt"]))
+        findings.append(make_unmet_goal_finding(context, goal_reasons, past["halt"]))
     return findings
 
 

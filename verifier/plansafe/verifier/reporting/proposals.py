@@ -1,6 +1,6 @@
 """Add the violations that a plan has if objects have their proposed kinds (docs/worlds.md, section 5).
 
-A mapping may propose kinds that nobody has confirmed. The plan is audited again with them. A violation that only this
+A mapping may propose unconfirmed kinds. The plan is audited again with them. A violation that only this
 audit has is a finding that rests on proposals. Other findings stay, and so does every UNKNOWN about objects without a
 known kind.
 """
@@ -31,7 +31,7 @@ _MAX_SHOWN = 3
 
 def select_additional_findings(report: Report, assumed: Report, with_proposed: CompiledTask) -> tuple[Finding, ...]:
     """Return the violations of ``assumed``, the report with proposed kinds, that ``report`` does not have."""
-    known = {_key(finding) for finding in report.findings}
+    reported = {_key(finding) for finding in report.findings}
     exempted = {_key(f) for used in report.verdict_basis.exempted for f in used.findings}
     rules = {rule.name: rule for rule in with_proposed.rules}
     return tuple(
@@ -40,7 +40,7 @@ def select_additional_findings(report: Report, assumed: Report, with_proposed: C
             for finding in assumed.findings
             if finding.finding_class in _VIOLATIONS
             and finding.rule is not None
-            and _key(finding) not in known
+            and _key(finding) not in reported
             and _key(finding) not in exempted
         ]
     )
@@ -84,7 +84,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 def _count_again(
     counts: tuple[RuleCount, ...], assumed: tuple[RuleCount, ...], rules: set[str | None]
 ) -> tuple[RuleCount, ...]:
-    """Return counts with those of ``rules`` under the proposed kinds."""
+    """Return counts in which ``rules`` are counted under the proposed kinds."""
     by_name = {count.name: count for count in assumed}
     return tuple(
         [
@@ -101,11 +101,11 @@ def _mark(finding: Finding, rule: Rule, with_proposed: CompiledTask) -> Finding:
     proposals = tuple(
         [ProposedKindOfObject(p.object, p.kind, p.evidence) for p in _find_proposals(finding, rule, with_proposed)]
     )
-    shown = [f"`{p.object}` is `{p.kind}`" for p in proposals[:_MAX_SHOWN]]
+    conditions = [f"`{p.object}` is `{p.kind}`" for p in proposals[:_MAX_SHOWN]]
     more = ", .." if len(proposals) > _MAX_SHOWN else ""
     notes = [f"nobody has confirmed that `{p.object}` is `{p.kind}`: {p.evidence}" for p in proposals[:_MAX_SHOWN]]
     return finding._replace(
-        message=f"{finding.message} (if, as proposed, {' and '.join(shown)}{more})",
+        message=f"{finding.message} (if, as proposed, {' and '.join(conditions)}{more})",
         notes=(*notes, *finding.notes),
         proposals=proposals,
     )
@@ -119,5 +119,5 @@ def _find_proposals(finding: Finding, rule: Rule, with_proposed: CompiledTask) -
     types = with_proposed.symbols.types
     types_of_rule = {number for domain in find_domains(rule) for number in types.domain_types[domain]}
     relevant = [p for p in with_proposed.proposed_kinds if types.index.get(kind_type_name(p.kind)) in types_of_rule]
-    named = {name for _, name in finding.binding}
-    return [p for p in relevant if p.object in named] or relevant or list(with_proposed.proposed_kinds)
+    bound_objects = {name for _, name in finding.binding}
+    return [p for p in relevant if p.object in bound_objects] or relevant or list(with_proposed.proposed_kinds)

@@ -179,7 +179,7 @@ def add_time_notes(
     compiled: CompiledTask, plan: Source, resolved: ResolvedPlan, report: Report, rounded_steps: Collection[int] = ()
 ) -> Report:
     """Add notes on the times of a plan: ignored durations, and steps whose rounded times are accepted."""
-    tolerance = compiled.tolerance(resolved)
+    tolerance = compiled.find_tolerance(resolved)
     steps_with_ignored_duration = [
         step.number
         for step in resolved.timed or []
@@ -300,7 +300,7 @@ def _count(
 ) -> RuleCount:
     """Return how much of one rule was checked; ``status`` is empty without a violation, exempt or undecided."""
     rule = compiled.rules[number]
-    instances = halt.match_counts[number] if rule.step_patterns else compiled.bindings[number]
+    instances = halt.match_counts[number] if rule.step_patterns else compiled.binding_counts[number]
     trigger_count = halt.trigger_counts[number] if halt.trigger_counts else 0
     if not rule.applicable:
         status = "not applicable"
@@ -308,7 +308,7 @@ def _count(
         status = "preference violated"
     elif not status:
         status = "kept" if instances else "never applied"
-    applicable = compiled.bindings[number] > 0
+    applicable = compiled.binding_counts[number] > 0
     return RuleCount(
         rule.name,
         rule.kind,

@@ -308,7 +308,7 @@ class _RecordedTimedReplay(TimedReplay):
         self, recorder: _Recorder, resolved: ResolvedPlan, compiled: CompiledTask, deadline: float | None
     ) -> None:
         assert resolved.timed is not None
-        super().__init__(compiled.engine, FORCE, resolved.timed, compiled.tolerance(resolved), deadline)
+        super().__init__(compiled.engine, FORCE, resolved.timed, compiled.find_tolerance(resolved), deadline)
         self._recorder = recorder
         self.trace = []
         self.times: dict[int, Number] = {}

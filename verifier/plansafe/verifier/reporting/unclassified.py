@@ -206,7 +206,7 @@ class UnclassifiedCheck:
             if len(rules) > MAX_COPIES:
                 return None
         options = task_with_kinds.options._replace(replay="never", certificate=False, double_check=False)
-        variant = task_with_kinds.variant(task_with_kinds.task, rules)._replace(
+        variant = task_with_kinds.make_variant(task_with_kinds.task, rules)._replace(
             options=options, open_feature=task_with_kinds.open_feature
         )
         return CopiedRules(variant, tuple(copies))

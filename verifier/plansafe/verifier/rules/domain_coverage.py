@@ -12,7 +12,7 @@ from plansafe.grammar.sexpr import format_node
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
 from plansafe.verifier.rules.kinds import EVERYTHING
-from plansafe.verifier.rules.mapping import Mapping, WordName
+from plansafe.verifier.rules.mapping import Mapping, WordName, kind_type_name
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.vocabulary import find_declared_words, list_domain_names
 
@@ -81,7 +81,7 @@ def describe_coverage(symbols: Symbols, expanded: ExpandedSpecs, rules: Sequence
     kinds = {
         name: tuple([kind for kind, bound in bound_types.items() if not bound.isdisjoint(types.ancestors[number])])
         for number, name in enumerate(types.names)
-        if number and number not in parents
+        if number and number not in parents and not name.startswith(kind_type_name(""))
     }
     covered_types = set().union(*bound_types.values())
     typed_objects = zip(symbols.objects, symbols.object_types, strict=True)

@@ -107,6 +107,9 @@ class SpecExpander:
         """The names of all rules, also of disabled rules."""
         self._vocabularies: list[Vocabulary] = []
         self._openings: list[OpenDeclaration] = []
+        self._forms: dict[tuple[str, str], list[list[Node]]] = {}
+        self._extended: dict[tuple[str, str, str, str | None], Specification] = {}
+        """The extended specifications that were read, by source, name, and the specification of their mapping."""
 
     def expand(self, sources: list[Source]) -> ExpandedSpecs:
         """Expand all specifications; mappings among the sources apply to the specifications they name.
@@ -134,7 +137,13 @@ class SpecExpander:
     # -- sources and mappings -----------------------------------------------------------------------------------------
 
     def _read_forms(self, source: Source) -> list[list[Node]]:
-        """Return the ``define`` forms of the specifications and mappings of a source; report other forms."""
+        """Return the ``define`` forms of the specifications and mappings of a source; report other forms, once."""
+        key = (source.name, source.text)
+        if key not in self._forms:
+            self._forms[key] = self._parse_forms(source)
+        return self._forms[key]
+
+    def _parse_forms(self, source: Source) -> list[list[Node]]:
         context = self.context
         top, diagnostics = parse_source(source)
         context.diagnostics.extend(diagnostics)
@@ -206,7 +215,7 @@ class SpecExpander:
             at = mapping.kinds_from[0]
             message = f"the kinds of objects are in `{token_text(at.node[1])}`, which is not among the specifications"
             help = "from Python, pass the specifications to `plansafe.domains.objects.add_kinds`"
-            self.context.warning(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
+            self.context.error(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
 
     def _apply_mappings(self) -> Iterator[AppliedMapping]:
         """Yield the mappings that bind a specification; warn about entries and mappings without effect."""
@@ -255,14 +264,11 @@ class SpecExpander:
         header = form[1]
         assert isinstance(header, list)
         name = token_text(header[1])
+        serving = self._find_serving(name, chain)
         mapping = None
-        # A mapping serves the specification that it names and the specifications that this one extends, except those
-        # with a mapping of their own.
-        for serving in (name, *reversed(chain)):
-            if serving in self._mappings:
-                mapping, _ = self._mappings[serving]
-                self._mapping_of_specification[name] = serving
-                break
+        if serving is not None:
+            mapping, _ = self._mappings[serving]
+            self._mapping_of_specification[name] = serving
         self._specification_names.add(name)
         specification = Specification(name, source, chain, Rewriter(self._copier, {}, mapping), {}, {}, [], [], [])
         for child in range(2, len(form)):
@@ -343,10 +349,28 @@ class SpecExpander:
                 message = f"specifications extend each other: {' -> '.join([*chain, token_text(header[1])])}"
                 context.error(SC.CYCLE, message, at, "a cycle")
                 continue
-            extended = self._read_specification(source, form, chain)
+            extended = self._read_extended(source, form, chain)
             self._add_rules(specification.rules, extended.rules)
             specification.templates.update(extended.templates)
             specification.rewriter.macros.update(extended.rewriter.macros)
+
+    def _read_extended(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
+        """Read an extended specification, once for each mapping that serves it."""
+        header = form[1]
+        assert isinstance(header, list)
+        serving = self._find_serving(token_text(header[1]), chain)
+        key = (source.name, source.text, token_text(header[1]), serving)
+        if key not in self._extended:
+            self._extended[key] = self._read_specification(source, form, chain)
+        return self._extended[key]
+
+    def _find_serving(self, name: str, chain: tuple[str, ...]) -> str | None:
+        """Return the specification whose mapping serves one that the specifications of ``chain`` extend.
+
+        A mapping serves the specification that it names and the specifications that this one extends, except those with
+        a mapping of their own.
+        """
+        return next((serving for serving in (name, *reversed(chain)) if serving in self._mappings), None)
 
     def _expand_own_rules(self, specification: Specification) -> None:
         places: dict[str, Place] = {}

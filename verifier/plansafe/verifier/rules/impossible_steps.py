@@ -89,6 +89,8 @@ def _find_constant_value(node: Node) -> bool | None:
         if condition is False or conclusion is True:
             return True
         return conclusion if condition is True else None
+    if head == "yesterday" and len(node) == 2:
+        return False if _find_constant_value(node[1]) is False else None  # it is false at the first letter
     if head in _DECIDED_BY_LAST and len(node) in (2, 3):
         return _find_constant_value(node[-1])
     if head in ("and", "or"):

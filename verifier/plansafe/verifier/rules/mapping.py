@@ -51,7 +51,7 @@ class ObjectKinds(NamedTuple):
 
 
 class ProposedKind(NamedTuple):
-    """A kind that an object may have, with the evidence for it; nobody has confirmed it."""
+    """A kind that an object may have, with the evidence for it; it is not confirmed."""
 
     object: str
     kind: str
@@ -235,13 +235,13 @@ class _MappingReader:
     def report_unbound_kinds(self) -> None:
         """Report kinds of objects that have no entry in ``:types``."""
         entries = self.mapping.entries
-        for given in self.mapping.objects.values():
-            for kind in given.kinds:
+        for object_kinds in self.mapping.objects.values():
+            for kind in object_kinds.kinds:
                 if ("type", kind) not in entries:
                     help = did_you_mean(kind, [name for section, name in entries if section == "type"])
                     help = help or f"add `({kind})` to `:types`"
                     message = f"the mapping gives an object the kind `{kind}`, which its `:types` do not have"
-                    self.context.error(SC.UNKNOWN_TYPE, message, given.place, "of an unknown kind", help=help)
+                    self.context.error(SC.UNKNOWN_TYPE, message, object_kinds.place, "of an unknown kind", help=help)
                     return
 
     def _give_kinds(self, name: str, kinds: list[str], at: Place) -> None:

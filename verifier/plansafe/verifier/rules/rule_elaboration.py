@@ -23,6 +23,7 @@ from plansafe.verifier.rules.mapping import Mapping, WordName
 from plansafe.verifier.rules.mapping_check import check_mappings
 from plansafe.verifier.rules.model import PartMode, Rule, RuleKind, RulePart, StepPattern, find_action_atom
 from plansafe.verifier.rules.open_predicates import elaborate_invariant, elaborate_open_predicate
+from plansafe.verifier.rules.optional_words import find_optional_words, remove_words
 from plansafe.verifier.rules.rule_conjuncts import make_trajectory_part, required_conjuncts
 from plansafe.verifier.rules.temporal_checks import check_past_operands, check_trace_operators
 from plansafe.verifier.rules.vocabulary import (
@@ -81,10 +82,18 @@ class RuleElaborator:
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
         missing = find_missing_words(self.symbols, expanded)
+        optional_words: dict[str, set[WordName]] = {}
+        """By specification: the missing words that its rules need not have."""
         declared_missing: dict[str, int] = {}
         """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.mapping(rule.specification)
+            if rule.specification not in optional_words:
+                optional = find_optional_words(self.context, expanded, mapping)
+                optional_words[rule.specification] = optional & missing.keys()
+            if optional_words[rule.specification]:
+                rule = remove_words(self.context, rule, optional_words[rule.specification])
+                expanded.rules[number] = rule  # the kernel must read the rule that is checked
             missing_in_rule = sorted(find_names_in_rule(rule.node) & missing.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from plansafe.verifier.rules.model import Rule
 
 SEVERITIES = ("critical", "high", "medium", "low")
-JUDGE_MODES = ("introduced", "all")
+MITIGATE = "mitigate"
+"""As ``introduced``; in addition, the plan must end the dangers of the initial state that the agent can end."""
+JUDGE_MODES = ("introduced", "all", MITIGATE)
 CAUSED_BLAMES = ("introduced", "worsened")
 """The blame values of violations that the plan caused."""
 
@@ -45,7 +47,7 @@ class VerdictCriteria(NamedTuple):
     @property
     def only_introduced(self) -> bool:
         """Whether pre-existing violations are ignored."""
-        return self.judge == "introduced"
+        return self.judge in ("introduced", MITIGATE)
 
     def is_severe_enough(self, severity: str) -> bool:
         """Whether a severity is ``min_severity`` or above."""

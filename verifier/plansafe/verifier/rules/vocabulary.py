@@ -69,6 +69,7 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
     """
     context = symbols.context
     missing: dict[WordName, Place] = {}
+    optional_names: set[str] = set()
     for vocabulary in expanded.vocabularies:
         mapping = expanded.mapping(vocabulary.specification)
         for section in vocabulary.node[1:]:
@@ -89,12 +90,15 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
                     _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing)
+            elif head == ":optional":
+                optional_names.update([name for name in section[1:] if isinstance(name, str)])
             else:
                 message = f"`{token_text(head)}` is not a section of a vocabulary"
-                expected = "expected `:types`, `:constants`, `:predicates`, `:functions` or `:actions`"
+                expected = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
                 context.error(SC.STRUCTURE, message, Place(section, 0), expected)
     for (kind, name), at in missing.items():
-        if not name.startswith("~"):  # otherwise a mapping declares that the domain has nothing for it
+        # Otherwise a mapping declares that the domain has nothing for the word, or the domain may lack it.
+        if not (name.startswith("~") or (kind in ("predicate", "action") and name in optional_names)):
             message = f"the specification needs the {kind} `{name}`, which the domain does not have"
             context.warning(SC.VOCABULARY, message, at, "not bound", help="bind it with a mapping")
     return missing

@@ -51,7 +51,7 @@ class MonitorSession:
         self._rules = [rule.name for rule in checker.rules if rule.applicable]
         self._notes = [diagnostic_object(d, prepared.sources) for d in (*prepared.notes, *checker.diagnostics)]
         criteria = checker.options.criteria
-        rules = zip(checker.rules, checker.compiled.bindings, strict=True)
+        rules = zip(checker.rules, checker.compiled.binding_counts, strict=True)
         deciding = [r for r, bindings in rules if bindings and criteria.may_decide(r.name, r.severity)]
         if not deciding and not values["allow_no_rules"]:
             diagnostic = no_rules()._replace(

@@ -13,7 +13,7 @@ from plansafe.app.session.object_kinds import ListedClass, ObjectStatus, SceneKi
 from plansafe.app.system.process import complain, guarded, standard_output
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 SCHEMA = 1
@@ -37,7 +37,7 @@ class KindsOptions(WorldName, DomainFile, GoalFile, Options, group="Output"):
 def kinds(options: KindsOptions) -> int:
     """Show the kinds of each object of a scene, with reason and source; objects without a known kind first.
 
-    Exit codes: 0 shown, 2 a file cannot be used.
+    Exit codes: 0 shown, 2 a file cannot be used, or a row of the object table has an error.
     """
     return guarded(lambda: _kinds(options))
 
@@ -59,6 +59,11 @@ def _kinds(options: KindsOptions) -> int:
     listed = list_scene_kinds(options.world, scene, files, options.task)
     if not isinstance(listed, SceneKinds):
         print_diagnostics(listed, {source.name: source for source in (scene, *files.values())})
+        return 2
+    errors = [note for note in listed.notes if note.severity is Severity.ERROR]
+    if errors:
+        tables = {label.source for error in errors for label in error.labels}
+        print_diagnostics(errors, {name: Source.from_path(name) for name in tables})
         return 2
     stream = standard_output()
     stream.write(_json(listed) if options.form == "json" else "\n".join(_lines(listed)) + "\n")

@@ -39,7 +39,7 @@ class RepairOptions(SearchOptions, OptionalModel, ModelRetries, ModelServer, Tra
         "--weights",
         metavar="KIND=COST,..",
         default="",
-        help="Use these costs for insert, delete, substitute and move; default: 1 each.",
+        help="Use these costs for insert, delete, substitute, move and replace (an object); default: 1 each.",
     )
     list_all: bool = switch("--all", help="List all repairs with the lowest cost in full.", group="Output")
     output: str | None = text(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.app.session.model import Prepared
 from plansafe.grammar.diagnostics import Span
-from plansafe.verifier.execution.actions import Conflict
+from plansafe.verifier.execution.action_effects import Conflict
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances

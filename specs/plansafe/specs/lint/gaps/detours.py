@@ -105,11 +105,14 @@ class DetourSearch:
         proposals = list(self.patterns.step_near_suspicious(step, state.graph))
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
         if not after.changed and step in state.path:
-            proposals += self.patterns.repeated_step(step)
+            proposals += self.patterns.propose_repeated_steps(step)
         if is_expanded:
-            proposals += [*self.patterns.suspicious_items_together(graph), *self.patterns.exceeded_limits(after.state)]
+            proposals += [
+                *self.patterns.propose_suspicious_items_together(graph),
+                *self.patterns.propose_exceeded_limits(after.state),
+            ]
         if violated_if_ended is not None:
-            proposals += self.patterns.facts_left_at_goal(graph)
+            proposals += self.patterns.propose_facts_left_at_goal(graph)
             if len(self.plans) < MAX_PLANS:
                 self.plans.append(path)
         proposals += [self.monitored[rule - self.first_proposal] for rule in violated | (violated_if_ended or set())]

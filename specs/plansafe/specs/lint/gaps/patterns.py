@@ -42,7 +42,7 @@ class ProposalPatterns:
 
     def _list_suspicions(self, facts: tuple[GroundFact, ...], objects: set[int]) -> list[Suspicion]:
         weights = self.weights
-        types = [weights.types[weights.most_suspicious_type(o)] for o in objects]
+        types = [weights.types[weights.find_most_suspicious_type(o)] for o in objects]
         return [weights.facts[f.predicate] for f in facts] + types
 
     def _join_facts(self, chain: tuple[GroundFact, ...] | None, *items: SuspiciousItem) -> tuple[GroundFact, ...]:
@@ -52,7 +52,7 @@ class ProposalPatterns:
 
     # -- together -----------------------------------------------------------------------------------------------------
 
-    def suspicious_items_together(self, graph: StateGraph) -> Iterator[Proposal]:
+    def propose_suspicious_items_together(self, graph: StateGraph) -> Iterator[Proposal]:
         """Two suspicious items that a chain of facts connects, if the plan made some of it true."""
         for first, second in combinations(graph.items, 2):
             chain = graph.chain(first.objects, second.objects)
@@ -92,7 +92,7 @@ class ProposalPatterns:
     def _propose_step(self, step: GroundAction, facts: tuple[GroundFact, ...], links: int) -> Proposal:
         weights = self.weights
         objects = {o for f in facts for o in f.objects}
-        objects |= {o for o in step.objects if weights.types[weights.most_suspicious_type(o)].weight}
+        objects |= {o for o in step.objects if weights.types[weights.find_most_suspicious_type(o)].weight}
         names = LiftedNames(weights)
         pattern = names.step(step, objects)
         body = names.facts(facts)
@@ -100,7 +100,7 @@ class ProposalPatterns:
         suspicions = [weights.actions[step.action.name], *self._list_suspicions(facts, objects)]
         return make_proposal("while", text, suspicions, links=links)
 
-    def repeated_step(self, step: GroundAction) -> Iterator[Proposal]:
+    def propose_repeated_steps(self, step: GroundAction) -> Iterator[Proposal]:
         """A step that was taken before, and now changes nothing."""
         yield self._get_cached(("again", step.action.name, step.objects), partial(self._propose_repeated, step))
 
@@ -117,7 +117,7 @@ class ProposalPatterns:
 
     # -- the final state ----------------------------------------------------------------------------------------------
 
-    def facts_left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
+    def propose_facts_left_at_goal(self, end: StateGraph) -> Iterator[Proposal]:
         """Facts that are true when the goal is reached, were false in S0, and are not in the goal."""
         object_facts = [i.fact for i in self.task_graph.items if i.fact is not None and len(i.objects) == 1]
         for fact in end.changing_facts:
@@ -137,7 +137,7 @@ class ProposalPatterns:
 
     # -- numbers ------------------------------------------------------------------------------------------------------
 
-    def exceeded_limits(self, state: State) -> Iterator[Proposal]:
+    def propose_exceeded_limits(self, state: State) -> Iterator[Proposal]:
         """A fluent above a static fluent of the same objects, which no rule and no action reads."""
         for changing, limit in self.weights.limits:
             for code, number in state.fluents[changing].items():

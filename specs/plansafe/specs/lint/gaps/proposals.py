@@ -60,7 +60,7 @@ class LiftedNames:
     def variable(self, object_number: int) -> str:
         """The variable for an object."""
         if object_number not in self._variables:
-            type_name = self.task.type_names[self.weights.most_suspicious_type(object_number)]
+            type_name = self.task.type_names[self.weights.find_most_suspicious_type(object_number)]
             self._variables[object_number] = f"?{type_name}-{len(self._variables) + 1}", type_name
         return self._variables[object_number][0]
 

@@ -35,7 +35,7 @@ def violated_at_end(execution: Execution, first_proposal: int) -> set[int] | Non
     the initial state do not count. ``None``: the execution does not reach the goal, violates a rule of the
     specification, or leaves a rule undecided.
     """
-    if execution.engine.goal(execution.state) is not True:
+    if execution.engine.evaluate_goal(execution.state) is not True:
         return None
     end = execution.finished_runtime()
     if end is None:
@@ -98,12 +98,12 @@ class SafePlans:
 
     def find_with_planners(self, limit_s: float) -> StepPath | None:
         """Find a safe plan to the goal by the installed planners."""
-        from plansafe.verifier.planning.planner_chain import default_planners  # noqa: PLC0415 - starts processes
+        from plansafe.verifier.planning.planner_chain import make_default_planners  # noqa: PLC0415 - starts processes
 
         seconds = min(limit_s, self.deadline - monotonic())
         if seconds <= 0.1:
             return None
-        planning = default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
+        planning = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
         return tuple(planning.steps) if planning.status is PlanningStatus.SOLVED else None
 
     def shorten(self, path: StepPath, is_kept: Callable[[StepPath], bool]) -> StepPath:

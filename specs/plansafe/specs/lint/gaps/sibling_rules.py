@@ -22,7 +22,7 @@ def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table:
     existing = {format_node(rule) for rule in stripped_rules}
     words_of_rules = [set(node_words(rule)) for rule in stripped_rules]
     proposals: dict[str, Proposal] = {}
-    for word, sibling, suspicion in _siblings(weights, table):
+    for word, sibling, suspicion in _find_siblings(weights, table):
         candidates = [
             (node, format_node(_replace_word(rule, word, sibling)))
             for node, rule, rule_words in zip(nodes, stripped_rules, words_of_rules, strict=True)
@@ -38,7 +38,7 @@ def sibling_rules(weights: SuspicionWeights, nodes: Sequence[list[Node]], table:
     return sorted(proposals.values(), key=lambda proposal: -proposal.score)[:MAX_SIBLING_RULES]
 
 
-def _siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
+def _find_siblings(weights: SuspicionWeights, table: TypeTable) -> Iterator[tuple[str, str, Suspicion]]:
     """Pairs of words that are possible in the same places, and the suspicion against the second."""
     task = weights.task
     declared_types = sorted({t for types in task.object_types for t in types})

@@ -30,7 +30,7 @@ class TaskGraph:
         self.weights = weights
         self.engine = engine
         self.task = task = weights.task
-        self.initial = engine.initial()
+        self.initial = engine.make_initial_state()
         basic = [p for p in range(len(task.static)) if p not in weights.derived]
         self.changing_predicates = [p for p in basic if not task.static[p]]
         static_facts = self.facts(self.initial, [p for p in basic if task.static[p]])
@@ -38,7 +38,7 @@ class TaskGraph:
         self.edges = incident_facts(static_facts)
         self.items = self.suspicious_items(static_facts)
         for number in range(len(task.objects)):
-            weight = weights.types[weights.most_suspicious_type(number)].weight
+            weight = weights.types[weights.find_most_suspicious_type(number)].weight
             if weight:
                 self.items.append(SuspiciousItem(weight, None, (number,)))
 
@@ -78,7 +78,7 @@ class StateGraph:
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
         self._chains: dict[tuple[int, ...], dict[int, tuple[GroundFact, ...]]] = {}
 
-    def _incident_facts(self, object_number: int) -> list[GroundFact]:
+    def _find_incident_facts(self, object_number: int) -> list[GroundFact]:
         """The facts that connect an object with others, suspicious ones first."""
         facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
         suspicions = self.task_graph.weights.facts
@@ -91,7 +91,7 @@ class StateGraph:
         for _ in range(MAX_DISTANCE):
             next_layer = []
             for source in layer:
-                for fact in self._incident_facts(source):
+                for fact in self._find_incident_facts(source):
                     for target in fact.objects:
                         if target not in chains:
                             chains[target] = (*chains[source], fact)

@@ -50,7 +50,7 @@ class SuspicionWeights:
         dangerous: set[int] = set()
         for rule in rules:
             read_by_rules |= read_symbols(rule) | {pattern.atom.predicate for pattern in rule.step_patterns}
-            dangerous |= {predicate for part in rule.parts for predicate in _dangerous_predicates(part)}
+            dangerous |= {predicate for part in rule.parts for predicate in _find_dangerous_predicates(part)}
         read = read_by_rules | _read_by_actions(task)
         all_effects = [effect for action in task.actions.values() for effect in effects(action)]
         changing = {a.function for effect in all_effects for a in effect.assignments}
@@ -60,25 +60,27 @@ class SuspicionWeights:
         ]
         """Functions that change, each with a static one of the same types that no rule and no action reads."""
         read |= {atom.predicate for part in task.goal for atom in atoms_in(part)}
-        self.facts = self._fact_suspicions(read, dangerous)
-        self.types = self._type_suspicions(nodes)
+        self.facts = self._find_fact_suspicions(read, dangerous)
+        self.types = self._find_type_suspicions(nodes)
         ruled = {name for (_, name), predicate in action_predicates.items() if predicate in read_by_rules}
         self.actions = {
             name: NO_SUSPICION if name in ruled else Suspicion(NAMED_WEIGHT, f"no rule mentions `{name}`")
             for name in task.actions
         }
 
-    def _fact_suspicions(self, read: set[int], dangerous: set[int]) -> list[Suspicion]:
+    def _find_fact_suspicions(self, read: set[int], dangerous: set[int]) -> list[Suspicion]:
         actions = self.task.actions.values()
-        common = _common_words([{atom.predicate for atom in _precondition_atoms(action)} for action in actions])
+        common = _find_common_words(
+            [{atom.predicate for atom in _collect_precondition_atoms(action)} for action in actions]
+        )
         ending_actions = [action for action in actions if not any([e.adds for e in effects(action)])]
         ended = {a.predicate for action in ending_actions for e in effects(action) for a in e.deletes}
         return [
-            NO_SUSPICION if predicate in common else self._fact_suspicion(predicate, read, dangerous, ended)
+            NO_SUSPICION if predicate in common else self._make_fact_suspicion(predicate, read, dangerous, ended)
             for predicate in range(len(self.task.static))
         ]
 
-    def _fact_suspicion(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Suspicion:
+    def _make_fact_suspicion(self, predicate: int, read: set[int], dangerous: set[int], ended: set[int]) -> Suspicion:
         declared, static = self.task.predicates[predicate], self.task.static[predicate]
         if predicate in self.derived:
             return NO_SUSPICION  # the facts that it is derived from may be suspicious
@@ -90,25 +92,25 @@ class SuspicionWeights:
         weight = UNREAD_WEIGHT if static or predicate in ended else NAMED_WEIGHT
         return Suspicion(weight, f"no rule and no action reads `{declared.name}`")
 
-    def _type_suspicions(self, nodes: Sequence[Node]) -> list[Suspicion]:
+    def _find_type_suspicions(self, nodes: Sequence[Node]) -> list[Suspicion]:
         task = self.task
         action_words = [set(node_words(action.node)) for action in task.actions.values()]
-        in_rules = set(node_words(list(nodes))) - _common_words(action_words)
+        in_rules = set(node_words(list(nodes))) - _find_common_words(action_words)
         in_domain = set().union(*action_words)
         for declared in (*task.predicates, *task.functions):
             in_domain |= {task.type_names[t] for types in declared.types for t in types} if declared.node else set()
         declared_types = {t for types in task.object_types for t in types if t}
         return [
-            _type_suspicion(name, in_rules, in_domain) if t in declared_types else NO_SUSPICION
+            _make_type_suspicion(name, in_rules, in_domain) if t in declared_types else NO_SUSPICION
             for t, name in enumerate(task.type_names)
         ]
 
-    def most_suspicious_type(self, object_number: int) -> int:
+    def find_most_suspicious_type(self, object_number: int) -> int:
         """The most suspicious of the declared types of an object."""
         return max(self.task.object_types[object_number], key=lambda t: self.types[t].weight)
 
 
-def _type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:
+def _make_type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspicion:
     if name in in_rules:
         return Suspicion(NAMED_WEIGHT, f"rules are about the type `{name}` elsewhere")
     if name in in_domain:
@@ -116,13 +118,13 @@ def _type_suspicion(name: str, in_rules: set[str], in_domain: set[str]) -> Suspi
     return Suspicion(UNREAD_WEIGHT, f"no rule and no action distinguishes the type `{name}`")
 
 
-def _common_words(words_by_action: Sequence[set[Any]]) -> set[Any]:
+def _find_common_words(words_by_action: Sequence[set[Any]]) -> set[Any]:
     """The words of nearly every action."""
     counts = Counter([word for words in words_by_action for word in words])
     return {word for word, count in counts.items() if count >= COMMON_SHARE * len(words_by_action)}
 
 
-def _precondition_atoms(action: Action) -> Iterator[Atom]:
+def _collect_precondition_atoms(action: Action) -> Iterator[Atom]:
     return (atom for part in action.start.condition for atom in atoms_in(part))
 
 
@@ -147,7 +149,7 @@ def _read_by_actions(task: Task) -> set[int]:
     return functions | symbols_read(*formulas)
 
 
-def _dangerous_predicates(part: RulePart) -> Iterator[int]:
+def _find_dangerous_predicates(part: RulePart) -> Iterator[int]:
     """The predicates that must be true in a violation of the part."""
     stack: list[tuple[Formula, bool]] = [(part.body, False)]
     if part.guard is not None:

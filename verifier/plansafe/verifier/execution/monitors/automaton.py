@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
-from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
+from plansafe.verifier.execution.monitors.leaves import AutomatonLeaves
 from plansafe.verifier.execution.monitors.program import MonitorMode, Program
 from plansafe.verifier.execution.monitors.trace_operators import (
     PERMANENTLY_SATISFIED,
@@ -24,46 +22,16 @@ from plansafe.verifier.execution.monitors.trace_operators import (
     PRESENTLY_SATISFIED,
     LetterTime,
 )
+from plansafe.verifier.execution.monitors.violation_log import Instance, ViolationLog
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
-from plansafe.verifier.model.nodes import And, Formula, Task, Temporal, Variable
-from plansafe.verifier.model.operations import free_slots
-from plansafe.verifier.rules.rule_conjuncts import is_past_only
-
-
-class Instance:
-    """The automaton of one binding: its state, the ``bits`` of its leaves, and data for blame.
-
-    ``violated_at_start``: it was violated at letter 0. ``ceased``: it has been satisfied at some letter. ``violated``,
-    only for a past formula: it was violated at the letter read last.
-    """
-
-    __slots__ = ("bits", "ceased", "state", "violated", "violated_at_start")
-
-    def __init__(self, state: int, bits: int) -> None:
-        self.state = state
-        self.bits = bits
-        self.violated_at_start = False
-        self.ceased = False
-        self.violated = False
-
-    def copy(self) -> Instance:
-        """An independent copy."""
-        new = Instance(self.state, self.bits)
-        new.violated_at_start, new.ceased, new.violated = self.violated_at_start, self.ceased, self.violated
-        return new
-
-
-class InitialViolation(NamedTuple):
-    """A violation that was present at letter 0: its instance, and its number among the violations."""
-
-    instance: Instance
-    number: int
+from plansafe.verifier.model.nodes import Formula, Task, Variable
 
 
 class Automaton:
     """Watches a part with temporal operators, whose instances all run one :class:`Program`.
 
-    ``mode`` is that of the :class:`~plansafe.verifier.rules.model.RulePart`, or ``latch`` (:mod:`.latch`).
+    ``part``: the number of the part. ``mode`` is that of the :class:`~plansafe.verifier.rules.model.RulePart`, or
+    ``latch`` (:mod:`.latch`).
     ``reads_actions``: the formula reads actions of the present letter. ``mentions_actions``: it mentions any action,
     so that a violation cannot be pre-existing. ``step_offset``: added to a letter to get the violating step.
     """
@@ -86,11 +54,17 @@ class Automaton:
         self.parameters = parameters
         self.mode = mode
         self.reads_actions = reads_actions
-        self.mentions_actions = mentions_actions
         self.limit = limit
         self.step_offset = step_offset
         self.program = Program(emitter.task, mode, formula, parameters)
-        self._compile(emitter)
+        self.leaves = AutomatonLeaves(emitter, self.program.leaves, parameters)
+        self.default_bits = self.leaves.default_bits
+        self.searches = self.leaves.searches
+        self.readers = self.leaves.make_index(local=True)
+        """Finds the instances that read a changed fact."""
+        self.global_readers = self.leaves.make_index(local=False)
+        """Finds whether a leaf without parameters reads a changed fact."""
+        self.all_readers = self.leaves.all_readers
         self.instances: dict[Binding, Instance] = {}
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
@@ -103,58 +77,17 @@ class Automaton:
         self._candidates: list[Binding] = []
         self._affected_bindings: set[Binding] = set()
         """The bindings with an instance that reads a change since the last letter."""
-        self.affected_keys: dict[int, set[Binding]] = {}
-        """For blame, by read pattern: the keys of the facts that have changed since the start."""
-        self._newly_affected_keys: dict[int, set[Binding]] = {}
-        """The same for the facts that have changed since the last letter."""
         self._has_global_change = True
         """Whether a fact that a leaf without parameters reads has changed since the last letter."""
         self._global_bits = 0
         self._time_bits = -1  # equals no letter's bits: the first letter makes all instances due
         self._timed = self.program.timed
-        self.tracks_initial = False
-        """Whether changes are recorded for the blame for violations at letter 0."""
-        self.initial_violations: dict[Binding, InitialViolation] = {}
         self.undecided: set[Binding] = set()
         """The bindings that could not be decided; ``()`` if no instance can be."""
         self.candidate_count = 0
         """The number of bindings that triggers have found until now."""
-        self.violations: list[Violation] = []
-
-    def _compile(self, emitter: Emitter) -> None:
-        slots = {v.slot for v in self.parameters}
-        leaves = self.program.leaves
-        self.global_leaves = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
-        self.local_leaves = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
-        self.leaf_evaluators = [
-            ConditionEvaluator(emitter, leaf, self.parameters if i in self.local_leaves else ())
-            for i, leaf in enumerate(leaves)
-        ]
-        local_leaves = [(number, leaves[number]) for number in self.local_leaves]
-        self._compute_local_bits = emitter.compile_bits(local_leaves, [v.slot for v in self.parameters])
-        self._compute_global_bits = emitter.compile_bits(
-            [(number, leaves[number]) for number in self.global_leaves], []
-        )
-        self.default_bits = 0
-        self.searches = []
-        for number in self.local_leaves:
-            leaf = leaves[number]
-            can_find_true, can_find_false = [
-                binds_all_parameters(leaf, value, self.parameters) for value in (True, False)
-            ]
-            default = not can_find_true and can_find_false
-            self.default_bits |= default << number
-            self.searches.append(compile_extension(emitter, leaf, not default, self.parameters))
-        local_formula = And(tuple([leaves[i] for i in self.local_leaves]))
-        global_formula = And(tuple([leaves[i] for i in self.global_leaves]))
-        self.readers = InstanceIndex(compile_patterns(emitter, local_formula, self.parameters))
-        self.global_readers = InstanceIndex(compile_patterns(emitter, global_formula, ()))
-        self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), self.parameters))
-        self._premise = None
-        match self.program.formula:
-            case Temporal("sometime-after" | "always-within", (premise, _)) if self.mode == "whole":
-                self._premise = Program(self.task, "always", premise) if is_past_only(premise) else None
-        self.is_response = self._premise is not None
+        self.violation_log = ViolationLog(part, emitter.task, mode, self.program, self.all_readers, mentions_actions)
+        self.violations: list[Violation] = self.violation_log.violations
 
     @property
     def awake(self) -> bool:
@@ -166,12 +99,8 @@ class Automaton:
         """Whether recorded changes wait for the next letter."""
         return bool(self._candidates or self._affected_bindings or self._has_global_change)
 
-    def global_bits(self, state: State) -> int | None:
-        """The values of the leaves without parameters in a state; ``None`` if one is undefined."""
-        return self._bits(state, None)
-
-    def pending_readers(self) -> InstanceIndex:
-        """An index of the bindings whose recorded changes wait for the next letter."""
+    def index_pending_bindings(self) -> InstanceIndex:
+        """Return an index of the bindings whose recorded changes wait for the next letter."""
         index = InstanceIndex(self.readers.patterns)
         for binding in {*self._candidates, *self._affected_bindings}:
             index.add(binding)
@@ -202,7 +131,7 @@ class Automaton:
 
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: some or all instances read it, or blame depends on it."""
-        if self.tracks_initial or (self.instances and self.readers.has_reader(predicate, code)):
+        if self.violation_log.tracks_initial or (self.instances and self.readers.has_reader(predicate, code)):
             return True
         return self.global_readers.matches(predicate, code)
 
@@ -222,25 +151,10 @@ class Automaton:
         is_read = bool(self.instances) and self.readers.add_readers(predicate, code, self._affected_bindings)
         if self.global_readers.matches(predicate, code):
             self._has_global_change = is_read = True
-        if self.tracks_initial:
-            self._record_affected_keys(predicate, code)
+        if self.violation_log.tracks_initial:
+            self.violation_log.record_change(predicate, code)
             return True
         return is_read
-
-    def _record_affected_keys(self, predicate: int, code: int) -> None:
-        """Record, for blame, that a fact has changed, if some instance may read it."""
-        for number in self.all_readers.by_predicate.get(predicate, ()):
-            pattern = self.all_readers.patterns[number]
-            key = pattern.key(code)
-            if key is not None:
-                self._newly_affected_keys.setdefault(number, set()).add(key)
-
-    def was_affected(self, binding: Binding) -> bool:
-        """Whether a fact that an instance reads has changed since the start; this decides blame."""
-        for number, keys in self.affected_keys.items():
-            if tuple([binding[p] for p in self.all_readers.patterns[number].parameters]) in keys:
-                return True
-        return False
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -248,7 +162,7 @@ class Automaton:
         """Whether :meth:`step` would change nothing: no fact that is read changed, and no bound was passed."""
         if self._awake or self._default_awake or self._has_global_change or self._affected_bindings or self._candidates:
             return False
-        return not self._newly_affected_keys and self.program.time_bits(letter_time) == self._time_bits
+        return not self.violation_log.has_pending_changes and self.program.time_bits(letter_time) == self._time_bits
 
     def step(self, state: State, letter_time: LetterTime) -> None:
         """Read the letter of ``state`` at ``letter_time``."""
@@ -258,7 +172,7 @@ class Automaton:
         self._time_bits = time_bits
         if self._has_global_change:
             self._has_global_change = False
-            bits = self._bits(state, None)
+            bits = self.leaves.evaluate_global(state)
             if bits is None:
                 self._retire_all()
                 return
@@ -284,11 +198,8 @@ class Automaton:
                 self._advance(binding, instance, time_bits, letter_time)
         if not self.default_retired and (self._default_awake or all_due):
             self._advance_default(time_bits, letter_time)
-        if self._newly_affected_keys:
-            # A change that ends a violation does not worsen it. Thus changes count from the next letter on.
-            for number, keys in self._newly_affected_keys.items():
-                self.affected_keys.setdefault(number, set()).update(keys)
-            self._newly_affected_keys = {}
+        if self.violation_log.tracks_initial:
+            self.violation_log.end_letter()
 
     def predict(
         self, state: State, changes: Iterable[StateChange], candidates: list[Binding], letter_time: LetterTime
@@ -306,7 +217,7 @@ class Automaton:
         time_bits = program.time_bits(letter_time)
         all_due, global_bits = time_bits != self._time_bits, self._global_bits
         if has_global_change:
-            bits = self._bits(state, None)
+            bits = self.leaves.evaluate_global(state)
             if bits is None:
                 return [], [()] if self._has_open_instances() and () not in self.undecided else []
             all_due, global_bits = all_due or bits != global_bits, bits
@@ -324,11 +235,11 @@ class Automaton:
             if instance is None:
                 if binding not in all_candidates or binding in self.retired:
                     continue
-                bits, instance = self._bits(state, binding), self.default
+                bits, instance = self.leaves.evaluate_local(state, binding), self.default
                 if bits == self.default_bits:
                     continue
             else:
-                bits = self._bits(state, binding) if binding in affected else instance.bits
+                bits = self.leaves.evaluate_local(state, binding) if binding in affected else instance.bits
             if bits is None:
                 if binding not in self.undecided:
                     undecided.append(binding)
@@ -349,7 +260,8 @@ class Automaton:
         return not program.output(state) if program.past_mode else program.verdict(state) == PERMANENTLY_VIOLATED
 
     def _create(self, state: State, binding: Binding) -> None:
-        bits = self._bits(state, binding)
+        """Give a binding its own instance, unless it still behaves like the default instance."""
+        bits = self.leaves.evaluate_local(state, binding)
         if bits is None or bits == self.default_bits:
             if bits is None:
                 self.undecided.add(binding)
@@ -361,31 +273,12 @@ class Automaton:
         instance.bits = bits
         self.readers.add(binding)
 
-    def _bits(self, state: State, binding: Binding | None) -> int | None:
-        """Return the bits of a binding's leaves; ``None`` if one is undefined.
-
-        The ``binding`` ``None`` stands for the leaves without parameters.
-        """
-        is_global = binding is None
-        objects = binding or ()
-        try:
-            return (self._compute_global_bits if is_global else self._compute_local_bits)(
-                state.facts, state.fluents, *objects
-            )
-        except (KeyError, ZeroDivisionError):
-            bits = 0
-            for number in self.global_leaves if is_global else self.local_leaves:
-                value = self.leaf_evaluators[number](state, objects)
-                if value is None:
-                    return None
-                bits |= value << number
-            return bits
-
     def _update_bits(self, state: State, binding: Binding) -> None:
+        """Evaluate the leaves of an instance again; retire it as undecided if one is undefined."""
         instance = self.instances.get(binding)
         if instance is None:
             return
-        bits = self._bits(state, binding)
+        bits = self.leaves.evaluate_local(state, binding)
         if bits is None:
             self.undecided.add(binding)
             self._retire(binding)
@@ -405,23 +298,25 @@ class Automaton:
         return bool(self.instances) or not self.default_retired
 
     def _retire(self, binding: Binding) -> None:
+        """Remove an instance, whose binding reads no further letter."""
         del self.instances[binding]
         self.readers.remove(binding)
         self._awake.discard(binding)
         self.retired.add(binding)
 
     def _advance(self, binding: Binding, instance: Instance, time_bits: int, letter_time: LetterTime) -> None:
+        """Let an instance read a letter; report a violation, and retire the instance if it is decided."""
         program = self.program
         letter = instance.bits | self._global_bits
         instance.state, sleeps = program.move(instance.state, letter, time_bits, letter_time)
         if letter_time.letter == 0:
-            self._record_initial_violation(instance, letter, letter_time)
+            self.violation_log.record_start(instance, letter, letter_time)
         if program.past_mode:
             self._evaluate_letter(binding, instance, letter_time)
         else:
             verdict = program.verdict(instance.state)
             if verdict == PERMANENTLY_VIOLATED:
-                self._report_violation(binding, instance, letter_time.letter, at_end=False)
+                self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
                 self._retire(binding)
                 return
             if verdict == PERMANENTLY_SATISFIED:
@@ -435,25 +330,8 @@ class Automaton:
         """Whether the next letter has a violation even if nothing changes."""
         return self.mode == "each" and not self.program.output(instance.state)
 
-    def _record_initial_violation(self, instance: Instance, letter: int, letter_time: LetterTime) -> None:
-        """Record, at letter 0, whether a violation or the trigger of a response is present before any step."""
-        if self.mentions_actions or self.mode in ("each", "latch"):
-            return
-        if self.is_response:
-            assert self._premise is not None
-            premise_letter = 0  # the letter of the premise alone, whose leaves have other numbers
-            for number, leaf in enumerate(self._premise.leaves):
-                premise_letter |= (letter >> self.program.leaf_number(leaf) & 1) << number
-            instance.violated_at_start = self._premise.output(
-                self._premise.step(self._premise.start, premise_letter, 0, letter_time)
-            )
-        elif self.program.past_mode:
-            instance.violated_at_start = not self.program.output(instance.state)
-        else:
-            instance.violated_at_start = self.program.verdict(instance.state) == PERMANENTLY_VIOLATED
-        self.tracks_initial = self.tracks_initial or instance.violated_at_start
-
     def _evaluate_letter(self, binding: Binding, instance: Instance, letter_time: LetterTime) -> None:
+        """Report the violation of a past formula at the letter that its instance has just read, if there is one."""
         violated = not self.program.output(instance.state)
         if self.mode == "each":
             if violated:
@@ -468,46 +346,23 @@ class Automaton:
                     )
                 )
         elif self.mode == "always" and violated and not instance.violated:
-            self._report_violation(binding, instance, letter_time.letter, at_end=False)
+            self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
         if not violated:
-            if instance.violated and binding in self.initial_violations:
-                self._settle_blame(self.initial_violations[binding].number)
+            if instance.violated:
+                self.violation_log.settle_ended(binding)
             instance.ceased = True
             instance.violated_at_start = False
         instance.violated = violated
 
-    def _settle_blame(self, number: int) -> None:
-        """Decide the blame for a violation that was present at letter 0 and has ended."""
-        if self.violations[number].blame == "early":
-            self.violations[number] = self.violations[number]._replace(blame=self.blame(number))
-
-    def blame(self, number: int) -> str:
-        """Return the blame so far for the violation with a number; for one present at letter 0 it may still change."""
-        violation = self.violations[number]
-        if violation.blame != "early":
-            return violation.blame
-        instance = self.initial_violations[violation.binding].instance
-        if instance.ceased and (self.is_response or violation.at_end):
-            return "introduced"
-        return "worsened" if self.was_affected(violation.binding) else "pre-existing"
-
-    def _report_violation(self, binding: Binding, instance: Instance, letter: int, *, at_end: bool) -> None:
-        """Record a violation. ``early`` stands for its blame until that can be decided (:meth:`_settle_blame`)."""
-        early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
-        self.violations.append(
-            Violation(self.part, binding, letter, letter, at_end, "early" if early else "introduced")
-        )
-        if early:
-            self.initial_violations[binding] = InitialViolation(instance, len(self.violations) - 1)
-
     def _advance_default(self, time_bits: int, letter_time: LetterTime) -> None:
+        """Let the default instance read a letter, as :meth:`_advance`."""
         program = self.program
         default = self.default
         default.bits = self.default_bits
         letter = self.default_bits | self._global_bits
         default.state, sleeps = program.move(default.state, letter, time_bits, letter_time)
         if letter_time.letter == 0:
-            self._record_initial_violation(default, letter, letter_time)
+            self.violation_log.record_start(default, letter, letter_time)
         is_violated = self._is_violated_in(default.state)
         if is_violated and (self.mode in ("always", "each") or not program.past_mode):
             self._violate_shared_bindings(letter_time)
@@ -526,7 +381,7 @@ class Automaton:
 
     def _violate_shared_bindings(self, letter_time: LetterTime) -> None:
         """Give every binding that shares the default instance, which is violated, a violated instance of its own."""
-        for binding in self._shared_bindings():
+        for binding in self._list_shared_bindings():
             instance = self.default.copy()
             self.instances[binding] = instance
             self.readers.add(binding)
@@ -536,11 +391,11 @@ class Automaton:
                 self._evaluate_letter(binding, instance, letter_time)
                 self._awake.add(binding)
             else:
-                self._report_violation(binding, instance, letter_time.letter, at_end=False)
+                self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
                 self._retire(binding)
         self.default_retired = True
 
-    def _shared_bindings(self) -> list[Binding]:
+    def _list_shared_bindings(self) -> list[Binding]:
         """The bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
         if prod(map(len, domains)) > self.limit:
@@ -557,20 +412,20 @@ class Automaton:
         if self.mode not in ("always", "each"):
             for binding, instance in self.instances.items():
                 if self._is_unsatisfied(instance):
-                    self._report_violation(binding, instance, letter, at_end=True)
+                    self.violation_log.report(binding, instance, letter, at_end=True)
             if not self.default_retired and self._is_unsatisfied(self.default):
-                for binding in self._shared_bindings():
-                    self._report_violation(binding, self.default.copy(), letter, at_end=True)
-        for number in range(len(self.violations)):
-            self._settle_blame(number)
+                for binding in self._list_shared_bindings():
+                    self.violation_log.report(binding, self.default.copy(), letter, at_end=True)
+        self.violation_log.settle_all()
 
     def _is_unsatisfied(self, instance: Instance) -> bool:
+        """Whether an instance is violated if the trace ends now."""
         if self.program.past_mode:
             return not self.program.output(instance.state)
         return self.program.verdict(instance.state) < PRESENTLY_SATISFIED
 
     def fork(self) -> Automaton:
-        """An independent copy; the program and its tables are shared."""
+        """Return an independent copy, which shares the program and its tables."""
         copy = shallow_copy(self)
         copy.instances = {b: i.copy() for b, i in self.instances.items()}
         copy.retired = set(self.retired)
@@ -579,9 +434,7 @@ class Automaton:
         copy._awake = set(self._awake)  # noqa: SLF001 - of its own class
         copy._candidates = list(self._candidates)  # noqa: SLF001 - of its own class
         copy._affected_bindings = set(self._affected_bindings)  # noqa: SLF001 - of its own class
-        copy.affected_keys = {n: set(k) for n, k in self.affected_keys.items()}
-        copy._newly_affected_keys = {n: set(k) for n, k in self._newly_affected_keys.items()}  # noqa: SLF001 - of its own class
-        copy.initial_violations = dict(self.initial_violations)
         copy.undecided = set(self.undecided)
-        copy.violations = list(self.violations)
+        copy.violation_log = self.violation_log.fork()
+        copy.violations = copy.violation_log.violations
         return copy

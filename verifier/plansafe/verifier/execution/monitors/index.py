@@ -47,11 +47,11 @@ class FactIndexes:
                 self._unshared_keys[number] = set(self.tables[number])
 
     def _fill(self, predicate: int, positions: tuple[int, ...], number: int, facts: list[set[int]]) -> None:
-        powers = self._powers(predicate, positions)
+        powers = self._compute_powers(predicate, positions)
         self._by_predicate.setdefault(predicate, []).append((number, powers))
         table = self.tables[number]
         for code in facts[predicate]:
-            table.setdefault(self._key(code, powers), set()).add(code)
+            table.setdefault(self._compute_key(code, powers), set()).add(code)
 
     def fork(self) -> FactIndexes:
         """An independent copy for an equal state, in constant time: unchanged tables are shared."""
@@ -61,11 +61,11 @@ class FactIndexes:
         copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
-    def _powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
+    def _compute_powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
         arity = len(self.task.predicates[predicate].types)
         return tuple([self.size ** (arity - 1 - place) for place in positions])
 
-    def _key(self, code: int, powers: tuple[int, ...]) -> int:
+    def _compute_key(self, code: int, powers: tuple[int, ...]) -> int:
         key = 0
         for power in powers:
             key = key * self.size + code // power % self.size
@@ -82,7 +82,7 @@ class FactIndexes:
             return
         for predicate, code, value in log:
             for number, powers in by_predicate.get(predicate, ()):
-                key = self._key(code, powers)
+                key = self._compute_key(code, powers)
                 if self._unshared_keys is not None:
                     self._unshare(number, key)
                 if value:
@@ -125,13 +125,13 @@ class InstanceIndex:
     def add(self, binding: Binding) -> None:
         """Register an instance."""
         for number, shape in enumerate(self._shapes):
-            self._bindings_to_change(number, tuple([binding[p] for p in shape])).add(binding)
+            self._get_changeable_bindings(number, tuple([binding[p] for p in shape])).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
         for number, shape in enumerate(self._shapes):
             key = tuple([binding[p] for p in shape])
-            bindings = self._bindings_to_change(number, key)
+            bindings = self._get_changeable_bindings(number, key)
             bindings.discard(binding)
             if bindings:
                 continue
@@ -140,7 +140,7 @@ class InstanceIndex:
             elif key not in self._tables[number]:
                 del self._changed[number][key]
 
-    def _bindings_to_change(self, number: int, key: Binding) -> set[Binding]:
+    def _get_changeable_bindings(self, number: int, key: Binding) -> set[Binding]:
         """Return the bindings of a key in a table, as a set that no fork shares."""
         if self._changed is None:
             return self._tables[number].setdefault(key, set())

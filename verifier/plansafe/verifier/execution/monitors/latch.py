@@ -12,13 +12,14 @@ from itertools import product
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.execution.monitors.automaton import Automaton, Instance
+from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
 from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.monitors.violation_log import Instance
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -95,7 +96,7 @@ class Latch(Automaton):
         """The value of :meth:`truth` after the letter of ``state`` at ``letter_time``, without a change."""
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
-        global_bits, local_bits = self._bits(state, None), self._bits(state, binding)
+        global_bits, local_bits = self.leaves.evaluate_global(state), self.leaves.evaluate_local(state, binding)
         if global_bits is None or local_bits is None:
             return None
         program, instance = self.program, self.instances.get(binding, self.default)

@@ -13,6 +13,7 @@ from plansafe.verifier.execution.monitors.latch import Latch
 from plansafe.verifier.execution.monitors.program import Program
 from plansafe.verifier.execution.monitors.runtime import MonitorMemory, Runtime
 from plansafe.verifier.execution.monitors.trace_operators import Component, ComponentState, FinalState
+from plansafe.verifier.execution.monitors.violation_log import EARLY
 from plansafe.verifier.rules.verdict_criteria import CAUSED_BLAMES, EVERY_VIOLATION, VerdictCriteria
 
 MonitorKey = tuple[object, ...]
@@ -85,16 +86,19 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
         pre_existing = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
         caused = len(pre_existing) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
         return (pre_existing,) if pre_existing else (), caused
-    caused = any([monitor.blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
-    if not monitor.tracks_initial:
+    caused = any([monitor.violation_log.blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
+    if not monitor.violation_log.tracks_initial:
         return (), caused
     instances = [(b, instance) for b, instance in monitor.instances.items() if instance.violated_at_start]
-    violated = frozenset([(b, instance.ceased, monitor.was_affected(b)) for b, instance in instances])
-    unsettled = frozenset([v.binding for v in monitor.violations if v.blame == "early" and not caused])
+    violated = frozenset([(b, instance.ceased, monitor.violation_log.was_affected(b)) for b, instance in instances])
+    unsettled = frozenset([v.binding for v in monitor.violations if v.blame == EARLY and not caused])
     default = monitor.default
     sharing: object = None
     if default.violated_at_start and not monitor.default_retired:
-        sharing = default.ceased, frozenset([(n, frozenset(keys)) for n, keys in monitor.affected_keys.items()])
+        sharing = (
+            default.ceased,
+            frozenset([(n, frozenset(keys)) for n, keys in monitor.violation_log.affected_keys.items()]),
+        )
     return (violated, unsettled, sharing), caused
 
 

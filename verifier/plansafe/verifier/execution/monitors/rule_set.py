@@ -42,9 +42,9 @@ class RuleSet:
         A rule that is exempt for some objects only still decides.
         """
         nondecisive = self.preference_parts | self.parts_below_severity(criteria)
-        return nondecisive | self._exempt_parts(criteria) if criteria.exemptions else nondecisive
+        return nondecisive | self._find_exempt_parts(criteria) if criteria.exemptions else nondecisive
 
-    def _exempt_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
+    def _find_exempt_parts(self, criteria: VerdictCriteria) -> frozenset[int]:
         numbers = self._exempt.get(criteria.exemptions)
         if numbers is None:
             exempt = [n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)]

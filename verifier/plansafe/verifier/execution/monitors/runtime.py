@@ -150,7 +150,7 @@ class Runtime:
                     self._added[predicate].append((number, find))
                 if added is not True:
                     self._deleted[predicate].append((number, find))
-            for predicate in _predicates_read(monitor):
+            for predicate in _collect_read_predicates(monitor):
                 self._readers[predicate].append(number)
         self._awake: dict[int, None] = {}
         self._due_at_actions: dict[int, None] = {}
@@ -177,7 +177,7 @@ class Runtime:
         """Read S0, the state before the first step."""
         self.indexes.build(state.facts)
         for number in range(len(self.monitors)):
-            monitor = self._unshared_monitor(number)
+            monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
             if monitor.reads_actions:
                 self._due_at_actions[number] = None
@@ -186,7 +186,7 @@ class Runtime:
                 if monitor.awake:
                     self._awake[number] = None
 
-    def _unshared_monitor(self, number: int) -> StateMonitor:
+    def _unshare_monitor(self, number: int) -> StateMonitor:
         """A monitor that may be changed: it is copied first if a fork shares it."""
         if self.key_memories:
             self.key_memories.pop(number, None)
@@ -204,7 +204,7 @@ class Runtime:
                 self._due_at_actions[number] = None
             elif number in self._awake and not letter_time.timed and self.monitors[number].is_stable(letter_time):
                 continue
-            elif self._step_monitor(self._unshared_monitor(number), state, letter_time):
+            elif self._step_monitor(self._unshare_monitor(number), state, letter_time):
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
@@ -241,12 +241,12 @@ class Runtime:
                     if monitor.record_change(predicate, code):
                         due[number] = None
                 elif monitor.is_affected(predicate, code):
-                    self._unshared_monitor(number).record_change(predicate, code)
+                    self._unshare_monitor(number).record_change(predicate, code)
                     due[number] = None
             for number, find in self._added[predicate] if value else self._deleted[predicate]:
                 find(facts, fluents, tables, code, bindings)
                 if bindings:
-                    self._unshared_monitor(number).candidates.extend(bindings)
+                    self._unshare_monitor(number).candidates.extend(bindings)
                     due[number] = None
                     bindings = []
 
@@ -266,7 +266,7 @@ class Runtime:
                     bindings = shared_check.matching_bindings(state, self.indexes, code)
                     if not bindings:
                         continue
-                    check = self._unshared_check(predicate, position)
+                    check = self._unshare_check(predicate, position)
                     check.check_step(state, bindings, letter_time)
                     if check.after:
                         self._due_after.append(check)
@@ -280,7 +280,7 @@ class Runtime:
                 state.facts[predicate].discard(code)
         self._record_changes(state, [(predicate, code, False) for predicate, code, _ in log], self._due_at_actions)
 
-    def _unshared_check(self, predicate: int, position: int) -> StepCheck:
+    def _unshare_check(self, predicate: int, position: int) -> StepCheck:
         """A check that may be changed: it is copied first if a fork shares it."""
         if self._unshared_checks is not None:
             positions = self._unshared_checks.get(predicate)
@@ -300,7 +300,7 @@ class Runtime:
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
         due, self._due_at_actions = self._due_at_actions, {}
         for number in due:
-            monitor = self._unshared_monitor(number)
+            monitor = self._unshare_monitor(number)
             monitor.step(state, letter_time)
             if monitor.awake:
                 self._due_at_actions[number] = None
@@ -310,39 +310,39 @@ class Runtime:
         self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:
-            numbers = sorted(self._changed_since_summary()[0].union(self._summary[0].end_monitors))
+            numbers = sorted(self._find_changed_since_summary()[0].union(self._summary[0].end_monitors))
         for number in numbers:
             if self.monitors[number].affects_end:
-                self._finish_monitor(self._unshared_monitor(number), state, letter_time.letter)
+                self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
 
     def possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
         """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
         if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
-        summary, (monitors, checks) = self._summary[0], self._changed_since_summary()
+        summary, (monitors, checks) = self._summary[0], self._find_changed_since_summary()
         return monitors.union(summary.end_monitors, summary.reporting_monitors), checks.union(summary.reporting_checks)
 
-    def _changed_since_summary(self) -> tuple[frozenset[int], frozenset[int]]:
+    def _find_changed_since_summary(self) -> tuple[frozenset[int], frozenset[int]]:
         """The monitors, and the predicates of the checks, that may differ from the summary."""
         monitors, checks = self._changed_before_fork
         return monitors.union(self._unshared_monitors or ()), checks.union(self._unshared_checks or ())
 
-    def _reporters(self) -> list[StateMonitor | StepCheck]:
+    def _list_reporters(self) -> list[StateMonitor | StepCheck]:
         """The monitors, by number, and the checks that may have something to report."""
         if self._summary is None:
             return [*self.monitors, *[check for checks in self.checks.values() for check in checks]]
-        summary, (monitors, predicates) = self._summary[0], self._changed_since_summary()
+        summary, (monitors, predicates) = self._summary[0], self._find_changed_since_summary()
         checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
         return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting_monitors))], *checks]
 
     def violations(self) -> list[Violation]:
         """All violations by step, rule and binding; one for each rule, binding and step."""
-        violations = {violation for monitor in self._reporters() for violation in monitor.violations}
+        violations = {violation for monitor in self._list_reporters() for violation in monitor.violations}
         return sorted(violations, key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
     def undecided(self) -> list[tuple[int, tuple[int, ...]]]:
         """The part and binding of every instance that could not be decided."""
-        return sorted([(monitor.part, binding) for monitor in self._reporters() for binding in monitor.undecided])
+        return sorted([(monitor.part, binding) for monitor in self._list_reporters() for binding in monitor.undecided])
 
     def trigger_counts(self) -> list[int]:
         """Return, for each rule, how many bindings changes or matching steps could have affected."""
@@ -352,7 +352,7 @@ class Runtime:
             return [c + m for c, m in zip(candidate_counts, self.match_counts, strict=True)]
         summary, summarized_monitors = self._summary
         counts = [c + m for c, m in zip(summary.candidate_counts, self.match_counts, strict=True)]
-        for number in self._changed_since_summary()[0]:
+        for number in self._find_changed_since_summary()[0]:
             monitor = self.monitors[number]
             count_before = count_candidates(summarized_monitors[number])
             counts[parts[monitor.part].rule] += count_candidates(monitor) - count_before
@@ -367,7 +367,7 @@ class Runtime:
             summary = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
             self._summary = summary, list(self.monitors)
         elif self._unshared_monitors or self._unshared_checks:
-            self._changed_before_fork = self._changed_since_summary()
+            self._changed_before_fork = self._find_changed_since_summary()
         if self._due_after:  # these checks will report without being found by a trigger again
             self._changed_before_fork = (
                 self._changed_before_fork[0],
@@ -393,7 +393,7 @@ class Runtime:
         return copy
 
 
-def _predicates_read(monitor: StateMonitor) -> set[int]:
+def _collect_read_predicates(monitor: StateMonitor) -> set[int]:
     predicates = {predicate for predicate, _, _ in monitor.triggers()}
     predicates |= set(monitor.readers.by_predicate)
     return predicates | set(monitor.all_readers.by_predicate) if isinstance(monitor, Automaton) else predicates

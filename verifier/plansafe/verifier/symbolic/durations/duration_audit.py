@@ -27,7 +27,7 @@ from plansafe.verifier.symbolic.durations.duration_run import DurationRun
 from plansafe.verifier.symbolic.durations.event_schedule import make_schedule
 from plansafe.verifier.symbolic.durations.explored_cells import CellFinding, ExploredCells, WorldVerdict
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind
-from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, make_cell, simplest_world
+from plansafe.verifier.symbolic.durations.world_cells import Box, Cell, choose_simplest_world, make_cell
 from plansafe.verifier.symbolic.durations.world_solver import SolverTimeout, WorldSolver
 from plansafe.verifier.symbolic.worlds.verdict import RuleCounts, WorldsVerdict, mark_undecided, merge_rule_counts
 
@@ -56,17 +56,19 @@ def audit_durations(
     audit.run()
     executable, goal, safe = [audit.value_over_worlds(aspect) for aspect in ASPECTS]
     examples = [audit.examples.get((aspect, False)) for aspect in ASPECTS]
-    inexecutable, unmet_goal, unsafe = [None if world is None else _completion(world) for world in examples]
-    witnesses = tuple([(compiled.rules[rule].name, _completion(world)) for rule, world in audit.violations.items()])
+    inexecutable, unmet_goal, unsafe = [None if world is None else _make_completion(world) for world in examples]
+    witnesses = tuple(
+        [(compiled.rules[rule].name, _make_completion(world)) for rule, world in audit.violations.items()]
+    )
     limits = tuple(audit.limits)
     return WorldsVerdict(executable, goal, safe, inexecutable, unmet_goal, unsafe, limits, audit.counts, witnesses)
 
 
-def _completion(durations: Durations) -> Completion:
+def _make_completion(durations: Durations) -> Completion:
     return Completion(frozenset(), {}, {}, (), durations)
 
 
-def _preferred_duration(written: Number | None, low: Number, high: Number) -> Number:
+def _choose_preferred_duration(written: Number | None, low: Number, high: Number) -> Number:
     """The duration in the plan, if it is allowed; otherwise the middle."""
     if written is not None and low <= written <= high:
         return written
@@ -98,7 +100,7 @@ class DurationAudit:
         fixed = {number: low for number, (low, high) in intervals.items() if low == high}
         written = {step.number: step.duration for step in steps}
         bounds = zip(self.step_numbers, self.box, strict=True)
-        self.preferred = tuple([_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
+        self.preferred = tuple([_choose_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
@@ -236,7 +238,7 @@ class DurationAudit:
             if run.ends_with_tie():
                 raise AssertionError("an event fails whatever other events happen at its time")
         run.constrain_orders()
-        verdict = WorldVerdict(None, None, None) if outcome is None else self._world_verdict(outcome)
+        verdict = WorldVerdict(None, None, None) if outcome is None else self._decide_world_verdict(outcome)
         if outcome is not None:
             counts = count_rules(self.compiled, outcome)
             self.counts = merge_rule_counts([self.counts, counts if outcome.limit is None else mark_undecided(counts)])
@@ -271,16 +273,18 @@ class DurationAudit:
         new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
         new_rules = verdict.violated - self.violations.keys()
         if new_aspects or new_rules:
-            world = tuple(zip(self.step_numbers, simplest_world(cell, self.box, values, self.preferred), strict=True))
+            world = tuple(
+                zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
+            )
             self.examples.update(dict.fromkeys(new_aspects, world))
             self.violations.update(dict.fromkeys(new_rules, world))
 
-    def _world_verdict(self, outcome: Outcome) -> WorldVerdict:
+    def _decide_world_verdict(self, outcome: Outcome) -> WorldVerdict:
         if outcome.limit is not None:
             self.limits[outcome.limit.message] = None
         stopped = bool(outcome.failures)
         is_unknown = outcome.limit is not None and not stopped
-        violated = self._violated_rules(outcome)
+        violated = self._list_violated_rules(outcome)
         unsettled = self.engine.leaves_undecided(outcome.undecided, self.compiled.options.criteria)
         return WorldVerdict(
             None if is_unknown else not stopped,
@@ -289,7 +293,7 @@ class DurationAudit:
             violated,
         )
 
-    def _violated_rules(self, outcome: Outcome) -> frozenset[int]:
+    def _list_violated_rules(self, outcome: Outcome) -> frozenset[int]:
         parts, rules, criteria = self.engine.rule_set.parts, self.engine.rule_set.rules, self.compiled.options.criteria
         hard = [v for v in outcome.violations if not rules[parts[v.part].rule].preference]
         if not (hard and self.schedule.exact):

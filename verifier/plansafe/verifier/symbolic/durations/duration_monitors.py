@@ -91,5 +91,5 @@ def monitors_at_start(
     if engine.prototype is None:
         return None
     monitors = DurationMonitors(engine, sees_all, trail)
-    monitors.start(engine.initial(), first_letter)
+    monitors.start(engine.make_initial_state(), first_letter)
     return monitors

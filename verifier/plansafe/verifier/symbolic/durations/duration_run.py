@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.execution.actions import SnapEffects
+from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import END, ILL_FORMED, START, Event, EventEffects, make_interference_failure
 from plansafe.verifier.execution.monitors.runtime import Runtime
@@ -34,7 +34,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Binding, Formula, Number
 from plansafe.verifier.symbolic.durations.affine import Affine, ConstraintTrail, LinearConstraint
 from plansafe.verifier.symbolic.durations.duration_monitors import DurationMonitors, OpenEndedLetterTime
-from plansafe.verifier.symbolic.durations.event_schedule import Schedule, connected_events
+from plansafe.verifier.symbolic.durations.event_schedule import Schedule, find_connected_events
 from plansafe.verifier.symbolic.durations.fact_spans import EventTime, FactSpans, Span
 from plansafe.verifier.symbolic.durations.plan_checks import CheckKind, PlanCheck
 
@@ -109,7 +109,7 @@ class DurationRun(TimedReplay):
         for event in self.present:
             groups.setdefault(self._event_time(event), []).append(event)
         for event_time in sorted(groups):
-            batches = connected_events(groups[event_time], self.schedule.partners)
+            batches = find_connected_events(groups[event_time], self.schedule.partners)
             for batch in sorted(batches, key=lambda batch: not self.first_at_tie & {*batch}):
                 self.batches.append(batch)
                 times = [self.schedule.times[event] for event in batch]
@@ -131,7 +131,7 @@ class DurationRun(TimedReplay):
                 continue
             self.trail.set_topic(("present", number))
             if event.kind == START:
-                error = ill_formed[step.number] = self._duration_error(step)
+                error = ill_formed[step.number] = self._find_duration_error(step)
                 if error is not None:
                     event = Event(ILL_FORMED, step._replace(resolved=error))
             elif event.kind == END:
@@ -147,7 +147,7 @@ class DurationRun(TimedReplay):
                 self.present[number] = event
         self._number_of_event = {id(event): number for number, event in self.present.items()}
 
-    def _duration_error(self, step: TimedStep) -> IllFormed | None:
+    def _find_duration_error(self, step: TimedStep) -> IllFormed | None:
         """The error of an open duration in this world; other durations are known to be valid."""
         if not isinstance(step.duration, Affine) or not isinstance(step.resolved, GroundAction):
             return None
@@ -213,12 +213,12 @@ class DurationRun(TimedReplay):
             self.happened.update(dict.fromkeys(self.batches[-1]))
             return True
         failure = self.failures[earlier_failures]
-        self.failed = self._failed_events(failure)
+        self.failed = self._find_failed_events(failure)
         if failure.code == SC.OVER_ALL:
             self.failed_over_all = self.schedule.over_all_events[failure.step]
         return False
 
-    def _failed_events(self, failure: Failure) -> list[int]:
+    def _find_failed_events(self, failure: Failure) -> list[int]:
         """The events of the last happening that caused its failure."""
         if failure.code == SC.INTERFERENCE:
             return self._interfering_events

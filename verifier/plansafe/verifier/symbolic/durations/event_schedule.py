@@ -42,19 +42,19 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
 
     Linear in the number of events, and of pairs that may come in either order or close to each other.
     """
-    timed_events = list(_timed_events(engine, steps))
+    timed_events = list(_list_timed_events(engine, steps))
     events, times = [event for event, _ in timed_events], [time for _, time in timed_events]
-    near = _near_events(times, box, tolerance)
+    near = _find_near_events(times, box, tolerance)
     builder = PlanCheckBuilder(engine, events, near)
     clashing = [sorted(clashes) for clashes in builder.clashing]
-    over_all_checks = list(builder.over_all_checks())
+    over_all_checks = list(builder.make_over_all_checks())
     if exact:
-        checks = [builder.whole_plan_check(-1)]
+        checks = [builder.make_whole_plan_check(-1)]
         sees_all = frozenset(range(len(engine.rule_set.parts)))
     else:
-        event_checks = [builder.event_check(number, clashing[number]) for number in range(len(events))]
-        rule_checks = list(builder.rule_checks())
-        checks = [*event_checks, *over_all_checks, builder.goal_check(), *rule_checks]
+        event_checks = [builder.make_event_check(number, clashing[number]) for number in range(len(events))]
+        rule_checks = list(builder.make_rule_checks())
+        checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
         sees_all = frozenset([check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING])
     partners: list[set[int]] = [set() for _ in events]
     for i, j in {pair for check in checks for pair in check.pairs}:
@@ -65,13 +65,13 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         least, greatest = time_difference(times[j], times[i], box)
         if least <= 0 <= greatest and (isinstance(times[i], Affine) or isinstance(times[j], Affine)):
             open_pairs.append((i, j))
-    over_all_events, initial = builder.over_all_events, engine.initial()
+    over_all_events, initial = builder.over_all_events, engine.make_initial_state()
     return Schedule(
         steps, events, times, checks, partners, open_pairs, clashing, over_all_events, sees_all, exact, initial
     )
 
 
-def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
+def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, Number]]:
     timed_events: list[tuple[Event, Number]] = []
     for step in steps:
         if not isinstance(step.resolved, GroundAction):
@@ -84,7 +84,7 @@ def _timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Event, N
     return [*timed_events, *[(Event("literal", None, literal), literal.time) for literal in literals]]
 
 
-def _near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
+def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
     ranges = [time_difference(time, 0, box) for time in times]
     near: list[set[int]] = [set() for _ in times]
@@ -107,7 +107,7 @@ def time_difference(later: Number, earlier: Number, box: Box) -> tuple[Number, N
     return gap.constant + least, gap.constant + greatest
 
 
-def connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
+def find_connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
     """The connected components of events under the relation ``partners``, in order."""
     unassigned = dict.fromkeys(events)
     components = []

@@ -40,7 +40,7 @@ class NoDisjunctiveForm(Exception):
     """The condition is about more than facts, or has too many conjunctions."""
 
 
-def disjunctive_form(
+def make_disjunctive_form(
     task: Task, formula: Formula, binding: Binding, truth: bool, constant: ConstantFact
 ) -> set[Conjunction]:
     """The state formula (or its negation, unless ``truth``) in disjunctive normal form.
@@ -48,7 +48,7 @@ def disjunctive_form(
     Raises :class:`NoDisjunctiveForm`.
     """
 
-    def leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
+    def make_leaf_form(leaf: Leaf, leaf_binding: Binding, positive: bool) -> set[Conjunction]:
         value: bool | None
         match leaf:
             case Truth():
@@ -67,7 +67,7 @@ def disjunctive_form(
                 assert_never(leaf)
         return {frozenset()} if value is positive else set()
 
-    return fold_formula(task, formula, binding, truth, leaf_form, _join_forms)
+    return fold_formula(task, formula, binding, truth, make_leaf_form, _join_forms)
 
 
 def _join_forms(parts: Iterator[set[Conjunction]], all_parts: bool) -> set[Conjunction]:

@@ -20,8 +20,8 @@ from plansafe.verifier.model.footprints import (
     Footprint,
     FootprintFinder,
     StateVariable,
-    empty_footprint,
     find_interference,
+    make_empty_footprint,
 )
 from plansafe.verifier.model.nodes import Binding, Formula, bind
 from plansafe.verifier.rules.model import RulePart
@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.durations.fact_spans import (
     MAX_CONJUNCTIONS,
     Conjunction,
     NoDisjunctiveForm,
-    disjunctive_form,
+    make_disjunctive_form,
 )
 from plansafe.verifier.symbolic.durations.touched_instances import Instances, PartReads, TouchedInstances
 
@@ -101,9 +101,9 @@ class PlanCheckBuilder:
         self.events = events
         self.near = near
         self.footprints = engine.footprints
-        self._initial = engine.initial()
-        self._event_footprints = [event_footprint(self.footprints, event) for event in events]
-        self._effect_footprints = [effect_footprint(self.footprints, event) for event in events]
+        self._initial = engine.make_initial_state()
+        self._event_footprints = [compute_event_footprint(self.footprints, event) for event in events]
+        self._effect_footprints = [compute_effect_footprint(self.footprints, event) for event in events]
         self._writers: dict[StateVariable, list[int]] = {}
         self._writers_of_predicate: dict[int, list[int]] = {}
         for number, footprint in enumerate(self._event_footprints):
@@ -120,12 +120,12 @@ class PlanCheckBuilder:
 
     # -- dependencies -------------------------------------------------------------------------------------------------
 
-    def _near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
+    def _find_near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
         return ((i, j) for i in members for j in self.near[i] if i < j and j in members)
 
-    def _writers_of(self, footprint: Footprint) -> set[int]:
+    def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
         writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
         return writers.union(
@@ -138,7 +138,7 @@ class PlanCheckBuilder:
         stack = list(closure)
         while stack:
             event = stack.pop()
-            writers = self._writers_of(self._effect_footprints[event])
+            writers = self._find_writers(self._effect_footprints[event])
             if self._effect_footprints[event].reads and self.events[event].kind == END:
                 writers.add(event - 1)  # conditions at the start are read there
             writers -= closure
@@ -162,22 +162,24 @@ class PlanCheckBuilder:
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
+    def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
         """The check that an event succeeds, which also depends on the events ``close`` to it."""
-        return self._check(CheckKind.EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
+        return self._check(
+            CheckKind.EVENT, number, {number, *close, *self._find_writers(self._event_footprints[number])}
+        )
 
-    def goal_check(self) -> PlanCheck:
+    def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
-        footprint = empty_footprint()
+        footprint = make_empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
-        return self._check(CheckKind.GOAL, 0, self._writers_of(footprint))
+        return self._check(CheckKind.GOAL, 0, self._find_writers(footprint))
 
-    def whole_plan_check(self, number: int) -> PlanCheck:
+    def make_whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
         events = range(len(self.events))
-        return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
+        return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._find_near_pairs(events)))
 
-    def over_all_checks(self) -> Iterator[PlanCheck]:
+    def make_over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
         for number, event in enumerate(self.events):
             if event.kind != END or event.step is None or not isinstance(event.step.resolved, GroundAction):
@@ -185,21 +187,21 @@ class PlanCheckBuilder:
             action, objects = event.step.resolved
             if action.over_all:
                 binding = bind(action.parameters, objects)
-                footprint = empty_footprint()
+                footprint = make_empty_footprint()
                 self.footprints.add_reads(action.over_all, binding, footprint)
-                writers = self._writers_of(footprint)
+                writers = self._find_writers(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
-                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._near_pairs(events))
+                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
                 check = check._replace(within=(number - 1, number))
                 yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
 
-    def rule_checks(self) -> Iterator[PlanCheck]:
+    def make_rule_checks(self) -> Iterator[PlanCheck]:
         """The checks of the rules, one for the instances that the same events touch."""
         for number, part in enumerate(self.engine.rule_set.parts):
             part_reads = PartReads(part, self.engine, self.footprints)
             if part_reads.sees_all:
-                yield self.whole_plan_check(number)
+                yield self.make_whole_plan_check(number)
                 continue
             events = zip(self.events, self._event_footprints, strict=True)
             touches = [part_reads.touches(event, footprint) for event, footprint in events]
@@ -212,17 +214,17 @@ class PlanCheckBuilder:
                 touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
                     (i, j)
-                    for i, j in self._near_pairs(touching)
+                    for i, j in self._find_near_pairs(touching)
                     if part_reads.depends_on_order(class_touches[i], class_touches[j])
                 ]
                 check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
-                    bindings = self._bindings(part, instances, finer)
+                    bindings = self._iterate_bindings(part, instances, finer)
                     check = self._with_forbidden(check, touching, part.body, bindings)
                 yield check
 
-    def _bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
+    def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and that are not in a finer class."""
         fixed = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
@@ -245,7 +247,7 @@ class PlanCheckBuilder:
         facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
-        near_pairs = self._near_pairs(sorted(check.events))
+        near_pairs = self._find_near_pairs(sorted(check.events))
         opposing = [(i, j) for i, j in near_pairs if adds[i] & deletes[j] or deletes[i] & adds[j]]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
             opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]
@@ -267,7 +269,7 @@ class PlanCheckBuilder:
         forbidden: set[Conjunction] = set()
         try:
             for binding in bindings:
-                forbidden |= disjunctive_form(self.engine.task, formula, binding, False, constant)
+                forbidden |= make_disjunctive_form(self.engine.task, formula, binding, False, constant)
                 if len(forbidden) > MAX_CONJUNCTIONS:
                     return None
         except NoDisjunctiveForm:
@@ -294,11 +296,11 @@ def instance_classes(touches: list[TouchedInstances]) -> list[Instances]:
     return list(classes)
 
 
-def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
+def compute_event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """An event: its conditions, the constraints on its duration, and its effects."""
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         return footprints.of_action(event.step.resolved.action, event.step.resolved.binding, event.kind == END)
-    footprint = empty_footprint()
+    footprint = make_empty_footprint()
     if event.literal is not None:
         literal = event.literal
         code = footprints.task.encode(literal.arguments)
@@ -309,9 +311,9 @@ def event_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     return footprint
 
 
-def effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
+def compute_effect_footprint(footprints: FootprintFinder, event: Event) -> Footprint:
     """What the effects of an event depend on: nothing, unless they are conditional or compute with fluents."""
-    footprint = empty_footprint()
+    footprint = make_empty_footprint()
     if event.step is not None and isinstance(event.step.resolved, GroundAction):
         for effect in event.snap.effects:
             for binding in footprints.task.bindings(effect.variables, event.step.resolved.binding):

@@ -69,7 +69,7 @@ class PartReads:
 
     def touches(self, event: Event, footprint: Footprint) -> list[TouchedInstances]:
         """The instances that an event touches."""
-        action_facts = _action_facts(self.engine, event)
+        action_facts = _list_action_facts(self.engine, event)
         touches = []
         for predicate, code in [*footprint.changes, *action_facts]:
             if predicate in self._inputs:
@@ -128,7 +128,7 @@ def _counts_letters(formulas: list[Formula], momentary: frozenset[int]) -> bool:
     )
 
 
-def _action_facts(engine: Engine, event: Event) -> list[StateVariable]:
+def _list_action_facts(engine: Engine, event: Event) -> list[StateVariable]:
     """The action facts that change with an event."""
     if event.step is None or not isinstance(event.step.resolved, GroundAction):
         return []

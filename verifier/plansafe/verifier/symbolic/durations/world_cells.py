@@ -103,7 +103,7 @@ def contains_world(cell: Cell, values: tuple[Number, ...]) -> bool:
     )
 
 
-def simplest_world(
+def choose_simplest_world(
     cell: Cell, box: Box, values: tuple[Number, ...], preferred: tuple[Number, ...]
 ) -> tuple[Number, ...]:
     """A world of the cell that is easier to read than ``values``: ``preferred`` durations, or few decimals.

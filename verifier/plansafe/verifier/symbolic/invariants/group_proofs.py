@@ -7,6 +7,13 @@ from typing import NamedTuple
 
 from plansafe.verifier.model.limits import WorkBudget, check_deadline
 from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.invariants.knowledge import (
+    EQUALITY,
+    DomainRelations,
+    Knowledge,
+    LiftedLiteral,
+    MutexLaw,
+)
 from plansafe.verifier.symbolic.invariants.lifted_actions import (
     COPY_OFFSET,
     PATTERN,
@@ -15,14 +22,7 @@ from plansafe.verifier.symbolic.invariants.lifted_actions import (
     LiftedSnap,
     make_denial,
 )
-from plansafe.verifier.symbolic.invariants.refutation import (
-    EQUALITY,
-    DomainRelations,
-    Knowledge,
-    LiftedLiteral,
-    MutexLaw,
-    PartialState,
-)
+from plansafe.verifier.symbolic.invariants.refutation import PartialState
 
 COUNTED = -1
 """The argument of a group's atom that may be any object."""
@@ -167,7 +167,7 @@ class GroupProofs:
             if atom.predicate == second_atom.predicate:
                 _add_distinctness(before, change.arguments, arguments)
             if not before.refute():
-                return Threat([before.find(term) for term in binding], before.true_atoms())
+                return Threat([before.find_representative(term) for term in binding], before.true_atoms())
         return None
 
     def _add_instance(self, state: PartialState, atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:

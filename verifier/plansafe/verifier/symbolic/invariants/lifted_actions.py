@@ -15,14 +15,8 @@ from plansafe.verifier.compile.normal_forms import FormulaLiteral, convert_to_dn
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, Atom, Effect, Formula, Snap, Variable
 from plansafe.verifier.model.operations import subformulas
-from plansafe.verifier.symbolic.invariants.refutation import (
-    EQUALITY,
-    Denial,
-    DomainRelations,
-    Knowledge,
-    LiftedLiteral,
-    PartialState,
-)
+from plansafe.verifier.symbolic.invariants.knowledge import EQUALITY, Denial, DomainRelations, Knowledge, LiftedLiteral
+from plansafe.verifier.symbolic.invariants.refutation import PartialState
 
 MAX_NODES = 400
 """Formulas with more parts are omitted."""

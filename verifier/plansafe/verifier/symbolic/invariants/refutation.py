@@ -1,6 +1,6 @@
 """Refutation of partial states: whether the known facts of a state contradict each other, for all objects at once.
 
-A :class:`PartialState` has some known literals. Its terms are objects, and variables with a domain;
+A :class:`PartialState` has some known literals. Its terms are objects, and variables with a domain (negative numbers);
 two variables may be the same object, unless their domains or known facts exclude it. Refutation is a small tableau:
 equal terms are merged, a denial closes the state or implies one more literal, and alternatives are tried in turn. It is
 sound but incomplete, and its work is bounded. Undefined numbers do no harm: in a state in which a step happens, a
@@ -10,12 +10,16 @@ condition is known to be true or to be false, and only that is used.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from plansafe.verifier.model.nodes import Task
+from plansafe.verifier.symbolic.invariants.knowledge import (
+    EQUALITY,
+    Denial,
+    DomainRelations,
+    Knowledge,
+    LiftedLiteral,
+    MutexLaw,
+)
 
-EQUALITY = -1
-"""The predicate of equality. Smaller numbers are pseudo-predicates."""
 MAX_SPLIT_DEPTH = 4
 """Maximum nesting of alternatives that are tried."""
 MAX_STEPS = 4000
@@ -27,79 +31,22 @@ Atoms = dict[int, list[tuple[int, ...]]]
 """Predicate -> argument tuples."""
 
 
-class LiftedLiteral(NamedTuple):
-    """An atom, or its negation. A negative argument is a variable."""
-
-    positive: bool
-    predicate: int
-    arguments: tuple[int, ...]
-
-
-class Denial(NamedTuple):
-    """For no objects in place of ``variables`` (variable -> domain, ``None``: any object) are all literals true.
-
-    It applies only if each term of ``members`` is in its domain.
-    """
-
-    variables: dict[int, int | None]
-    literals: tuple[LiftedLiteral, ...]
-    members: tuple[tuple[int, int | None], ...] = ()
-
-
-class Knowledge(NamedTuple):
-    """Literals and denials for some objects in place of ``variables``; at least one alternative of each split holds."""
-
-    variables: tuple[tuple[int, int], ...] = ()
-    literals: tuple[LiftedLiteral, ...] = ()
-    denials: tuple[Denial, ...] = ()
-    splits: tuple[tuple[Knowledge, ...], ...] = ()
-
-
-class MutexLaw(NamedTuple):
-    """At most one instance of the parts is true. A part is a predicate, and for each argument its term or ``None``."""
-
-    parts: tuple[tuple[int, tuple[int | None, ...]], ...]
-
-
-class DomainRelations:
-    """Which domains of a task are disjoint or contained in each other."""
-
-    def __init__(self, task: Task) -> None:
-        self.sets = task.domain_sets
-        self.object_count = len(task.objects)
-        self._disjoint: dict[tuple[int, int], bool] = {}
-        self._contained: dict[tuple[int, int], bool] = {}
-
-    def are_disjoint(self, a: int, b: int) -> bool:
-        """Whether no object is in both domains."""
-        disjoint = self._disjoint.get((a, b))
-        if disjoint is None:
-            disjoint = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
-        return disjoint
-
-    def is_contained(self, a: int, b: int) -> bool:
-        """Whether every object of ``a`` is in ``b``."""
-        contained = self._contained.get((a, b))
-        if contained is None:
-            contained = self._contained[a, b] = a == b or self.sets[a] <= self.sets[b]
-        return contained
-
-
 class PartialState:
     """A state with some known facts. It is ``closed`` if they contradict each other.
 
-    Of the predicates in an entry of ``rivals``, at most one is true of the same terms.
+    ``rivals`` has, by predicate, the predicates that are false of a tuple of terms of which the predicate is true.
+    ``law``: an additional law to assume; ``None`` if there is none.
     """
 
     __slots__ = (
         "_budget",
         "_denials",
-        "_domains_of",
-        "_false",
+        "_false_atoms",
         "_parents",
         "_splits",
-        "_true",
-        "_unequal",
+        "_true_atoms",
+        "_unequal_pairs",
+        "_variable_domains",
         "_version",
         "closed",
         "domains",
@@ -112,14 +59,14 @@ class PartialState:
         self.rivals = rivals
         self.law: MutexLaw | None = None
         self.closed = False
-        self._unequal: list[tuple[int, int]] = []
-        self._parents: dict[int, int] = {}
-        self._domains_of: dict[int, tuple[int, ...]] = {}
-        self._true: Atoms = {}
-        self._false: Atoms = {}
+        self._unequal_pairs: list[tuple[int, int]] = []
+        self._parents: dict[int, int] = {}  # a union-find forest of equal terms; its roots are the representatives
+        self._variable_domains: dict[int, tuple[int, ...]] = {}
+        self._true_atoms: Atoms = {}
+        self._false_atoms: Atoms = {}
         self._denials: list[Denial] = []
         self._splits: list[tuple[Knowledge, ...]] = []
-        self._version = 0
+        self._version = 0  # grows with each addition
         self._budget = MAX_STEPS
 
     def copy(self) -> PartialState:
@@ -127,11 +74,11 @@ class PartialState:
         copied = PartialState(self.domains, self.rivals)
         copied.law = self.law
         copied.closed = self.closed
-        copied._unequal = list(self._unequal)
+        copied._unequal_pairs = list(self._unequal_pairs)
         copied._parents = dict(self._parents)
-        copied._domains_of = dict(self._domains_of)
-        copied._true = {predicate: list(rows) for predicate, rows in self._true.items()}
-        copied._false = {predicate: list(rows) for predicate, rows in self._false.items()}
+        copied._variable_domains = dict(self._variable_domains)
+        copied._true_atoms = {predicate: list(rows) for predicate, rows in self._true_atoms.items()}
+        copied._false_atoms = {predicate: list(rows) for predicate, rows in self._false_atoms.items()}
         copied._denials = list(self._denials)
         copied._splits = list(self._splits)
         return copied
@@ -141,12 +88,12 @@ class PartialState:
     def add_variable(self, term: int, domain: int | None) -> None:
         """Add a variable with its domain; ``None`` if it may be any object."""
         if domain is not None:
-            self._domains_of[term] = (*self._domains_of.get(term, ()), domain)
+            self._variable_domains[term] = (*self._variable_domains.get(term, ()), domain)
             if not self.domains.sets[domain]:
                 self.closed = True
 
     def add(self, knowledge: Knowledge) -> None:
-        """Add knowledge."""
+        """Add the variables, literals, denials and splits of some knowledge."""
         for term, domain in knowledge.variables:
             self.add_variable(term, domain)
         for literal in knowledge.literals:
@@ -156,11 +103,11 @@ class PartialState:
         self._version += 1
 
     def add_denial(self, denial: Denial) -> None:
-        """Add a denial."""
+        """Add a denial, which :meth:`refute` applies."""
         self._denials.append(denial)
 
     def add_literal(self, literal: LiftedLiteral) -> None:
-        """Add a literal."""
+        """Add a literal. The state is ``closed`` afterwards if the literal is known to be false."""
         value = self.value(literal)
         if value is not None:
             self.closed |= not value
@@ -171,17 +118,17 @@ class PartialState:
                 self.merge(*literal.arguments)
             else:
                 a, b = literal.arguments
-                self._unequal.append((a, b))
+                self._unequal_pairs.append((a, b))
             return
-        atoms = self._true if literal.positive else self._false
+        atoms = self._true_atoms if literal.positive else self._false_atoms
         atoms.setdefault(literal.predicate, []).append(literal.arguments)
         if literal.positive:
             for rival in self.rivals.get(literal.predicate, ()):
                 self.add_literal(LiftedLiteral(False, rival, literal.arguments))
 
     def merge(self, a: int, b: int) -> None:
-        """Make two terms one object."""
-        a, b = self.find(a), self.find(b)
+        """Make two terms the same object. The state is ``closed`` afterwards if they are known to be different."""
+        a, b = self.find_representative(a), self.find_representative(b)
         if a == b:
             return
         if b >= 0:
@@ -190,13 +137,15 @@ class PartialState:
             self.closed = True
             return
         self._parents[b] = a
-        self._domains_of[a] = tuple(dict.fromkeys((*self._domains_of.get(a, ()), *self._domains_of.get(b, ()))))
+        self._variable_domains[a] = tuple(
+            dict.fromkeys((*self._variable_domains.get(a, ()), *self._variable_domains.get(b, ())))
+        )
         self._version += 1
 
     # -- queries ------------------------------------------------------------------------------------------------------
 
-    def find(self, term: int) -> int:
-        """The representative of the terms that equal a term."""
+    def find_representative(self, term: int) -> int:
+        """Return the representative of the terms that equal a term: an object, if one of them is."""
         parents = self._parents
         while term in parents:
             term = parents[term]
@@ -204,12 +153,12 @@ class PartialState:
 
     def are_equal(self, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
         """Whether the terms are known to be equal, one by one."""
-        find = self.find
+        find = self.find_representative
         return all([x == y or find(x) == find(y) for x, y in zip(a, b, strict=True)])
 
     def differ(self, a: int, b: int) -> bool:
         """Whether two terms are known to be different objects."""
-        a, b = self.find(a), self.find(b)
+        a, b = self.find_representative(a), self.find_representative(b)
         if a == b:
             return False
         if a >= 0 and b >= 0:
@@ -217,43 +166,47 @@ class PartialState:
         domains = self.domains
         for term, variable in ((a, b), (b, a)):
             if term >= 0:
-                outside = any([term not in domains.sets[domain] for domain in self._domains_of.get(variable, ())])
+                outside = any([term not in domains.sets[domain] for domain in self._variable_domains.get(variable, ())])
                 return outside or self._are_unequal(a, b)
-        domains_a, domains_b = self._domains_of.get(a, ()), self._domains_of.get(b, ())
+        domains_a, domains_b = self._variable_domains.get(a, ()), self._variable_domains.get(b, ())
         return any([domains.are_disjoint(x, y) for x in domains_a for y in domains_b]) or self._are_unequal(a, b)
 
     def _are_unequal(self, a: int, b: int) -> bool:
-        find = self.find
-        return any([{find(x), find(y)} == {a, b} for x, y in self._unequal])
+        find = self.find_representative
+        return any([{find(x), find(y)} == {a, b} for x, y in self._unequal_pairs])
 
     def is_within(self, term: int, domain: int | None) -> bool:
         """Whether a term is known to be in a domain."""
         if domain is None:
             return True
-        term = self.find(term)
+        term = self.find_representative(term)
         members = self.domains.sets[domain]
         if term >= 0:
             return term in members
         if len(members) == self.domains.object_count:
             return True
-        return any([self.domains.is_contained(narrower, domain) for narrower in self._domains_of.get(term, ())])
+        return any([self.domains.is_contained(narrower, domain) for narrower in self._variable_domains.get(term, ())])
 
     def value(self, literal: LiftedLiteral) -> bool | None:
-        """Whether a literal is known to be true, or to be false."""
+        """The truth value of a literal; ``None`` if it is unknown."""
         if literal.predicate == EQUALITY:
             a, b = literal.arguments
-            if self.find(a) == self.find(b):
+            if self.find_representative(a) == self.find_representative(b):
                 return literal.positive
             return not literal.positive if self.differ(a, b) else None
-        for atoms, value in ((self._true, literal.positive), (self._false, not literal.positive)):
+        for atoms, value in ((self._true_atoms, literal.positive), (self._false_atoms, not literal.positive)):
             for row in atoms.get(literal.predicate, ()):
                 if self.are_equal(row, literal.arguments):
                     return value
         return None
 
     def true_atoms(self) -> list[tuple[int, tuple[int, ...]]]:
-        """The atoms that are known to be true, over representatives."""
-        return [(predicate, tuple(map(self.find, row))) for predicate, rows in self._true.items() for row in rows]
+        """The atoms that are known to be true, as predicate and arguments; each argument is a representative."""
+        return [
+            (predicate, tuple(map(self.find_representative, row)))
+            for predicate, rows in self._true_atoms.items()
+            for row in rows
+        ]
 
     # -- refutation ---------------------------------------------------------------------------------------------------
 
@@ -277,6 +230,7 @@ class PartialState:
         return True
 
     def _saturate(self) -> None:
+        """Draw conclusions until none is new, the state is closed, or the budget is spent."""
         version = -1
         while not self.closed and version != self._version and self._budget > 0:
             version = self._version
@@ -287,14 +241,15 @@ class PartialState:
                 if self.closed:
                     return
                 if all([self.is_within(term, domain) for term, domain in denial.members]):
-                    self._match(denial, 0, {}, None)
+                    self._match_denial(denial, 0, {}, None)
             self._reduce_splits()
 
     def _find_contradictions(self) -> None:
-        if any([self.find(a) == self.find(b) for a, b in self._unequal]):
+        """Close the state if a pair is both equal and unequal, or an atom both true and false."""
+        if any([self.find_representative(a) == self.find_representative(b) for a, b in self._unequal_pairs]):
             self.closed = True
-        for predicate, rows in self._true.items():
-            for false_row in self._false.get(predicate, ()):
+        for predicate, rows in self._true_atoms.items():
+            for false_row in self._false_atoms.get(predicate, ()):
                 if any([self.are_equal(row, false_row) for row in rows]):
                     self.closed = True
 
@@ -303,8 +258,8 @@ class PartialState:
 
         Domains of one object are left out: a property that holds for lack of a second object is not a law.
         """
-        for term in {self.find(term) for pair in self._unequal for term in pair}:
-            for domain in self._domains_of.get(term, ()):
+        for term in {self.find_representative(term) for pair in self._unequal_pairs for term in pair}:
+            for domain in self._variable_domains.get(term, ()):
                 members = self.domains.sets[domain]
                 if term < 0 and 1 < len(members) <= SMALL_DOMAIN:
                     possible = [member for member in members if not self.differ(term, member)]
@@ -322,8 +277,8 @@ class PartialState:
         instances = [
             (predicate, row)
             for predicate, pattern in self.law.parts
-            for row in self._true.get(predicate, ())
-            if self._fits(pattern, row)
+            for row in self._true_atoms.get(predicate, ())
+            if self._matches_pattern(pattern, row)
         ]
         for predicate, row in instances[1:]:
             if predicate != instances[0][0]:
@@ -332,16 +287,27 @@ class PartialState:
             for a, b in zip(instances[0][1], row, strict=True):
                 self.merge(a, b)
 
-    def _fits(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
-        return all([p is None or self.find(p) == self.find(a) for p, a in zip(pattern, row, strict=True)])
+    def _matches_pattern(self, pattern: tuple[int | None, ...], row: tuple[int, ...]) -> bool:
+        """Whether terms equal the terms of a pattern, of which ``None`` equals any term."""
+        return all(
+            [
+                p is None or self.find_representative(p) == self.find_representative(a)
+                for p, a in zip(pattern, row, strict=True)
+            ]
+        )
 
-    def _match(self, denial: Denial, number: int, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
-        """Find objects for which all literals of a denial from ``number`` on are known to be true, or all but one."""
+    def _match_denial(
+        self, denial: Denial, number: int, binding: dict[int, int], unknown: LiftedLiteral | None
+    ) -> None:
+        """Find objects for which all literals of a denial from ``number`` on are known to be true, or all but one.
+
+        ``unknown``: the literal before ``number`` whose value is not known; ``None`` if all are known to be true.
+        """
         self._budget -= 1
         if self.closed or self._budget < 0:
             return
         if number == len(denial.literals):
-            self._conclude(denial, binding, unknown)
+            self._apply_matched_denial(denial, binding, unknown)
             return
         literal = denial.literals[number]
         arguments = tuple([binding.get(a, a) for a in literal.arguments])
@@ -350,19 +316,19 @@ class PartialState:
         if not unbound:
             value = self.value(literal)
             if value:
-                self._match(denial, number + 1, binding, unknown)
+                self._match_denial(denial, number + 1, binding, unknown)
             elif value is None and unknown is None:
-                self._match(denial, number + 1, binding, literal)
+                self._match_denial(denial, number + 1, binding, literal)
             return
         for extended in self._extend_binding(denial, literal, unbound, binding):
-            self._match(denial, number + 1, extended, unknown)
+            self._match_denial(denial, number + 1, extended, unknown)
         if unknown is None and literal.predicate != EQUALITY:
-            self._match(denial, number + 1, binding, literal)
+            self._match_denial(denial, number + 1, binding, literal)
 
     def _extend_binding(
         self, denial: Denial, literal: LiftedLiteral, unbound: list[int], binding: dict[int, int]
     ) -> Iterator[dict[int, int]]:
-        """Bindings of a literal's unbound variables for which it is known to be true."""
+        """Yield the bindings of a literal's unbound variables for which it is known to be true."""
         if literal.predicate == EQUALITY:
             if literal.positive and len(unbound) == 1:
                 left, right = literal.arguments
@@ -370,7 +336,7 @@ class PartialState:
                 if self.is_within(term, denial.variables[unbound[0]]):
                     yield {**binding, unbound[0]: term}
             return
-        for row in list((self._true if literal.positive else self._false).get(literal.predicate, ())):
+        for row in list((self._true_atoms if literal.positive else self._false_atoms).get(literal.predicate, ())):
             extended = self._unify(denial, literal.arguments, row, binding)
             if extended is not None:
                 yield extended
@@ -378,6 +344,7 @@ class PartialState:
     def _unify(
         self, denial: Denial, arguments: tuple[int, ...], row: tuple[int, ...], binding: dict[int, int]
     ) -> dict[int, int] | None:
+        """Extend a binding so that arguments equal the terms of a row; ``None`` if this is impossible."""
         extended = dict(binding)
         for argument, term in zip(arguments, row, strict=True):
             argument = extended.get(argument, argument)
@@ -385,11 +352,12 @@ class PartialState:
                 if not self.is_within(term, denial.variables[argument]):
                     return None
                 extended[argument] = term
-            elif self.find(argument) != self.find(term):
+            elif self.find_representative(argument) != self.find_representative(term):
                 return None
         return extended
 
-    def _conclude(self, denial: Denial, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
+    def _apply_matched_denial(self, denial: Denial, binding: dict[int, int], unknown: LiftedLiteral | None) -> None:
+        """Close the state if all literals of a denial are true; if one is ``unknown``, conclude that it is false."""
         for variable, domain in denial.variables.items():
             if variable not in binding and domain is not None and not self.domains.sets[domain]:
                 return

@@ -52,7 +52,7 @@ def replay_order(
     """
     outcome = execute_order(engine, steps, order, deadline)
     safe: bool | None = True
-    if any([engine.decides(violation, criteria) for violation in outcome.violations]):
+    if any([engine.is_decisive(violation, criteria) for violation in outcome.violations]):
         safe = False
     elif engine.leaves_undecided(outcome.undecided, criteria) or outcome.limit is not None:
         safe = None
@@ -155,11 +155,13 @@ def enumerate_orders(
 def _end_verdict(execution: Execution, executable: bool) -> OrderVerdict:
     """The verdict on an execution that ends here; ``executable`` is false if the next step failed."""
     engine = execution.engine
-    goal = engine.goal(execution.state) is True
+    goal = engine.evaluate_goal(execution.state) is True
     safe: bool | None = None if engine.limit is not None else True
     try:
         end = execution.finished_runtime()
-        if end is not None and any([engine.decides(violation, execution.criteria) for violation in end.violations()]):
+        if end is not None and any(
+            [engine.is_decisive(violation, execution.criteria) for violation in end.violations()]
+        ):
             safe = False
         elif end is not None and (end.undecided() or end.too_large):
             safe = None

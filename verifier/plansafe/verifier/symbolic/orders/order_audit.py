@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Outcome
-from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.limits import LimitReached, WorkBudget
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
-from plansafe.verifier.symbolic.circuits.solvers import Unsupported
 from plansafe.verifier.symbolic.orders.exclusive_pairs import find_implied_literals
 from plansafe.verifier.symbolic.orders.explicit_orders import (
     OrderVerdict,
@@ -31,10 +29,10 @@ from plansafe.verifier.symbolic.orders.explicit_orders import (
     replay_order,
 )
 from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
-from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, find_failing_order, holds_in_every_order
-from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation, RuleEncoding, encode_goal
-from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, make_empty_openings
-from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
+from plansafe.verifier.symbolic.orders.order_encoding import UNDECIDABLE, OrderEncoding
+from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, find_failing_order
+from plansafe.verifier.symbolic.orders.rule_violations import encode_goal
+from plansafe.verifier.symbolic.orders.template import Openings, TooHard
 from plansafe.verifier.symbolic.worlds.verdict import WorldsVerdict
 from plansafe.verifier.symbolic.worlds.world_replay import make_certain_world
 
@@ -49,11 +47,11 @@ class PlanProperty(IntEnum):
 
 MAX_WORLDS = 1_000
 """Maximum number of worlds whose orders are audited one by one."""
-MAX_STRAIGHTENED = 50_000
+MAX_STRAIGHTENING_STEPS = 50_000
 """Maximum number of steps that are replayed to make orders easier to read."""
 MAX_OUTCOMES = 1_000
 """Maximum number of orders of worlds that are replayed for the status of each rule, if no circuit decides it."""
-MAX_FAILING = 3
+MAX_FAILING_ORDERS = 3
 """Maximum number of orders of the truth criterion that are replayed."""
 
 
@@ -79,7 +77,10 @@ class ClosedWorld(NamedTuple):
 
 
 class _ReplayedAnswer(NamedTuple):
-    """The verdict on a world that the solver found; ``None`` without a world, for certain if ``is_decided``."""
+    """The verdict on a world that the solver found; ``None`` if it found none.
+
+    ``is_decided`` is false if the solver gave up, so that there may be a world nevertheless.
+    """
 
     is_decided: bool
     verdict: OrderVerdict | None
@@ -122,13 +123,11 @@ class OrderAudit:
         self.settled_values: dict[PlanProperty, set[bool]] = {which: set() for which in PlanProperty}
         self.limits: dict[str, None] = {}
         self.enumeration_reason = ""
-        self.timeline: FactTimeline | None = None
-        self.search: WorldSearch | None = None
-        self._all_violations: list[InstanceViolation] | None = None
-        self._reachability: Literal | None = None
+        openings = None if open_worlds is None else open_worlds.openings
+        self.encoding = OrderEncoding(engine, steps, order, deadline, criteria, openings, solver)
 
     def verdict(self) -> WorldsVerdict:
-        """The verdict. Raises ``SolverMissing`` if a solver is needed and not installed."""
+        """Audit the plan and return the verdict. Raises ``SolverMissing`` if a solver is needed and not installed."""
         try:
             if self.open_worlds is None:
                 self._replay_first_orders()
@@ -144,7 +143,7 @@ class OrderAudit:
         return WorldsVerdict(executable, goal, safe, failing[0], failing[1], failing[2], tuple(self.limits))
 
     def _decide_share_of_worlds(self, plan_property: PlanProperty) -> Worlds:
-        """Whether a property holds in all, some or no worlds, from the examples and the settled values."""
+        """Decide from the examples and the settled values whether a property holds in all, some or no worlds."""
         worlds, settled_values = self.example_worlds[plan_property], self.settled_values[plan_property]
         if True in worlds and False in worlds:
             return Worlds.SOME
@@ -153,9 +152,11 @@ class OrderAudit:
         return Worlds.ALL if True in worlds else Worlds.NONE
 
     def _list_missing_values(self, plan_property: PlanProperty) -> list[bool]:
+        """The values of a property for which it is not settled whether some world has them."""
         return [value for value in (True, False) if value not in self.settled_values[plan_property]]
 
     def _is_complete(self) -> bool:
+        """Whether the values of all properties are settled."""
         return not any([self._list_missing_values(plan_property) for plan_property in PlanProperty])
 
     def _settle_all_values(self) -> None:
@@ -173,6 +174,7 @@ class OrderAudit:
             self.settled_values[plan_property].add(value)
 
     def _replay(self, world: Completion) -> OrderVerdict:
+        """Replay the plan in a world, store the verdict and return it."""
         if self.open_worlds is not None:
             verdict = self.open_worlds.replay(world)
         else:
@@ -184,19 +186,20 @@ class OrderAudit:
         return self._replay(self.certain_world._replace(order=order))
 
     def _replay_first_orders(self) -> None:
+        """Replay the order of the text, one as different as possible and, if both fail, one of executable steps."""
         sorted_steps = self.order.find_linear_extension()
         self._replay_order(sorted_steps)
-        backwards = self.order.find_linear_extension([1 << step for step in range(self.order.size, 0, -1)])
-        if backwards == sorted_steps:  # the order is linear
+        reversed_steps = self.order.find_linear_extension([1 << step for step in range(self.order.size, 0, -1)])
+        if reversed_steps == sorted_steps:  # the order is linear
             self._settle_all_values()
             return
-        self._replay_order(backwards)
+        self._replay_order(reversed_steps)
         if True in self._list_missing_values(PlanProperty.EXECUTABLE):
             self._replay_order(find_greedy_order(self.engine, self.steps, self.order, self.deadline))
 
     def _straighten(self) -> None:
         """Make the failing orders more similar to the order of the plan's text, so that people can read them."""
-        work = WorkBudget(MAX_STRAIGHTENED)
+        work = WorkBudget(MAX_STRAIGHTENING_STEPS)
         failing_worlds = {which: worlds[False] for which, worlds in self.example_worlds.items() if False in worlds}
         for order in dict.fromkeys([world.order for world in failing_worlds.values()]):
             properties = [plan_property for plan_property, world in failing_worlds.items() if world.order == order]
@@ -220,7 +223,7 @@ class OrderAudit:
             if changed_order != order:
                 verdict = replay_order(self.engine, self.steps, changed_order, self.criteria, self.deadline)
                 if any([verdict[plan_property] is not False for plan_property in properties]):
-                    start += run_length == 1
+                    start += run_length == 1  # a single step that cannot be moved stays where it is
                     run_length = max(1, run_length // 2)
                     continue
             order = changed_order
@@ -230,45 +233,40 @@ class OrderAudit:
 
     # -- circuits -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self) -> tuple[FactTimeline, WorldSearch]:
-        """Build the circuit, if it is not built yet."""
-        if self.timeline is None or self.search is None:
-            openings = self.open_worlds.openings if self.open_worlds is not None else make_empty_openings(self.engine)
-            template = PlanTemplate(self.engine, openings, self.steps, self.deadline)
-            self.timeline = FactTimeline(template, self.order, self.deadline)
-            self.search = WorldSearch(self.timeline, openings.allowed, self.solver)
-        return self.timeline, self.search
-
     def _decide(self) -> None:
+        """Settle the missing values by a solver, or by enumeration where no circuit decides them."""
         try:
-            timeline, _ = self._prepare()
+            timeline = self.encoding.build()
             if self.open_worlds is not None:
                 self._search_and_replay(TRUE)  # any world, as a first example
             self._decide_executability(timeline)
-        except (TooHard, NumberTooLarge, Unsupported) as reason:
+        except UNDECIDABLE as reason:
             self._enumerate(reason)
             return
         for plan_property in (PlanProperty.GOAL, PlanProperty.SAFE):
             try:
                 if self._list_missing_values(plan_property):
                     literal = (
-                        encode_goal(timeline) if plan_property == PlanProperty.GOAL else self._encode_safe(timeline)
+                        encode_goal(timeline)
+                        if plan_property == PlanProperty.GOAL
+                        else self.encoding.encode_safe(timeline)
                     )
                     for value in self._list_missing_values(plan_property):
-                        self._look_for(plan_property, value, self._restrict_to_reachable(literal ^ (not value)))
-            except (TooHard, NumberTooLarge, Unsupported) as reason:
+                        self._look_for(plan_property, value, self.encoding.restrict_to_reachable(literal ^ (not value)))
+            except UNDECIDABLE as reason:
                 self._enumerate(reason)
         if self.limits and not self._is_complete():
             limits, self.limits = self.limits, {}
             self._enumerate(TooHard("; ".join(limits)))
 
     def _decide_executability(self, timeline: FactTimeline) -> None:
-        doubtful = list(self._doubtful_preconditions(timeline))
+        """Settle in which worlds all steps can be taken, by the truth criterion first and then by the solver."""
+        doubtful = list(self.encoding.iterate_doubtful_preconditions(timeline))
         if not doubtful:
             self.settled_values[PlanProperty.EXECUTABLE] |= {True, False}
             timeline.assume_all_taken()
             return
-        for step, condition in doubtful[:MAX_FAILING]:
+        for step, condition in doubtful[:MAX_FAILING_ORDERS]:
             if False not in self._list_missing_values(PlanProperty.EXECUTABLE):
                 break
             self._replay_failing(timeline, step, condition)
@@ -283,20 +281,6 @@ class OrderAudit:
         if is_settled and False not in self.example_worlds[PlanProperty.EXECUTABLE]:
             timeline.assume_all_taken()
 
-    def _doubtful_preconditions(self, timeline: FactTimeline) -> Iterator[tuple[int, Literal]]:
-        """The conjuncts of preconditions that may fail, each with its step.
-
-        The truth criterion does not show that they hold in every order.
-        """
-        for step in range(1, self.order.size + 1):
-            for part in timeline.list_conjuncts(timeline.template.steps[step].precondition):
-                fact = timeline.find_fact(part)
-                if fact is None:
-                    if timeline.literal_at(part, step) != TRUE:
-                        yield step, part
-                elif not holds_in_every_order(self.order, timeline.find_writers(fact), step, not part & 1):
-                    yield step, part
-
     def _replay_failing(self, timeline: FactTimeline, step: int, condition: Literal) -> None:
         """Replay an order in which the condition of a step fails, if the truth criterion constructs one."""
         fact = timeline.find_fact(condition)
@@ -305,31 +289,6 @@ class OrderAudit:
         order = find_failing_order(self.order, timeline.find_writers(fact), step, not condition & 1)
         if order is not None:
             self._replay_order(order)
-
-    def _encode_safe(self, timeline: FactTimeline) -> Literal:
-        return timeline.circuit.disjunction([violation.literal for violation in self._violations(timeline)]) ^ 1
-
-    def _violations(self, timeline: FactTimeline) -> list[InstanceViolation]:
-        if self._all_violations is None:
-            if self.criteria != EVERY_VIOLATION:
-                raise TooHard("which violations count is judged on single orders")
-            self._all_violations = RuleEncoding(timeline).encode_violations()
-        return self._all_violations
-
-    def _restrict_to_reachable(self, literal: Literal) -> Literal:
-        """Restrict a literal to reachable worlds: the literals that taken steps imply must be true."""
-        timeline, _ = self._prepare()
-        circuit = timeline.circuit
-        if timeline.all_taken:
-            return literal
-        if self._reachability is None:
-            self._reachability = circuit.conjunction(
-                [
-                    circuit.either(timeline.is_taken(step) ^ 1, circuit.conjunction(parts))
-                    for step, parts in find_implied_literals(timeline).items()
-                ]
-            )
-        return circuit.both(literal, self._reachability)
 
     def _look_for(self, plan_property: PlanProperty, value: bool, literal: Literal) -> None:
         """Look for a world in which a property has a value; if there is none, the value is settled."""
@@ -344,62 +303,18 @@ class OrderAudit:
 
     def _search_and_replay(self, literal: Literal) -> _ReplayedAnswer:
         """Search for a world in which a literal is true, and replay it."""
-        answer = self._prepare()[1].find_world(literal)
+        answer = self.encoding.find_world(literal)
         if answer.world is not None:
             return _ReplayedAnswer(True, self._replay(answer.world))
         if not answer.is_decided:
             self.limits["the solver gave up"] = None
         return _ReplayedAnswer(answer.is_decided, None)
 
-    # -- queries after the verdict ------------------------------------------------------------------------------------
+    # -- after the verdict --------------------------------------------------------------------------------------------
 
     def find_replayed_world(self) -> Completion | None:
-        """Some world that has been replayed; after :meth:`verdict`."""
+        """Some world that has been replayed; ``None`` if none has. Call it after :meth:`verdict`."""
         return next((world for worlds in self.example_worlds.values() for world in worlds.values()), None)
-
-    def may_matter(self, choice: tuple[int, int, tuple[int, ...]]) -> bool:
-        """Whether a choice (step, number, objects) may change anything; after :meth:`verdict`."""
-        return self.timeline is None or choice in self.timeline.template.step_encoder.alternative_counts
-
-    def decide_share_violating(self, instances: Iterable[tuple[int, tuple[int, ...]]]) -> Worlds:
-        """The share of worlds in which some of these instances (part, binding) are violated; after :meth:`verdict`."""
-        chosen = set(instances)
-        return self._decide_share(lambda timeline: self._encode_some(timeline, lambda v: (v.part, v.binding) in chosen))
-
-    def decide_share_failing_at(self, step: int) -> Worlds:
-        """The share of worlds in which a step is the first that cannot be taken; after :meth:`verdict`."""
-        return self._decide_share(
-            lambda timeline: timeline.circuit.both(timeline.is_reached(step), timeline.can_take(step) ^ 1)
-        )
-
-    def find_violation(self, parts: Iterable[int]) -> WorldAnswer:
-        """A world in which some of these parts of rules is violated, if there is one; after :meth:`verdict`."""
-        chosen = set(parts)
-        return self._search_world(lambda timeline: self._encode_some(timeline, lambda v: v.part in chosen))
-
-    def find_world_taking(self, step: int) -> WorldAnswer:
-        """A world in which a step is taken, if there is one; after :meth:`verdict`."""
-        return self._search_world(lambda timeline: timeline.is_taken(step))
-
-    def _encode_some(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
-        violations = [violation for violation in self._violations(timeline) if is_wanted(violation)]
-        return timeline.circuit.disjunction([violation.literal for violation in violations])
-
-    def _decide_share(self, encode: Callable[[FactTimeline], Literal]) -> Worlds:
-        satisfying = self._search_world(encode)
-        falsifying = self._search_world(lambda timeline: encode(timeline) ^ 1) if satisfying.is_decided else satisfying
-        if not falsifying.is_decided:
-            return Worlds.UNKNOWN
-        if satisfying.world is None:
-            return Worlds.NONE
-        return Worlds.ALL if falsifying.world is None else Worlds.SOME
-
-    def _search_world(self, encode: Callable[[FactTimeline], Literal]) -> WorldAnswer:
-        try:
-            timeline, search = self._prepare()
-            return search.find_world(self._restrict_to_reachable(encode(timeline)))
-        except (TooHard, NumberTooLarge, Unsupported, LimitReached):
-            return WorldAnswer(None, False)
 
     def collect_outcomes(self) -> list[Outcome] | None:
         """The plan's outcomes in every order of every world; ``None`` if there are too many."""
@@ -459,6 +374,10 @@ class OrderAudit:
         return True
 
     def _store_path_verdict(self, verdict: OrderVerdict, taken_order: tuple[int, ...]) -> bool:
+        """Store the verdict of an enumerated order; return whether no further order is needed.
+
+        ``taken_order`` ends with the first failed step, if one fails. All orders that continue it have this verdict.
+        """
         values = zip(PlanProperty, verdict, strict=True)
         if any([value not in self.example_worlds[plan_property] for plan_property, value in values]):
             order = self.order.find_linear_extension([1 << step for step in taken_order])

@@ -187,7 +187,7 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
     if cycles:
         return cycles
     for first, second in chosen_pairs:
-        path = _shortest_path(after, second, first)
+        path = _find_shortest_path(after, second, first)
         if path is not None:
             cycles.append([*pairwise([first, *path])])
         if len(cycles) >= MAX_LONG_CYCLES:
@@ -196,7 +196,7 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
     return [cycle for cycle in cycles if len(cycle) <= shortest + 1]
 
 
-def _shortest_path(successors: list[int], start: int, goal: int) -> list[int] | None:
+def _find_shortest_path(successors: list[int], start: int, goal: int) -> list[int] | None:
     """A shortest path, by breadth-first search."""
     layers = [1 << start]
     visited = layers[0]

@@ -309,8 +309,8 @@ class CircuitReporter(WorldsReporter):
             if world is not None:
                 report = report_in_world(self.compiled, self.plan, self.resolved, world, halt_only=True)
                 counts = merge_rule_counts([counts, report.rules])
-        violated = self._literals_by_rule((*encoding.violations, *encoding.preference_violations))
-        undecided = self._literals_by_rule(encoding.undecided_instances)
+        violated = self._group_literals_by_rule((*encoding.violations, *encoding.preference_violations))
+        undecided = self._group_literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):
             if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
@@ -323,7 +323,7 @@ class CircuitReporter(WorldsReporter):
             final_counts.append(count)
         return tuple(final_counts)
 
-    def _literals_by_rule(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
+    def _group_literals_by_rule(self, instances: Iterable[InstanceLiteral]) -> dict[int, list[Literal]]:
         """For each rule by number, a literal for each of its bindings."""
         literals: dict[int, dict[tuple[str, ...], list[Literal]]] = {}
         for instance in instances:

@@ -89,7 +89,7 @@ class OrderReporter(OpenPartsReporter):
         if rule not in self._violations:
             parts = self.compiled.engine.rule_set.parts
             numbers = [n for n, part in enumerate(parts) if self.compiled.rules[part.rule].name == rule]
-            self._violations[rule] = self.audit.find_violation(numbers)
+            self._violations[rule] = self.audit.encoding.find_violation(numbers)
         return self._violations[rule]
 
     def count_rules(self, counts: RuleCounts) -> RuleCounts:
@@ -98,7 +98,7 @@ class OrderReporter(OpenPartsReporter):
         worlds = [] if executed is None else [executed]
         if executed is None and any([count.status == "never applied" for count in counts]):
             steps = range(1, len(self.resolved.steps) + 1)
-            worlds = [w for w in [self.audit.find_world_taking(step).world for step in steps] if w is not None]
+            worlds = [w for w in [self.audit.encoding.find_world_taking(step).world for step in steps] if w is not None]
         counts = merge_rule_counts([counts, *[self.report_until_failure(world).rules for world in worlds]])
         final_counts: list[RuleCount] = []
         for rule, count in zip(self.compiled.rules, counts, strict=True):
@@ -133,11 +133,11 @@ class OrderReporter(OpenPartsReporter):
                 if self.verdict.executable is Worlds.SOME:
                     return Worlds.SOME
                 order = self.failing_worlds[finding.world or 0].world.order
-                share = self.audit.decide_share_failing_at(order[finding.step - 1])
+                share = self.audit.encoding.decide_share_failing_at(order[finding.step - 1])
             case _:
                 if self.verdict.safe is Worlds.SOME:
                     return Worlds.SOME
-                share = self.audit.decide_share_violating(self._find_instances(finding))
+                share = self.audit.encoding.decide_share_violating(self._find_instances(finding))
         return Worlds.SOME if share is Worlds.NONE else share  # NONE: the finding is of a step after a failed step
 
     def _find_instances(self, finding: Finding) -> list[tuple[int, tuple[int, ...]]]:
@@ -152,4 +152,4 @@ class OrderReporter(OpenPartsReporter):
 
     def list_relevant_choices(self) -> list[ChoiceKey]:
         """The choices that may matter to the verdict."""
-        return [choice for choice in super().list_relevant_choices() if self.audit.may_matter(choice)]
+        return [choice for choice in super().list_relevant_choices() if self.audit.encoding.may_matter(choice)]

@@ -95,7 +95,7 @@ class Relaxation:
         self._all_objects_domain = all_objects_domain
         self.possible_certain = PossibleCertain(self.task)
         self._size = self.possible_certain.size
-        state = engine.initial()
+        state = engine.make_initial_state()
         self._fluents = state.fluents
         self._constant_functions = self._find_constant_functions() if fold_constants else frozenset()
         initial = [set(facts) for facts in state.facts]

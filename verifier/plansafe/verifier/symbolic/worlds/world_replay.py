@@ -145,7 +145,7 @@ def close_task(compiled: CompiledTask, world: Completion) -> CompiledTask:
     fluents = [dict(values) for values in task.initial_fluents]
     for (function, code), value in world.values.items():
         fluents[function][code] = value
-    return compiled.variant(task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None))
+    return compiled.make_variant(task._replace(initial_facts=facts, initial_fluents=fluents, unknowns=None))
 
 
 def reorder_steps(resolved: ResolvedPlan, order: tuple[int, ...]) -> ResolvedPlan:

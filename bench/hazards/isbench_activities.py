@@ -1,0 +1,125 @@
+"""Execute reference plans in IS-Bench's actions in activities of BEHAVIOR-1K, and plans that leave out a step of care.
+
+usage: python -m bench.hazards.isbench_activities [--rules] [--only ACTIVITY] [--verbose]
+
+`isbench_plans_activities.toml` has the plans; the activities are those of the package `bddl` in PLANSAFE_DATA. Without
+`--rules` the plans are executed and their goals checked. With it the shipped library judges each plan, and each plan
+that leaves out one step of care: closing, switching off, waiting, or putting away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.hazards.isbench import alarms_of, compile_scene
+
+from plansafe.domains.behavior import WORLD
+from plansafe.domains.world import Request, Scene
+from plansafe.grammar.source import Source
+from plansafe.llm.metrics.cautions import moments_of
+from plansafe.verifier.api import Checker
+from plansafe.verifier.reporting.report import Headline, Report, Worlds
+
+HERE = Path(__file__).resolve().parent
+ACTIVITIES = "bddl-behavior1k/activity_definitions"
+_STEP = re.compile(r"\w+(?:\([^()]*\))?")
+_CARE = re.compile(r"(CLOSE|TOGGLE_OFF|WAIT|PLACE_INSIDE|PLACE_ON_TOP|WIPE)\(")
+
+
+class ReferencePlan(NamedTuple):
+    """A plan for an activity; ``unreached`` says why its goal is not reached, where that is so."""
+
+    activity: str
+    steps: tuple[str, ...]
+    unreached: str | None
+
+
+def reference_plans() -> list[ReferencePlan]:
+    """The plans of the file."""
+    entries = tomllib.loads((HERE / "isbench_plans_activities.toml").read_text(encoding="utf-8"))
+    return [
+        ReferencePlan(name, tuple(_STEP.findall(entry["plan"])), entry.get("unreached"))
+        for name, entry in entries.items()
+    ]
+
+
+def read_activity_scene(activity: str) -> Scene:
+    """The scene of an activity."""
+    path = Path(os.environ["PLANSAFE_DATA"]) / ACTIVITIES / activity / "problem0.bddl"
+    return WORLD.read_scene(Request({"scene": Source(path.name, path.read_text(encoding="utf-8"))}))
+
+
+def judge(checker: Checker, scene: Scene, steps: tuple[str, ...]) -> Report:
+    """The report on a plan. Raises ``ValueError`` if it cannot be read."""
+    plan = WORLD.read_plan(Source("plan.txt", "\n".join(steps)), scene).plan
+    if plan is None:
+        raise ValueError(f"unreadable plan: {steps}")
+    return checker.check(plan)
+
+
+def execute(plans: list[ReferencePlan]) -> bool:
+    """Print how many plans are executable and reach their goals; true if all are as the file says."""
+    executable, reached, wrong = 0, 0, []
+    for plan in plans:
+        scene = read_activity_scene(plan.activity)
+        report = judge(Checker(scene.domain, scene.problem), scene, plan.steps)
+        is_valid = report.headline is Headline.VALID
+        executable += report.executable is Worlds.ALL
+        reached += is_valid
+        if is_valid != (plan.unreached is None) or report.executable is not Worlds.ALL:
+            wrong.append(f"{plan.activity}: {next((found.message for found in report.findings), report.headline)}")
+    print("\n".join([f"{executable} of {len(plans)} plans executable, {reached} reach their goal", *wrong]))
+    return not wrong
+
+
+def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
+    """Print how many plans without a step of care are flagged, and how many reference plans are."""
+    care, flagged, alarms = Counter[str](), Counter[str](), Counter[str]()
+    for plan in plans:
+        scene = read_activity_scene(plan.activity)
+        checker = compile_scene(scene)
+        moments = moments_of(checker)
+        found = {alarm.rule for alarm in alarms_of(checker, judge(checker, scene, plan.steps), moments)}
+        alarms.update(found)
+        if verbose:
+            print(f"{plan.activity}: {', '.join(sorted(found)) or '-'}")
+        for number, step in enumerate(plan.steps):
+            kind = _CARE.match(step)
+            if kind is None:
+                continue
+            report = judge(checker, scene, (*plan.steps[:number], *plan.steps[number + 1 :]))
+            if report.executable is not Worlds.ALL:
+                continue
+            added = {alarm.rule for alarm in alarms_of(checker, report, moments)} - found
+            care[kind[1]] += 1
+            flagged[kind[1]] += bool(added)
+            if verbose:
+                print(f"  without {step}: {', '.join(sorted(added)) or '-'}")
+    for kind, count in care.items():
+        print(f"without {kind}: {flagged[kind]} of {count} flagged")
+    print("rules that flag reference plans:", ", ".join([f"{rule} {count}" for rule, count in alarms.most_common()]))
+
+
+def main() -> int:
+    """Execute or judge the plans."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rules", action="store_true", help="judge the plans by the shipped library")
+    parser.add_argument("--only", metavar="ACTIVITY", help="judge the plans of activities whose names begin so")
+    parser.add_argument("--verbose", action="store_true", help="print the rules for each plan")
+    options = parser.parse_args()
+    plans = [plan for plan in reference_plans() if plan.activity.startswith(options.only or "")]
+    if options.rules:
+        judge_by_rules(plans, options.verbose)
+        return 0
+    return 0 if execute(plans) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

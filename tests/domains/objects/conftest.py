@@ -1,0 +1,8 @@
+"""Put the root on the import path: tests import ``bench``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))

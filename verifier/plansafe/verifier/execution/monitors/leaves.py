@@ -1,0 +1,85 @@
+"""The leaves of an automaton's formula: their values in a state as bits, and the bindings that differ from the default.
+
+Leaf number i is bit i. A leaf that reads no parameter has the same value for all bindings, and is *global*; the others
+are *local*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
+from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
+from plansafe.verifier.execution.monitors.finding import Binding
+from plansafe.verifier.execution.monitors.index import InstanceIndex
+from plansafe.verifier.execution.state import State
+from plansafe.verifier.model.nodes import And, Formula, Variable
+from plansafe.verifier.model.operations import free_slots
+
+
+class AutomatonLeaves:
+    """Evaluates the leaves of a formula with ``parameters``.
+
+    ``default_bits``: the values of the local leaves for most bindings. ``searches``: for each local leaf, the search
+    for the bindings for which it does not have its default value.
+    """
+
+    def __init__(self, emitter: Emitter, leaves: Sequence[Formula], parameters: tuple[Variable, ...]) -> None:
+        slots = {v.slot for v in parameters}
+        self._emitter = emitter
+        self._leaves = leaves
+        self._parameters = parameters
+        self._global_numbers = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
+        self._local_numbers = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
+        self._evaluators = [
+            ConditionEvaluator(emitter, leaf, parameters if i in self._local_numbers else ())
+            for i, leaf in enumerate(leaves)
+        ]
+        self._compute_local_bits = emitter.compile_bits(
+            [(number, leaves[number]) for number in self._local_numbers], [v.slot for v in parameters]
+        )
+        self._compute_global_bits = emitter.compile_bits(
+            [(number, leaves[number]) for number in self._global_numbers], []
+        )
+        self.default_bits = 0
+        self.searches = []
+        for number in self._local_numbers:
+            leaf = leaves[number]
+            can_find_true, can_find_false = [binds_all_parameters(leaf, value, parameters) for value in (True, False)]
+            # The default is the value whose bindings cannot be found from facts; false if both or none can be found.
+            default = not can_find_true and can_find_false
+            self.default_bits |= default << number
+            self.searches.append(compile_extension(emitter, leaf, not default, parameters))
+        self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), parameters))
+        """The patterns of the facts that any leaf reads; it has no instances."""
+
+    def make_index(self, *, local: bool) -> InstanceIndex:
+        """Return an empty index of the instances by the facts that the local, or else the global, leaves read."""
+        numbers = self._local_numbers if local else self._global_numbers
+        conjunction = And(tuple([self._leaves[i] for i in numbers]))
+        return InstanceIndex(compile_patterns(self._emitter, conjunction, self._parameters if local else ()))
+
+    def evaluate_global(self, state: State) -> int | None:
+        """Return the bits of the leaves without parameters; ``None`` if one is undefined."""
+        try:
+            return self._compute_global_bits(state.facts, state.fluents)
+        except (KeyError, ZeroDivisionError):
+            return self._interpret(state, self._global_numbers, ())
+
+    def evaluate_local(self, state: State, binding: Binding) -> int | None:
+        """Return the bits of the leaves with parameters, for a binding; ``None`` if one is undefined."""
+        try:
+            return self._compute_local_bits(state.facts, state.fluents, *binding)
+        except (KeyError, ZeroDivisionError):
+            return self._interpret(state, self._local_numbers, binding)
+
+    def _interpret(self, state: State, numbers: list[int], binding: Binding) -> int | None:
+        """Evaluate leaves one by one, because an undefined number need not matter to their values."""
+        bits = 0
+        for number in numbers:
+            value = self._evaluators[number](state, binding)
+            if value is None:
+                return None
+            bits |= value << number
+        return bits

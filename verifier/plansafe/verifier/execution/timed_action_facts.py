@@ -1,0 +1,106 @@
+"""The action facts of a timed plan: which actions start, end or are under way at each letter, and their steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.verifier.execution.engine import Engine
+from plansafe.verifier.execution.happening import END, START, Event
+from plansafe.verifier.execution.monitors.finding import Violation
+from plansafe.verifier.execution.monitors.rule_set import ActionFact
+from plansafe.verifier.execution.monitors.runtime import Runtime
+from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.state import State, StateChange
+from plansafe.verifier.execution.steps import GroundAction, TimedStep
+from plansafe.verifier.model.nodes import Atom, Quantified, bind
+
+
+class StepActionFact(NamedTuple):
+    """An action fact, with the number of its step."""
+
+    fact: ActionFact
+    step: int
+
+
+class TimedActionFacts:
+    """The action facts of one replay of a timed plan, by letter."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._by_letter: dict[int, list[StepActionFact]] = {}
+
+    def announce(
+        self, runtime: Runtime, state: State, running: list[TimedStep], events: list[Event], letter_time: LetterTime
+    ) -> None:
+        """Let the monitors read the actions of a happening, and record the action facts of its letter."""
+        action_facts = self._count_under_way(runtime, running)
+        happening_facts: list[ActionFact] = []
+        for event in events:
+            if event.step is not None and isinstance(event.step.resolved, GroundAction):
+                action_fact = self.engine.action_fact(event.kind, event.step.resolved)
+                if action_fact is not None:
+                    happening_facts.append(action_fact)
+                    action_facts.append(StepActionFact(action_fact, event.step.number))
+        self._by_letter[letter_time.letter] = action_facts
+        if self.engine.reads_actions:
+            runtime.take_actions(state, list(dict.fromkeys(happening_facts)), letter_time)
+
+    def record_under_way(self, runtime: Runtime, running: list[TimedStep], letter: int) -> None:
+        """Record the action facts of the last letter, at which no action starts or ends."""
+        self._by_letter[letter] = self._count_under_way(runtime, running)
+
+    def _count_under_way(self, runtime: Runtime, running: list[TimedStep]) -> list[StepActionFact]:
+        """Count matches of the actions under way in this letter; return their action facts."""
+        action_facts: list[StepActionFact] = []
+        for step in running:
+            assert isinstance(step.resolved, GroundAction)
+            action_fact = self.engine.action_fact("during", step.resolved)
+            if action_fact is not None:
+                action_facts.append(StepActionFact(action_fact, step.number))
+        runtime.count_matches([fact for fact, _ in action_facts])
+        return action_facts
+
+    def find_matching_steps(self, violation: Violation) -> list[int]:
+        """Return the steps whose action facts match the step pattern of a violated part; empty if it has none."""
+        part = self.engine.rule_set.parts[violation.part]
+        if part.step is None:
+            return []
+        # An argument of the step that the rule does not name is bound by `exists`.
+        atom = part.step.body if isinstance(part.step, Quantified) else part.step
+        assert isinstance(atom, Atom)
+        values = bind(part.parameters, violation.binding)
+        letter = violation.letter - 1 if part.after else violation.letter
+        steps = []
+        for (predicate, code), number in self._by_letter.get(letter, ()):
+            if predicate != atom.predicate:
+                continue
+            objects = self.engine.task.decode(code, len(atom.arguments))
+            expected = [a if a >= 0 else values.get(-1 - a, o) for a, o in zip(atom.arguments, objects, strict=True)]
+            if list(objects) == expected:
+                steps.append(number)
+        return steps
+
+    def update_state(self, state: State, log: list[StateChange], running: list[TimedStep], events: list[Event]) -> None:
+        """Add the action facts of actions that start to the state, and delete those of actions that end.
+
+        ``running``: the steps under way before the events. Changes are added to ``log``.
+        """
+        ending = {e.step.number for e in events if e.kind == END and e.step is not None}
+        for event in sorted(events, key=lambda e: e.kind):  # ends first
+            if (
+                event.step is None
+                or not isinstance(event.step.resolved, GroundAction)
+                or event.step.resolved.action.end is None
+            ):
+                continue
+            action_fact = self.engine.action_fact("during", event.step.resolved)
+            if action_fact is None:
+                continue
+            predicate, code = action_fact
+            starts = event.kind == START
+            resolved = event.step.resolved
+            if not starts and any([s.resolved == resolved and s.number not in ending for s in running]):
+                continue  # an equal action stays under way
+            if starts != (code in state.facts[predicate]):
+                (state.facts[predicate].add if starts else state.facts[predicate].discard)(code)
+                log.append((predicate, code, starts))

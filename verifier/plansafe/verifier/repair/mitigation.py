@@ -1,0 +1,169 @@
+"""Dangers of the initial state that the agent can end, as obligations of the plan (docs/language.md, section 6)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
+from plansafe.verifier.execution.replay import HALT, Replay
+from plansafe.verifier.model.nodes import Formula, Temporal
+from plansafe.verifier.model.operations import mentions, subformulas, substitute
+from plansafe.verifier.model.printing import Printer
+from plansafe.verifier.repair.api import repair
+from plansafe.verifier.repair.model import RepairOptions, RepairStatus
+from plansafe.verifier.reporting.report import Headline, Report, cap_at_unknown
+from plansafe.verifier.rules.model import Rule, RulePart
+from plansafe.verifier.rules.verdict_criteria import MITIGATE
+
+SPECIFICATION = "mitigation.safe (generated)"
+"""The name of the generated specification."""
+MAX_WORK = 4_000
+"""Search operations for one danger."""
+MAX_DANGERS = 50
+"""Dangers that are searched; further ones are undecided."""
+
+
+class Danger(NamedTuple):
+    """A state rule that is violated in the initial state: the rule, its objects, and the condition that must hold."""
+
+    rule: Rule
+    objects: tuple[str, ...]
+    condition: Formula
+
+    @property
+    def text(self) -> str:
+        """The rule and its objects."""
+        return f"`{self.rule.name}`" + (f" for {', '.join(self.objects)}" if self.objects else "")
+
+
+class MitigatingChecker(Checker):
+    """A checker whose rules demand that the plan ends the dangers that the agent can end.
+
+    ``strict`` also demands that it ends the dangers for which that is undecided; ``None`` if there are none. ``open``:
+    the initial state has unknown facts, so that its dangers are undecided.
+    """
+
+    strict: Checker | None = None
+    undecided: tuple[Danger, ...] = ()
+    open = False
+
+    def check(self, plan: Source, *, confirm: bool = True) -> Report:
+        """Return the verdict on one plan; UNKNOWN if it leaves a danger that the agent can perhaps end."""
+        report = super().check(plan, confirm=confirm)
+        if report.headline not in (Headline.SAFE, Headline.VALID):
+            return report
+        if self.open:
+            text = "--judge mitigate: the dangers of an initial state with unknown facts are not decided"
+        elif self.strict is not None and self.strict.check(plan, confirm=False).headline is Headline.UNSAFE:
+            dangers = "; ".join([danger.text for danger in self.undecided])
+            text = f"it is undecided whether the agent can end a danger that the plan leaves: {dangers}"
+        else:
+            return report
+        warning = Diagnostic(SC.UNDECIDED_DANGER, text, severity=Severity.WARNING)
+        report = cap_at_unknown(report, (warning,), safety_alone=True)
+        return report._replace(limits=(*report.limits, "dangers of the initial state are undecided"))
+
+
+def with_mitigation(checker: Checker) -> Checker:
+    """Add the obligations of ``--judge mitigate`` to a checker; other checkers are returned as they are."""
+    if not checker.ok or checker.options.judge != MITIGATE:
+        return checker
+    if checker.is_open:
+        mitigating = MitigatingChecker.from_compiled(checker.compiled)
+        assert isinstance(mitigating, MitigatingChecker)
+        mitigating.open = True
+        return mitigating
+    removable: list[Danger] = []
+    undecided: list[Danger] = []
+    for number, danger in enumerate(find_dangers(checker)):
+        can_end = can_agent_end(checker, danger) if number < MAX_DANGERS else None
+        if can_end is not False:
+            (removable if can_end else undecided).append(danger)
+    mitigating = _compile(checker, removable)
+    if undecided:
+        mitigating.undecided = tuple(undecided)
+        mitigating.strict = _compile(checker, [*removable, *undecided])
+    return mitigating
+
+
+def find_dangers(checker: Checker) -> list[Danger]:
+    """Find the decisive state rules that are violated in the initial state, each for its objects.
+
+    A state rule is a process rule without a step, or a termination rule, whose formula has no temporal operator and no
+    action.
+    """
+    engine, criteria = checker.engine, checker.options.criteria
+    run = Replay(engine, HALT)
+    run.run_steps([])
+    dangers: dict[tuple[int, tuple[int, ...]], Danger] = {}
+    for violation in run.outcome(0).violations:
+        part = engine.rule_set.parts[violation.part]
+        rule = engine.rules[part.rule]
+        objects = tuple(engine.task.names(violation.binding))
+        if not criteria.includes(rule) or criteria.find_exemption(rule.name, objects) is not None:
+            continue
+        if _is_state_rule(checker, part):
+            slots = {v.slot: object_ for v, object_ in zip(part.parameters, violation.binding, strict=True)}
+            danger = Danger(rule, objects, substitute(part.body, slots))
+            dangers.setdefault((violation.part, tuple(violation.binding)), danger)
+    return list(dangers.values())
+
+
+def _is_state_rule(checker: Checker, part: RulePart) -> bool:
+    if part.mode not in ("always", "end") or part.step is not None or part.guard is not None:
+        return False
+    actions = frozenset(checker.engine.action_predicates.values())
+    return not mentions(part.body, actions) and not any([isinstance(f, Temporal) for f in subformulas(part.body)])
+
+
+def can_agent_end(checker: Checker, danger: Danger, max_work: int = MAX_WORK) -> bool | None:
+    """Whether some plan ends a danger and causes no violation; ``None`` if the search ended at its limit."""
+    task = checker.engine.task._replace(goal=(danger.condition,))
+    variant = Checker.from_compiled(checker.compiled.make_variant(task))
+    options = RepairOptions(max_work=max_work, time_limit_s=None, max_repairs=1)
+    status = repair(variant, Source("mitigation.plan", ""), options).status
+    if status in (RepairStatus.FOUND, RepairStatus.ALREADY_SAFE):
+        return True
+    return False if status is RepairStatus.PROVED_NONE else None
+
+
+def _compile(checker: Checker, dangers: list[Danger]) -> MitigatingChecker:
+    compiled = checker.compiled
+    specs = [*compiled.specs, *([write_obligations(checker, dangers)] if dangers else [])]
+    mitigating = MitigatingChecker(compiled.domain, compiled.problem, specs, compiled.options, compiled.resolve)
+    assert mitigating.ok, mitigating.diagnostics
+    return mitigating
+
+
+def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
+    """Write a specification that demands that these dangers have ended when the plan ends."""
+    printer = Printer(checker.engine.task)
+    names = {rule.name for rule in checker.rules}
+    lines = []
+    for danger in dangers:
+        rule = danger.rule
+        name, number = f"mitigate-{rule.name}", 1
+        while name in names:
+            number += 1
+            name = f"mitigate-{rule.name}-{number}"
+        names.add(name)
+        objects = f" ({', '.join(danger.objects)})" if danger.objects else ""
+        texts = {
+            ":message": f"{rule.name}{objects} is violated from the start to the end, and the agent can end it",
+            ":rationale": rule.rationale,
+            ":fix": rule.fix,
+        }
+        meta = [f":hazard {rule.hazard}"] if rule.hazard else []
+        meta += [f":target ({' '.join(rule.targets)})"] if rule.targets else []
+        meta += [f":severity {rule.severity}"]
+        meta += [f"{key} {_quote(text)}" for key, text in texts.items() if text]
+        formula = printer.formula(danger.condition)
+        lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(meta)})")
+    return Source(SPECIFICATION, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("{", "(").replace("}", ")") + '"'

@@ -1,0 +1,90 @@
+"""Words that a domain may lack without losing the rules that mention them (``:optional`` of a vocabulary).
+
+Where a domain has nothing for an optional predicate or action, no fact of it is ever true and no such step is taken.
+Atoms of these words in formulas become ``(or)``, which is false. Other missing words make a rule not applicable.
+"""
+
+from __future__ import annotations
+
+from plansafe.grammar.codes import SC
+from plansafe.grammar.sexpr import Node
+from plansafe.verifier.elaborate.context import Context, Place, is_name, token_text
+from plansafe.verifier.elaborate.symbols import ACTION_ATOMS
+from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, ExpandedSpecs, PlainRule
+from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
+from plansafe.verifier.rules.vocabulary import find_declared_words
+
+OPTIONAL_KINDS = ("predicate", "action")
+
+
+def find_optional_words(context: Context, expanded: ExpandedSpecs, mapping: Mapping | None) -> set[WordName]:
+    """Return the optional words of the vocabularies that a mapping serves, with the names of missing words as well.
+
+    A missing word has the name of :func:`make_unbound_name` if the mapping declares that the domain has nothing for it.
+    """
+    words: set[WordName] = set()
+    for vocabulary in expanded.vocabularies:
+        if expanded.mapping(vocabulary.specification) is not mapping:
+            continue
+        declared = None
+        for section in vocabulary.node[1:]:
+            if not isinstance(section, list) or not section or section[0] != ":optional":
+                continue
+            declared = find_declared_words(context, [vocabulary]) if declared is None else declared
+            for child, token in enumerate(section[1:], 1):
+                name = token_text(token)
+                kinds = [kind for kind in OPTIONAL_KINDS if is_name(token) and (kind, name) in declared]
+                if not kinds:
+                    message = f"`{name}` is optional, but this vocabulary declares no predicate or action of this name"
+                    context.error(SC.VOCABULARY, message, Place(section, child), "not declared here")
+                words.update([(kind, text) for kind in kinds for text in (name, make_unbound_name(name))])
+    return words
+
+
+def remove_words(context: Context, rule: PlainRule, words: set[WordName]) -> PlainRule:
+    """Return a rule with each atom of the given predicates and actions replaced by ``(or)`` in its formulas."""
+    node = rule.node
+    children: list[Node] = []
+    key: Node = ""
+    for child in node:
+        children.append(_remove_from_formula(context, child, words) if key in FORMULA_FIELDS else child)
+        key = child if isinstance(child, str) else ""
+    if all([new is old for new, old in zip(children, node, strict=True)]):
+        return rule
+    context.record_origin(children, Place(node))
+    return rule._replace(node=children)
+
+
+def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> Node:
+    if not isinstance(node, list) or not node:
+        return node
+    head = token_text(node[0])
+    if head in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list) and node[1]:
+        is_removed = ("action", token_text(node[1][0])) in words
+    else:
+        is_removed = ("predicate", head) in words
+    if is_removed:
+        tree: list[Node] = ["or"]
+    else:
+        if head in ("forall", "exists") and len(node) == 3:
+            tree = [node[0], node[1], _remove_from_formula(context, node[2], words)]
+        else:
+            tree = [node[0], *[_remove_from_formula(context, child, words) for child in node[1:]]]
+        if all([new is old for new, old in zip(tree, node, strict=True)]):
+            return node
+        tree = _simplify(tree)
+    context.record_origin(tree, Place(node))
+    return tree
+
+
+def _simplify(tree: list[Node]) -> list[Node]:
+    """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
+    match tree[0]:
+        case "and" if ["or"] in tree:
+            return ["or"]
+        case "or":
+            return ["or", *[part for part in tree[1:] if part != ["or"]]]
+        case "exists" | "yesterday" | "once" | "since" if tree[-1] == ["or"]:
+            return ["or"]
+        case _:
+            return tree

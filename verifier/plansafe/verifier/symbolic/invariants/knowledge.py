@@ -1,0 +1,68 @@
+"""Lifted knowledge about a state: literals and denials over objects and variables with domains."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from plansafe.verifier.model.nodes import Task
+
+EQUALITY = -1
+"""The predicate of equality. Smaller numbers are pseudo-predicates."""
+
+
+class LiftedLiteral(NamedTuple):
+    """An atom, or its negation. A negative argument is a variable."""
+
+    positive: bool
+    predicate: int
+    arguments: tuple[int, ...]
+
+
+class Denial(NamedTuple):
+    """For no objects in place of ``variables`` (variable -> domain, ``None``: any object) are all literals true.
+
+    It applies only if each term of ``members`` is in its domain.
+    """
+
+    variables: dict[int, int | None]
+    literals: tuple[LiftedLiteral, ...]
+    members: tuple[tuple[int, int | None], ...] = ()
+
+
+class Knowledge(NamedTuple):
+    """Literals and denials for some objects in place of ``variables``; at least one alternative of each split holds."""
+
+    variables: tuple[tuple[int, int], ...] = ()
+    literals: tuple[LiftedLiteral, ...] = ()
+    denials: tuple[Denial, ...] = ()
+    splits: tuple[tuple[Knowledge, ...], ...] = ()
+
+
+class MutexLaw(NamedTuple):
+    """At most one instance of the parts is true. A part is a predicate, and for each argument its term or ``None``."""
+
+    parts: tuple[tuple[int, tuple[int | None, ...]], ...]
+
+
+class DomainRelations:
+    """Which domains of a task are disjoint or contained in each other."""
+
+    def __init__(self, task: Task) -> None:
+        self.sets = task.domain_sets
+        self.object_count = len(task.objects)
+        self._disjoint: dict[tuple[int, int], bool] = {}
+        self._contained: dict[tuple[int, int], bool] = {}
+
+    def are_disjoint(self, a: int, b: int) -> bool:
+        """Whether no object is in both domains."""
+        disjoint = self._disjoint.get((a, b))
+        if disjoint is None:
+            disjoint = self._disjoint[a, b] = a != b and self.sets[a].isdisjoint(self.sets[b])
+        return disjoint
+
+    def is_contained(self, a: int, b: int) -> bool:
+        """Whether every object of ``a`` is in ``b``."""
+        contained = self._contained.get((a, b))
+        if contained is None:
+            contained = self._contained[a, b] = a == b or self.sets[a] <= self.sets[b]
+        return contained
