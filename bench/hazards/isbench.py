@@ -1,6 +1,6 @@
 """How many of forty kinds of safety goals, as IS-Bench asks for them, does the shipped library hold plans to?
 
-usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL]
+usage: python -m bench.hazards.isbench [--list] [--markdown] [--only GOAL] [--added]
 
 `isbench_goals.toml` says the goals, `isbench_plans.toml` has for each a scene, a plan that breaks it and one that keeps
 it. A goal is covered if a shipped rule of one of its hazards speaks of the first, and no rule at all of the second;
@@ -81,11 +81,15 @@ class Judged(NamedTuple):
         return self.wrong is None and bool(self.right) and not self.kept
 
 
-def goals() -> list[Goal]:
-    """The goals with their plans."""
+def goals(added: bool = False) -> list[Goal]:
+    """The forty goals with their plans; or the goals that were added later, knowing the library."""
     texts = [(HERE / f"isbench_{name}.toml").read_text(encoding="utf-8") for name in ("goals", "plans")]
     said, plans = [tomllib.loads(text) for text in texts]
-    return [_goal(name, entry, plans[name], plans["everywhere"]) for name, entry in said.items()]
+    return [
+        _goal(name, entry, plans[name], plans["everywhere"])
+        for name, entry in said.items()
+        if (entry["source"] == "added") is added
+    ]
 
 
 def _goal(name: str, said: dict[str, Any], plan: dict[str, str], everywhere: str) -> Goal:
@@ -204,8 +208,9 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what is found for each goal")
     parser.add_argument("--markdown", action="store_true", help="print the table of bench/results/isbench.md")
     parser.add_argument("--only", metavar="GOAL", help="judge the goals whose names begin so")
+    parser.add_argument("--added", action="store_true", help="judge the goals that were added after the rules")
     options = parser.parse_args()
-    judged = [judge(goal) for goal in goals() if goal.name.startswith(options.only or "")]
+    judged = [judge(goal) for goal in goals(options.added) if goal.name.startswith(options.only or "")]
     print("\n".join(markdown(judged) if options.markdown else lines(judged, options.list)))
     return 1 if any([one.wrong for one in judged]) else 0
 

@@ -124,6 +124,9 @@ def test_is_bench_has_two_goals_for_each_category_and_time() -> None:
     kinds = [(goal.category, goal.when) for goal in isbench.goals()]
     assert len(set(kinds)) == 20
     assert {kinds.count(kind) for kind in kinds} == {2}
+    added = isbench.goals(added=True)
+    assert {goal.category for goal in added} == {"electric shock", "falling object", "tripping"}
+    assert {goal.name for goal in added}.isdisjoint([goal.name for goal in isbench.goals()])
 
 
 @pytest.mark.whole

@@ -126,7 +126,7 @@ class SupportFinder:
                         basic[identity] = literal if old is None else old._replace(necessary=True)
                 elif (*fact, literal.value) not in traced:
                     traced.add((*fact, literal.value))
-                    stack += self._axiom_bodies(fact, literal.value)
+                    stack += self._iterate_axiom_bodies(fact, literal.value)
         return list(basic.values())
 
     def find_direct_literals(
@@ -195,7 +195,7 @@ class SupportFinder:
 
     # -- derived predicates -------------------------------------------------------------------------------------------
 
-    def _axiom_instances(self, fact: StateVariable) -> Iterator[tuple[Axiom, Binding]]:
+    def _iterate_axiom_instances(self, fact: StateVariable) -> Iterator[tuple[Axiom, Binding]]:
         """The axioms that can derive a fact, with the binding of their parameters."""
         predicate, code = fact
         for axiom in self._axioms[predicate]:
@@ -204,18 +204,18 @@ class SupportFinder:
             if all([o in domain for o, domain in zip(objects, domains, strict=True)]):
                 yield axiom, bind(axiom.parameters, objects)
 
-    def _axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
+    def _iterate_axiom_bodies(self, fact: StateVariable, value: bool) -> Iterator[tuple[Formula, Binding, bool, bool]]:
         """The axiom bodies that give a derived fact its value, each with its own value.
 
         For a true fact: the bodies that hold by facts of earlier stages alone, so that no fact explains itself.
         """
         if not value:
-            for axiom, binding in self._axiom_instances(fact):
+            for axiom, binding in self._iterate_axiom_instances(fact):
                 yield axiom.body, binding, False, False
             return
         earlier_facts = self._stage_before(fact)
         finder = SupportFinder(self.engine, State(self.task, earlier_facts, self.state.fluents), self._compiled)
-        for axiom, binding in self._axiom_instances(fact):
+        for axiom, binding in self._iterate_axiom_instances(fact):
             if finder.evaluator.holds(axiom.body, binding) is True:
                 for literal in finder.find_direct_literals(axiom.body, binding, True, False):
                     yield literal.formula, literal.binding, literal.value, False
@@ -248,7 +248,9 @@ class SupportFinder:
                 yield facts
 
     def _follows(self, evaluator: Evaluator, fact: StateVariable) -> bool:
-        return any(evaluator.holds(axiom.body, binding) is True for axiom, binding in self._axiom_instances(fact))
+        return any(
+            evaluator.holds(axiom.body, binding) is True for axiom, binding in self._iterate_axiom_instances(fact)
+        )
 
     # -- needed literals ----------------------------------------------------------------------------------------------
 

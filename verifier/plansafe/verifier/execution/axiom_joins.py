@@ -119,27 +119,27 @@ class StratumJoins:
         atoms = [li.formula for li in rule.disjunct.literals if li.positive and isinstance(li.formula, Atom)]
         return any([atom.predicate in self.predicates for atom in atoms])
 
-    def joins_from(self, predicate: int, positive: bool) -> list[SeededJoin]:
-        """The joins from facts of a predicate that rules read as a literal (negated unless ``positive``)."""
+    def get_joins_from(self, predicate: int, positive: bool) -> list[SeededJoin]:
+        """Return the joins from facts of a predicate that rules read as a literal (negated unless ``positive``)."""
         key = predicate, positive
         joins = self._joins_from.get(key)
         if joins is None:
             joins = self._joins_from[key] = self._compile_joins(self._readers.get(key, []))
         return joins
 
-    def joins_after_growth(self, predicate: int) -> list[SeededJoin]:
-        """The joins to run after a predicate of this stratum grew: from its new facts, and all that read it opaque."""
+    def get_joins_after_growth(self, predicate: int) -> list[SeededJoin]:
+        """Return the joins after a predicate of this stratum grew: from its new facts, and all that read it opaque."""
         joins = self._joins_after_growth.get(predicate)
         if joins is None:
             unseeded = [(rule, None) for rule in self._opaque_readers.get(predicate, ())]
-            joins = self.joins_from(predicate, True) + self._compile_joins(unseeded)
+            joins = self.get_joins_from(predicate, True) + self._compile_joins(unseeded)
             self._joins_after_growth[predicate] = joins
         return joins
 
-    def derivable(
+    def find_derivable(
         self, predicate: int, codes: set[int], facts: Facts, fluents: Fluents, indexes: JoinIndexes
     ) -> set[int]:
-        """The facts among ``codes`` that some rule derives in the present state."""
+        """Return the facts among ``codes`` that some rule derives in the present state."""
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]

@@ -159,7 +159,7 @@ def _grow(
             else:
                 head_facts |= new
             added[head] = added[head] | new if head in added else new
-        queue = [(join, codes) for head, codes in added.items() for join in joins.joins_after_growth(head)]
+        queue = [(join, codes) for head, codes in added.items() for join in joins.get_joins_after_growth(head)]
         if not queue:
             return
         added = {}
@@ -250,7 +250,7 @@ class Maintenance:
         for predicate in changed_reads:
             for codes, positive in ((self.deleted.get(predicate), deletes), (self.added.get(predicate), not deletes)):
                 if codes:
-                    queue += [(join, codes) for join in joins.joins_from(predicate, positive)]
+                    queue += [(join, codes) for join in joins.get_joins_from(predicate, positive)]
         return queue
 
     def _find_overdeleted(
@@ -274,7 +274,7 @@ class Maintenance:
                         return None
                     head_deleted |= new
                     fresh[head] = fresh[head] | new if head in fresh else new
-            queue = [(join, codes) for head, codes in fresh.items() for join in joins.joins_from(head, True)]
+            queue = [(join, codes) for head, codes in fresh.items() for join in joins.get_joins_from(head, True)]
         return {predicate: codes for predicate, codes in overdeleted.items() if codes}
 
     def _rederive(
@@ -284,7 +284,7 @@ class Maintenance:
         facts, fluents, indexes = self.facts, self.fluents, self.indexes
         restored: PredicateFacts = {}
         for predicate, codes in overdeleted.items():
-            derivable = joins.derivable(predicate, codes, facts, fluents, indexes)
+            derivable = joins.find_derivable(predicate, codes, facts, fluents, indexes)
             if derivable:
                 restored[predicate] = derivable
         for predicate, codes in restored.items():

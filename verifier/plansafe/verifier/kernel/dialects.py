@@ -16,8 +16,8 @@ Text = tuple[Sexp, ...]
 def to_plain_pddl(domain: Text, problem: Text) -> tuple[Text, Text]:
     """Rewrite a domain and a problem as plain PDDL. Texts that are not definitions stay as they are."""
     factored = ":factored-privacy" in tokens_in([s for s in sections_of(domain) if s[:1] == (":requirements",)])
-    domain = map_sections(domain, lambda section: _plain_domain_section(section, factored))
-    problem = map_sections(_join_objects(problem), lambda section: _plain_problem_section(section, factored))
+    domain = map_sections(domain, lambda section: _make_plain_domain_section(section, factored))
+    problem = map_sections(_join_objects(problem), lambda section: _make_plain_problem_section(section, factored))
     return domain, _set_free_cost(domain, _drop_unread_values(domain, problem))
 
 
@@ -40,7 +40,7 @@ def tokens_in(expr: Sexp) -> set[str]:
     return {expr} if isinstance(expr, str) else {token for part in expr for token in tokens_in(part)}
 
 
-def _plain_domain_section(section: Section, factored: bool) -> Section:
+def _make_plain_domain_section(section: Section, factored: bool) -> Section:
     match section:
         case (":types", *_):
             return _declare_supertypes(section)
@@ -54,7 +54,7 @@ def _plain_domain_section(section: Section, factored: bool) -> Section:
     return _plural_constraints(section)
 
 
-def _plain_problem_section(section: Section, factored: bool) -> Section:
+def _make_plain_problem_section(section: Section, factored: bool) -> Section:
     match section:
         case (":objects", *_):
             return _unwrap_private(section, factored)
@@ -205,7 +205,7 @@ def _join_objects(problem: Text) -> Text:
     return ((*problem[0][:2], objects, *remaining),)
 
 
-def _assigned_function(fact: Sexp) -> str:
+def _find_assigned_function(fact: Sexp) -> str:
     """Return the function to which ``(= (function object ..) number)`` gives a value; empty for other facts."""
     match fact:
         case ("=", (str(name), *xs), str(value)) if all(isinstance(x, str) and OBJECT.fullmatch(x) for x in xs):
@@ -216,14 +216,16 @@ def _assigned_function(fact: Sexp) -> str:
 def _drop_unread_values(domain: Text, problem: Text) -> Text:
     """Remove the initial values of functions that nothing else in domain and problem names."""
     facts = [fact for section in sections_of(problem) if section[:1] == (":init",) for fact in section[1:]]
-    names = {_assigned_function(fact) for fact in facts} - {""}
+    names = {_find_assigned_function(fact) for fact in facts} - {""}
     if COST in tokens_in([s for s in sections_of(domain) if s[:1] == (":functions",)]) and COST not in names:
         return problem
     remaining = [section for section in sections_of(problem) if section[:1] != (":init",)]
-    unread = names - {COST} - tokens_in([domain, remaining, [fact for fact in facts if not _assigned_function(fact)]])
+    unread = (
+        names - {COST} - tokens_in([domain, remaining, [fact for fact in facts if not _find_assigned_function(fact)]])
+    )
 
     def drop(section: Section) -> Section:
-        return tuple(x for x in section if section[0] != ":init" or _assigned_function(x) not in unread)
+        return tuple(x for x in section if section[0] != ":init" or _find_assigned_function(x) not in unread)
 
     return map_sections(problem, drop)
 

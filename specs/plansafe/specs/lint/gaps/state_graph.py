@@ -78,7 +78,7 @@ class StateGraph:
         self.items = sorted(items, key=lambda item: -item.weight)[:MAX_ITEMS]
         self._chains: dict[tuple[int, ...], dict[int, tuple[GroundFact, ...]]] = {}
 
-    def _incident_facts(self, object_number: int) -> list[GroundFact]:
+    def _find_incident_facts(self, object_number: int) -> list[GroundFact]:
         """The facts that connect an object with others, suspicious ones first."""
         facts = [*self._edges.get(object_number, ()), *self.task_graph.edges.get(object_number, ())]
         suspicions = self.task_graph.weights.facts
@@ -91,7 +91,7 @@ class StateGraph:
         for _ in range(MAX_DISTANCE):
             next_layer = []
             for source in layer:
-                for fact in self._incident_facts(source):
+                for fact in self._find_incident_facts(source):
                     for target in fact.objects:
                         if target not in chains:
                             chains[target] = (*chains[source], fact)

@@ -47,7 +47,7 @@ class Clauses:
         node = literal >> 1
         if node >= len(self._variables):
             self._grow_variables()
-        variable = self._variables[node] or self._new_variable(node)
+        variable = self._variables[node] or self._make_variable(node)
         return -variable if literal & 1 else variable
 
     def variables(self, nodes: Iterable[int]) -> list[tuple[int, int]]:
@@ -90,7 +90,7 @@ class Clauses:
         nodes, inputs, variables = self.nodes, self.inputs, self._variables
         batch: list[list[int]] = []
         self._grow_variables()
-        for literal in self._new_literals(literals):
+        for literal in self._make_literals(literals):
             node = literal >> 1
             variable = variables[node]
             children = gates[node]
@@ -112,7 +112,7 @@ class Clauses:
         if batch:
             yield batch
 
-    def _new_literals(self, literals: Iterable[Literal]) -> list[Literal]:
+    def _make_literals(self, literals: Iterable[Literal]) -> list[Literal]:
         """The literals of nodes that are used and not encoded yet, in the order of evaluation."""
         gates, encoded = self.circuit.gates, self._encoded
         encoded.extend(bytes(2 * len(gates) - len(encoded)))
@@ -136,7 +136,7 @@ class Clauses:
     def _grow_variables(self) -> None:
         self._variables.extend([0] * (len(self.circuit.gates) - len(self._variables)))
 
-    def _new_variable(self, node: int) -> int:
+    def _make_variable(self, node: int) -> int:
         self.nodes.append(node)
         self._variables[node] = len(self.nodes) - 1
         if self.circuit.gates[node] is None:

@@ -182,7 +182,7 @@ class _Relaxation:
         for members, origins in cover_by_cliques(exclusive):
             self.rows.append((f"(<= {self._total(members)} 1.0)", origins))
         for literal, origins in constraints.comparisons:
-            row = self._comparison_row(literal)
+            row = self._make_comparison_row(literal)
             if row is not None:
                 self.rows.append((row, origins))
         for node in sorted(self._nodes):
@@ -226,7 +226,7 @@ class _Relaxation:
         self._nodes.add(literal >> 1)
         return f"(- 1.0 x{literal >> 1})" if literal & 1 else f"x{literal >> 1}"
 
-    def _comparison_row(self, literal: Literal) -> str | None:
+    def _make_comparison_row(self, literal: Literal) -> str | None:
         """A comparison, or its negation, as a row; ``None`` for a negated equation."""
         comparison = self._circuit.keys[literal >> 1]
         assert isinstance(comparison, Comparison)

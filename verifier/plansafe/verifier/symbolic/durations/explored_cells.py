@@ -65,13 +65,13 @@ class ExploredCells:
         ]
         always_violated, self.always_undecided = set(), False
         for part, binding in outcome.undecided:
-            owners = self._owners(part, binding)
+            owners = self._find_owners(part, binding)
             self.always_undecided |= not owners
             for owner in owners:
                 results[owner] = None
         for violation in outcome.violations:
             rule = plan.parts[violation.part].rule
-            owners = self._owners(violation.part, violation.binding)
+            owners = self._find_owners(violation.part, violation.binding)
             if not owners and not plan.rules[rule].preference:
                 always_violated.add(rule)
             for owner in owners:
@@ -79,7 +79,7 @@ class ExploredCells:
         self.always_violated = frozenset(always_violated)
         return results
 
-    def _owners(self, part: int, binding: tuple[int, ...]) -> list[int]:
+    def _find_owners(self, part: int, binding: tuple[int, ...]) -> list[int]:
         """The checks that an instance belongs to; none for an instance that no event touches."""
         slots = [v.slot for v in self.engine.rule_set.parts[part].parameters]
         checks = self._checks_of_part.get(part, [])

@@ -120,12 +120,12 @@ class PlanCheckBuilder:
 
     # -- dependencies -------------------------------------------------------------------------------------------------
 
-    def _near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
+    def _find_near_pairs(self, events: Iterable[int]) -> Iterator[Pair]:
         """All pairs of these events (smaller first) that are near each other."""
         members = {*events}
         return ((i, j) for i in members for j in self.near[i] if i < j and j in members)
 
-    def _writers_of(self, footprint: Footprint) -> set[int]:
+    def _find_writers(self, footprint: Footprint) -> set[int]:
         """The events that may change the facts and fluents that are read."""
         writers = {event for key in footprint.reads for event in self._writers.get(key, ())}
         return writers.union(
@@ -138,7 +138,7 @@ class PlanCheckBuilder:
         stack = list(closure)
         while stack:
             event = stack.pop()
-            writers = self._writers_of(self._effect_footprints[event])
+            writers = self._find_writers(self._effect_footprints[event])
             if self._effect_footprints[event].reads and self.events[event].kind == END:
                 writers.add(event - 1)  # conditions at the start are read there
             writers -= closure
@@ -164,18 +164,20 @@ class PlanCheckBuilder:
 
     def make_event_check(self, number: int, close: Iterable[int]) -> PlanCheck:
         """The check that an event succeeds, which also depends on the events ``close`` to it."""
-        return self._check(CheckKind.EVENT, number, {number, *close, *self._writers_of(self._event_footprints[number])})
+        return self._check(
+            CheckKind.EVENT, number, {number, *close, *self._find_writers(self._event_footprints[number])}
+        )
 
     def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
         footprint = make_empty_footprint()
         self.footprints.add_reads(self.engine.task.goal, {}, footprint)
-        return self._check(CheckKind.GOAL, 0, self._writers_of(footprint))
+        return self._check(CheckKind.GOAL, 0, self._find_writers(footprint))
 
     def make_whole_plan_check(self, number: int) -> PlanCheck:
         """A check that depends on the order of all events."""
         events = range(len(self.events))
-        return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._near_pairs(events)))
+        return PlanCheck(CheckKind.EVERYTHING, number, frozenset(events), frozenset(self._find_near_pairs(events)))
 
     def make_over_all_checks(self) -> Iterator[PlanCheck]:
         """The checks of the conditions that must hold while actions are under way."""
@@ -187,10 +189,10 @@ class PlanCheckBuilder:
                 binding = bind(action.parameters, objects)
                 footprint = make_empty_footprint()
                 self.footprints.add_reads(action.over_all, binding, footprint)
-                writers = self._writers_of(footprint)
+                writers = self._find_writers(footprint)
                 events = sorted({*writers, number - 1, number})  # with its start and its end
                 self.over_all_events[event.step.number] = frozenset(events)
-                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._near_pairs(events))
+                check = self._check(CheckKind.OVER_ALL, event.step.number, events, self._find_near_pairs(events))
                 check = check._replace(within=(number - 1, number))
                 yield self._with_forbidden(check, writers, model.And(action.over_all), [binding])
 
@@ -212,17 +214,17 @@ class PlanCheckBuilder:
                 touching = [event for event, event_touches in enumerate(class_touches) if event_touches]
                 pairs = [
                     (i, j)
-                    for i, j in self._near_pairs(touching)
+                    for i, j in self._find_near_pairs(touching)
                     if part_reads.depends_on_order(class_touches[i], class_touches[j])
                 ]
                 check = self._check(CheckKind.RULE, number, touching, pairs, touching, instances)
                 if part.mode == "always" and classes and pairs:
                     finer = [finer_class for finer_class in classes if finer_class > instances]
-                    bindings = self._bindings(part, instances, finer)
+                    bindings = self._iterate_bindings(part, instances, finer)
                     check = self._with_forbidden(check, touching, part.body, bindings)
                 yield check
 
-    def _bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
+    def _iterate_bindings(self, part: RulePart, instances: Instances, finer: list[Instances]) -> Iterator[Binding]:
         """The instances of a part that have these objects, and that are not in a finer class."""
         fixed = dict(instances)
         domains = [self.engine.task.domains[v.domain] for v in part.parameters]
@@ -245,7 +247,7 @@ class PlanCheckBuilder:
         facts = {(literal.predicate, literal.code) for conjunction in forbidden for literal in conjunction}
         adds = {event: self._event_footprints[event].adds & facts for event in check.events}
         deletes = {event: self._event_footprints[event].deletes & facts for event in check.events}
-        near_pairs = self._near_pairs(sorted(check.events))
+        near_pairs = self._find_near_pairs(sorted(check.events))
         opposing = [(i, j) for i, j in near_pairs if adds[i] & deletes[j] or deletes[i] & adds[j]]
         if not check.events <= {*changing, *(check.within or ())}:  # effects that depend on other events
             opposing += [(i, j) for i in check.events for j in self.clashing[i] if i < j and j in check.events]

@@ -103,9 +103,9 @@ def _ground_invariant(
             (given_facts, task.initial_facts[predicate]),
         ):
             codes = sorted(codes) if facts_by_key is given_facts else codes
-            for code, key in zip(codes, _binding_keys(task, atom, codes), strict=True):
+            for code, key in zip(codes, _make_binding_keys(task, atom, codes), strict=True):
                 facts_by_key[key].append((predicate, code))
-        keys_by_name.update(_binding_keys(task, atom, open_by_name[predicate]))
+        keys_by_name.update(_make_binding_keys(task, atom, open_by_name[predicate]))
     exactly_one = invariant.exact and _has_one_elsewhere(task, invariant, given_facts, open_facts.keys() | keys_by_name)
     groups: dict[bool, list[FactGroup]] = {True: [], False: []}
     broken = 0
@@ -141,7 +141,7 @@ def parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozense
     return objects
 
 
-def _binding_keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> list[int]:
+def _make_binding_keys(task: Task, atom: GroupAtom, codes: Iterable[int]) -> list[int]:
     """For each fact (by code), the values of the group's parameters as the digits of one number."""
     size = max(len(task.objects), 1)
     arity = len(atom.arguments)
@@ -195,7 +195,7 @@ def _ground_declaration(
         predicate, arguments = atom.predicate, atom.arguments
         codes: Iterable[int] = sorted(possible[predicate])
         if predicate in derived:
-            codes = _instance_codes(task, arguments, members)
+            codes = _list_instance_codes(task, arguments, members)
         for code in codes:
             binding = _match_arguments(arguments, task.decode(code, len(arguments)), members)
             if binding is None:
@@ -214,7 +214,7 @@ def _ground_declaration(
         yield FactGroup((), True)
 
 
-def _instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
+def _list_instance_codes(task: Task, arguments: tuple[int, ...], members: dict[int, frozenset[int]]) -> list[int]:
     variables = sorted({a for a in arguments if a < 0})
     domains = [sorted(members[v]) for v in variables]
     if prod([len(domain) for domain in domains]) > MAX_OPEN_FACTS:

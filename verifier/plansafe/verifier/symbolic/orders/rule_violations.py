@@ -71,7 +71,7 @@ class RuleEncoding:
                 continue
             prepared = self._prepare(part)
             literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
-            for binding in self._bindings(part, all_bindings=is_preference):
+            for binding in self._iterate_bindings(part, all_bindings=is_preference):
                 slots = bind(part.parameters, binding)
                 leaves = {id(leaf): self._encode_leaf(leaf, slots) for leaf in prepared.leaves}
                 step = FALSE if part.step is None else self._encode_leaf(part.step, slots)
@@ -103,7 +103,7 @@ class RuleEncoding:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
-    def _bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
+    def _iterate_bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
         """The bindings under which a part may be violated; with ``all_bindings``, all under which it is checked."""
         if not part.parameters:
             yield ()
