@@ -16,6 +16,8 @@ from time import perf_counter
 import home_cases
 
 from plansafe.domains import domain_path
+from plansafe.domains.objects import add_kinds
+from plansafe.grammar.source import Source
 from plansafe.specs.lint.api import lint
 from plansafe.specs.lint.model import LintOptions, LintResult
 
@@ -25,7 +27,9 @@ WORLDS = ("earbench", "household", "igibson", "omnigibson", "safeagentbench", "v
 def lint_world(world: str, seconds: float = 20.0) -> LintResult:
     """Lint the library in a world; ``seconds`` is the time limit for formulas."""
     domain, options = home_cases.load(Path(domain_path(world))), LintOptions(time_limit_s=seconds)
-    return lint(domain, [], home_cases.library_sources(world), options, home_cases.resolve_shipped)
+    problem = Source("empty problem", f"(define (problem empty) (:domain {world}) (:init) (:goal (and)))")
+    specifications = add_kinds(domain, problem, home_cases.library_sources(world))
+    return lint(domain, [], list(specifications), options, home_cases.resolve_shipped)
 
 
 def decided_findings(result: LintResult) -> list[str]:
