@@ -138,7 +138,7 @@ def test_the_choices_of_the_table_are_those_of_the_packages() -> None:
 
 def test_fields_of_requests_have_the_defaults_and_choices_of_the_options() -> None:
     fields = {field.name: field for field in (*AUDIT.fields, *OPEN.fields)}
-    assert fields["judge"].choices == ("introduced", "all")
+    assert fields["judge"].choices == ("introduced", "all", "mitigate")
     assert (fields["min_severity"].default, fields["max_findings"].default) == ("low", 100)
     assert fields["form"].choices == ("pddl", "text")
     assert fields["default_rules"].default is True
@@ -155,7 +155,7 @@ def test_fields_of_requests_have_the_defaults_and_choices_of_the_options() -> No
         (("--set", "limits.findings=0"), "limits.findings is at least 1, not '0'"),
         (("--set", "limits.findings=x"), "limits.findings is a whole number, not 'x'"),
         (("--set", "full_state=maybe"), "full_state is true or false, not 'maybe'"),
-        (("--set", "judge=none"), "judge is one of introduced, all, not 'none'"),
+        (("--set", "judge=none"), "judge is one of introduced, all, mitigate, not 'none'"),
         (("--set", "limits.time=1", "--time-limit", "2"), "--set limits.time and --time-limit set the same value"),
     ],
 )

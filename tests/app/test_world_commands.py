@@ -322,7 +322,7 @@ def test_gaps_of_a_specification(home: Path) -> None:
         encoding="utf-8",
     )
     problem = ("--problem", str(examples / "dinner" / "problem.pddl"))
-    code, text = run("lint", "mine.safe", "--gaps", *problem, "--time-limit", "8", cwd=home)
+    code, text = run("lint", "mine.safe", "--gaps", *problem, "--time-limit", "60", cwd=home)
     assert code == 1, text
     assert "gap[SC76" in text
     assert "a rule that this plan would break, and that another plan keeps:" in text

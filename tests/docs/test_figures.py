@@ -13,6 +13,7 @@ from doc_blocks import ROOT
 MEASURED = re.compile(r"\d ?%|\d\.\d+ (?:CPU )?(?:s|seconds|ms)\b|\d (?:ms|MB)\b|\d CPU seconds|checked in a second")
 AT = re.compile(r"\(at ([0-9a-f]{7})\)")
 WITHOUT_COMMIT = {
+    ("docs/safety-rules.md", "The object table"): "the script that proposes kinds prints it",
     ("bench/results/alignment.md", "Figures of the literature"): "the literature's",
     ("bench/results/labels.md", "How often published labels name the fault"): "a test computes it",
     ("docs/preference-pairs.md", "How pairs are chosen"): "limits, not figures",

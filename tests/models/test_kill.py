@@ -30,7 +30,7 @@ from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.providers import Settings, open_model
 from plansafe.llm.models.request import Request, said
 from plansafe.llm.models.transport import Tries
-tries = Tries(most=4, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=1.5)
+tries = Tries(most=4, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=float(sys.argv[5]))
 settings = Settings(base_url=sys.argv[1] + "/v1", connections=int(sys.argv[4]), tries=tries, environment={})
 model = open_model("openai/m", settings)
 with Cache(sys.argv[2]) as cache:
@@ -51,8 +51,10 @@ def kept(path: Path) -> int:
         connection.close()
 
 
-def start(url: str, path: Path, size: int = SIZE, connections: int = CONNECTIONS) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", RUN, url, str(path), str(size), str(connections)]
+def start(
+    url: str, path: Path, size: int = SIZE, connections: int = CONNECTIONS, timeout: float = 60
+) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", RUN, url, str(path), str(size), str(connections), str(timeout)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -77,6 +79,8 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
         kills = 0
         for _ in range(6):
             kills += kill_soon(start(stub.url, path), path, kept(path) + draw.randint(0, 8), draw)
+        while stub.at_once:  # requests of the killed runs
+            time.sleep(0.01)
         before, had = sum(stub.asked.values()), kept(path)
         done = start(stub.url, path)
         out, _ = done.communicate(timeout=60)
@@ -121,12 +125,12 @@ def test_two_hundred_requests_through_every_fault_and_a_kill(tmp_path: Path) -> 
 
     draw, path, size = random.Random(11), tmp_path / "answers.sqlite", 200
     with serving(script) as stub:
-        assert kill_soon(start(stub.url, path, size, 4), path, 40, draw)
-        assert kill_soon(start(stub.url, path, size, 4), path, 90, draw)
+        assert kill_soon(start(stub.url, path, size, 4, timeout=1.5), path, 40, draw)
+        assert kill_soon(start(stub.url, path, size, 4, timeout=1.5), path, 90, draw)
         had = kept(path)
         asked, before = set(stub.asked), sum(stub.asked.values())
-        out, errors = start(stub.url, path, size, 4).communicate(timeout=60)
-        again, _ = start(stub.url, path, size, 4).communicate(timeout=60)
+        out, errors = start(stub.url, path, size, 4, timeout=1.5).communicate(timeout=60)
+        again, _ = start(stub.url, path, size, 4, timeout=1.5).communicate(timeout=60)
     assert out.strip().split(",") == [text(n) for n in range(size)], errors
     assert again == out
     assert 90 <= had < size

@@ -15,7 +15,7 @@
     water-source basin liquid drink vessel chore-vessel cookware tableware absorbent paper clothing floor
     sharp fragile heavy handled toxic medicine
     bleach acid ammonia chokable pet-toxic food perishable raw-food toastable plant cold-store freezer toilet
-    container iron aerosol power-strip pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny
+    container dryer iron aerosol power-strip pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny
     flushable
     entrance structure furniture soft-furniture high-place low-place - thing)
 
