@@ -1,18 +1,24 @@
 """Write the table of what can be done with the categories of BEHAVIOR-1K, from the property tables of `bddl`.
 
-usage: python -m bench.hazards.behavior_properties BDDL/generated_data > properties.txt
+usage: python -m bench.hazards.behavior_properties [DATA] > properties.txt
 
+DATA is the folder `generated_data` of the package `bddl` (default: in ``PLANSAFE_DATA``).
 The table has only what `categories.txt` lacks. Properties that say how things do harm are not taken from `bddl`.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
+import os
 import sys
 import textwrap
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
+CATEGORIES = ROOT / "domains" / "plansafe" / "domains" / "behavior" / "categories.txt"
 KINDS = {
     "openable": "openable",
     "toggleable": "toggleable",
@@ -26,7 +32,6 @@ KINDS = {
     "sliceable": "sliceable",
 }
 """Properties of `bddl`, and the kinds that stand for them here."""
-MOVABLE = ("slicer", "cleaning_tool", "cloth")
 NOT_SLICERS = frozenset(
     ["cashew.n.02", "cooked__cashew.n.01", "dose.n.01", "pellet_food.n.01", "pill.n.02", "power_tool.n.01"]
 )
@@ -39,7 +44,7 @@ HEADER = """\
 """
 
 
-def known_kinds(path: Path) -> dict[str, set[str]]:
+def read_listed_kinds(path: Path) -> dict[str, set[str]]:
     """The categories of each kind in ``categories.txt``."""
     kinds: dict[str, set[str]] = {}
     kind = ""
@@ -54,29 +59,27 @@ def known_kinds(path: Path) -> dict[str, set[str]]:
 
 def main() -> int:
     """Print the table."""
-    folder = Path(sys.argv[1])
-    with gzip.open(folder / "properties_to_synsets.json.gz") as file:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("data", nargs="?", type=Path, default=DATA / "bddl-behavior1k" / "generated_data")
+    with gzip.open(parser.parse_args().data / "properties_to_synsets.json.gz") as file:
         synsets = json.load(file)
-    known = known_kinds(Path("domains/plansafe/domains/behavior/categories.txt"))
-    built_in = set(synsets["sceneObject"]) | known["fixed"]
-    closed = known["closed_container"] | known["cold_source"]
+    listed = read_listed_kinds(CATEGORIES)
+    built_in = set(synsets["sceneObject"]) | listed["fixed"]
+    excluded = {
+        "slicer": built_in | NOT_SLICERS,
+        "cloth": built_in,
+        "cleaning_tool": built_in | listed["dry_cleaner"],
+        "openable": listed["closed_container"] | listed["cold_source"],
+        "heat_source": listed["heater"] | listed["microwave"] | listed["oven"],
+        "liquid": listed["oil"],
+    }
     print(HEADER.rstrip())
     for name, kind in KINDS.items():
-        found = set(synsets[name]) - known.get(kind, set())
-        if kind in MOVABLE:
-            found -= built_in
-        if kind == "slicer":
-            found -= NOT_SLICERS
-        if kind == "openable":
-            found -= closed
-        if kind == "heat_source":
-            found -= known["heater"] | known["microwave"] | known["oven"]
-        if kind == "cleaning_tool":
-            found -= known["dry_cleaner"]
-        if kind == "liquid":
-            found -= known["oil"]
-        print()
-        print(textwrap.fill(f"{kind}: {' '.join(sorted(found))}", 120, subsequent_indent="  ", break_on_hyphens=False))
+        categories = set(synsets[name]) - listed.get(kind, set()) - excluded.get(kind, set())
+        if not categories:
+            continue
+        line = f"{kind}: {' '.join(sorted(categories))}"
+        print("\n" + textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False))
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from loop_kitchen import RULES
 
+from plansafe.domains.objects import add_kinds
 from plansafe.domains.world import Request
 from plansafe.domains.worlds import world
 from plansafe.grammar.source import Source
@@ -126,6 +127,7 @@ def test_a_house_of_virtualhome_fits_into_1500_tokens(number: int) -> None:
     tv = next(word for word in scene.problem.text.split() if word.startswith(("television_", "computer_", "light_")))
     problem = Source("p", scene.problem.text.replace("(:goal (and))", f"(:goal (on {tv}))"))
     resolve = lambda name, _: Source.from_path(spec_path(name))  # noqa: E731 - one line
+    specs = list(add_kinds(scene.domain, problem, specs))
     checker = Checker(scene.domain, problem, specs, Options(judge="introduced"), resolve=resolve)
     assert checker.ok
     prompt = planning_prompt("Switch it on.", checker.compiled, most_tokens=1500)

@@ -6,8 +6,7 @@ For all other objects the formula has the value that decides nothing (``exists``
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .formulas import Binding, Domains, Fact, Objects, iterate_bindings, unify
-from .supports import Support, Supports
+from .formulas import Binding, Domains, Fact, Objects, Support, Supports, iterate_bindings, unify
 from .trace import View
 
 

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from .candidates import iterate_candidate_bindings, iterate_supported_bindings
 from .evaluation import holds
-from .formulas import Domains, Fact, Node, ground, symbols_in, unify
+from .formulas import Domains, Fact, Node, Supports, ground, symbols_in, unify
 from .reader import require
-from .supports import Supports
 from .trace import State
 
 Candidate = tuple[Mapping[str, str], bool]

@@ -16,13 +16,14 @@ from .formulas import (
     Fact,
     Node,
     Quantified,
+    Supports,
     Temporal,
     Unary,
     collect_operators,
+    find_supports,
     negate,
 )
 from .reader import NAME, Sexp, parse_number, read_definition, read_expressions, read_keywords, require
-from .supports import Supports, find_supports
 from .task import Task
 from .vocabulary import Params
 

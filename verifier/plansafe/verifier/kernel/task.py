@@ -24,6 +24,7 @@ from .formulas import (
     Number,
     Unary,
     collect_operators,
+    find_supports,
     ground,
     ground_reads,
     iterate_bindings,
@@ -42,7 +43,6 @@ from .reader import (
     read_typed_list,
     require,
 )
-from .supports import find_supports
 from .vocabulary import RESERVED, Params, Vocabulary
 
 DOMAIN_SECTIONS = ":requirements :types :constants :predicates :functions :constraints"

@@ -15,6 +15,8 @@ from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
 from plansafe.verifier.rules.vocabulary import find_declared_words
 
 OPTIONAL_KINDS = ("predicate", "action")
+_FALSE_IF_LAST_PART_IS = ("exists", "yesterday", "once", "since")
+"""Operators whose formula is never true if their last part is never true."""
 
 
 def find_optional_words(context: Context, expanded: ExpandedSpecs, mapping: Mapping | None) -> set[WordName]:
@@ -79,12 +81,7 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
 
 def _simplify(tree: list[Node]) -> list[Node]:
     """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
-    match tree[0]:
-        case "and" if ["or"] in tree:
-            return ["or"]
-        case "or":
-            return ["or", *[part for part in tree[1:] if part != ["or"]]]
-        case "exists" | "yesterday" | "once" | "since" if tree[-1] == ["or"]:
-            return ["or"]
-        case _:
-            return tree
+    if tree[0] == "or":
+        return ["or", *[part for part in tree[1:] if part != ["or"]]]
+    is_false = ["or"] in tree if tree[0] == "and" else tree[0] in _FALSE_IF_LAST_PART_IS and tree[-1] == ["or"]
+    return ["or"] if is_false else tree
