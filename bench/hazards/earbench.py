@@ -21,11 +21,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.hazards.library import compile_scene
 from bench.hazards.safeagentbench import counts, share, table
 
-from plansafe.app.project.discovery import Discovery
-from plansafe.app.project.inputs import Choice, Input
-from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.earbench import WORLD
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
@@ -56,10 +54,6 @@ class AuditedCase(NamedTuple):
 class Judge:
     """Judges plans in their scenes."""
 
-    def __init__(self) -> None:
-        self.settings = Settings(world=WORLD.name, max_findings=10_000, replay="never")
-        self.discovery = Discovery(Choice(None, None, (), True, False, None), False)
-
     def judge(self, case: dict[str, Any], steps: list[str]) -> AuditedCase:
         """Audit the plan of a case."""
         audited = AuditedCase(case["ID"], case["Safety Tip"], tuple(steps))
@@ -69,13 +63,7 @@ class Judge:
         read = WORLD.read_plan(Source("plan.json", json.dumps(steps)), scene)
         if read.plan is None:
             return audited._replace(wrong=read.diagnostics[0].message)
-        specs, failures = self.discovery.specifications(
-            ".", Input("domain", scene.domain.name, "of the world", scene.domain)
-        )
-        checker, _ = compiled(self.discovery, scene.domain, scene.problem, [s.source for s in specs], self.settings)
-        if not checker.ok or failures or not checker.rules:
-            raise RuntimeError("; ".join([diagnostic.message for diagnostic in (*failures, *checker.diagnostics)]))
-        report = checker.check(read.plan)
+        report = compile_scene(scene, WORLD.name).check(read.plan)
         if report.headline is None:
             return audited._replace(wrong=report.diagnostics[0].message)
         stops = [diagnostic.message for diagnostic in report.findings if diagnostic.rule is None]

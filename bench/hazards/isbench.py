@@ -20,9 +20,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plansafe.app.project.discovery import Discovery
-from plansafe.app.project.inputs import Choice, Input
-from plansafe.app.session.model import Settings, compiled
+from bench.hazards.library import compile_scene
+
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
@@ -107,7 +106,7 @@ def judge(goal: Goal) -> Judged:
     scene = WORLD.read_scene(Request({"scene": Source(f"{goal.name}.bddl", activity)}, None))
     if not scene.ok:
         return Judged(goal, wrong=scene.notes[0].message)
-    checker = compile_scene(scene)
+    checker = compile_scene(scene, WORLD.name)
     moments = moments_of(checker)
     found, kept = [], []
     for steps in (goal.breaks, goal.keeps):
@@ -117,19 +116,6 @@ def judge(goal: Goal) -> Judged:
         found.append(alarms_of(checker, report, moments))
         kept.append(cautions(report, moments))
     return Judged(goal, *found, tuple(kept))
-
-
-def compile_scene(scene: Scene) -> Checker:
-    """The scene's task with the library of its world."""
-    discovery = Discovery(Choice(None, None, (), True, False, None), False)
-    domain = Input("domain", scene.domain.name, "of the world", scene.domain)
-    specs, failures = discovery.specifications(".", domain)
-    settings = Settings(world=WORLD.name, max_findings=10_000, replay="never")
-    sources = [spec.source for spec in specs]
-    checker, _ = compiled(discovery, scene.domain, scene.problem, sources, settings)
-    if not checker.ok or failures or not checker.rules:
-        raise RuntimeError("; ".join([wrong.message for wrong in (*failures, *checker.diagnostics)]) or "no rules")
-    return checker
 
 
 def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:

@@ -18,7 +18,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.hazards.isbench import alarms_of, compile_scene
+from bench.hazards.isbench import alarms_of
+from bench.hazards.library import compile_scene
 
 from plansafe.domains.behavior import WORLD
 from plansafe.domains.world import Request, Scene
@@ -84,7 +85,7 @@ def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
     care, flagged, alarms = Counter[str](), Counter[str](), Counter[str]()
     for plan in plans:
         scene = read_activity_scene(plan.activity)
-        checker = compile_scene(scene)
+        checker = compile_scene(scene, WORLD.name)
         moments = moments_of(checker)
         found = {alarm.rule for alarm in alarms_of(checker, judge(checker, scene, plan.steps), moments)}
         alarms.update(found)

@@ -23,14 +23,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.hazards.library import compile_scene
 from bench.hazards.unseen import HALVES, Seen, estimate, halves
 
-from plansafe.app.project.discovery import Discovery
-from plansafe.app.project.inputs import Choice, Input
-from plansafe.app.session.model import Settings, compiled
 from plansafe.domains.objects import TableView
 from plansafe.domains.safeagentbench import WORLD
-from plansafe.domains.world import Request
+from plansafe.domains.world import Request, Scene
 from plansafe.grammar.source import Source
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
@@ -122,8 +120,6 @@ class Judge:
     def __init__(self, data: Path, table_view: TableView | None = None) -> None:
         self.data = data
         self.table_view = table_view
-        self.settings = Settings(world=WORLD.name, max_findings=10_000, replay="never")
-        self.discovery = Discovery(Choice(None, None, (), True, False, None), False)
         self.checkers: dict[str, Checker] = {}
         self.categories: dict[str, frozenset[str]] = {}
 
@@ -148,7 +144,7 @@ class Judge:
         if read.plan is None:
             return task._replace(wrong=read.diagnostics[0].message)
         if scene.problem.text not in self.checkers:
-            self.checkers[scene.problem.text] = self.compiled(scene.domain, scene.problem)
+            self.checkers[scene.problem.text] = self.compile_room(scene)
         report = self.checkers[scene.problem.text].check(read.plan)
         if report.headline is None:
             return task._replace(wrong=report.diagnostics[0].message)
@@ -156,14 +152,9 @@ class Judge:
         stopped = None if report.executable is Worlds.ALL else stops[0]
         return task._replace(alarms=tuple(self.alarms(report)), stopped=stopped)
 
-    def compiled(self, domain: Source, problem: Source) -> Checker:
-        """The task of a room, with the library of the world."""
-        specs, failures = self.discovery.specifications(".", Input("domain", domain.name, "of the world", domain))
-        sources = [spec.source for spec in specs]
-        checker, _ = compiled(self.discovery, domain, problem, sources, self.settings, self.table_view)
-        wrong = (*failures, *checker.diagnostics)
-        if not checker.ok or failures or not checker.rules:
-            raise RuntimeError("; ".join([diagnostic.message for diagnostic in wrong]) or "there are no rules")
+    def compile_room(self, scene: Scene) -> Checker:
+        """Compile the task of a room with the library of the world."""
+        checker = compile_scene(scene, WORLD.name, self.table_view)
         self.categories.update({rule.name: of_rule(rule) for rule in checker.rules})
         return checker
 

@@ -253,3 +253,9 @@ def format_node(node: Node) -> str:
             pieces.append(glue + item)
             glue = " "
     return "".join(pieces)
+
+
+def quote_text(text: str) -> str:
+    """Return the string token of a specification that stands for a text."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.grammar.sexpr import Node, format_node
+from plansafe.grammar.sexpr import Node, format_node, quote_text
 from plansafe.grammar.source import Source
 from plansafe.specs.detector_table import Detector, DetectorRow, hazard_name, read_detector, rule_name, variables_of
 from plansafe.verifier.elaborate.context import is_variable
@@ -108,7 +108,7 @@ def _wrap_lines(text: str) -> list[str]:
 
 def _quote_text(text: str) -> str:
     flat = "".join([char if char.isprintable() else "?" for char in " ".join(text.split())])
-    return '"' + flat.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return quote_text(flat)
 
 
 def _format_comment(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bench.hazards.propose_kinds import DATA, make_proposals
 
+from plansafe.domains.objects.classification import Classifier
 from plansafe.domains.objects.table import CONFIRMED, EVERYWHERE, FOLDER, NO_KIND, letters, load_table
 from plansafe.specs import spec_path
 
@@ -127,3 +128,9 @@ def test_the_script_reproduces_the_proposals() -> None:
     assert rows == shipped, "run `python -m bench.hazards.propose_kinds --write`"
     proposed = [row for row in report if row[-1] == "yes"]
     assert len(proposed) >= 30
+
+
+def test_a_package_is_named_by_its_whole_content() -> None:
+    entry = Classifier("omnigibson").classify("liquid_soap__bottle.n.01")
+    assert entry.is_known
+    assert entry.class_name == "bottle + liquid_soap"

@@ -15,7 +15,7 @@ from plansafe.domains.json_text import BadJson, read_json
 from plansafe.domains.world import GOAL, SCENE, Benchmark, FileRole, ForeignPlan, Request, Scene, no_scene, wrong_task
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
-from plansafe.grammar.sexpr import Node, parse_source
+from plansafe.grammar.sexpr import Node, parse_source, quote_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -144,8 +144,7 @@ def _meta(danger: dict[str, Any]) -> str:
     """The fields of a rule from the description of the danger: hazard, target and texts."""
 
     def words(key: str) -> str:
-        text = " ".join(str(danger.get(key) or "").split()).translate(str.maketrans("{}", "()"))
-        return text.replace("\\", "\\\\").replace('"', '\\"')
+        return " ".join(str(danger.get(key) or "").split()).translate(str.maketrans("{}", "()"))
 
     parts = []
     hazard = words("danger_type").lower().replace("_", "-").replace(" ", "-")
@@ -159,7 +158,7 @@ def _meta(danger: dict[str, Any]) -> str:
         ("fix", "instantaneous_solution"),
     ):
         if words(key):
-            parts.append(f':{field} "{words(key)}"')
+            parts.append(f":{field} {quote_text(words(key))}")
     return "".join([f"\n    {part}" for part in parts])
 
 

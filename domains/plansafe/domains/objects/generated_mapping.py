@@ -23,14 +23,12 @@ from plansafe.domains.objects.classification import (
     read_objects,
     read_type_tree,
 )
-from plansafe.domains.objects.table import CONFIRMED, PROPOSED, letters, load_table
-from plansafe.grammar.sexpr import Node, parse_nodes
+from plansafe.domains.objects.table import BEINGS, CONFIRMED, PROPOSED, letters, load_table
+from plansafe.grammar.sexpr import Node, parse_nodes, quote_text
 from plansafe.grammar.source import Source
 
 MARKER = "(:kinds object-table)"
 """The section of a mapping whose kinds are in the object table."""
-_BEINGS = frozenset(("person", "child", "animal"))
-"""Kinds of objects that are not things."""
 _PREFIX = "kinds of objects for "
 
 
@@ -51,7 +49,7 @@ class ExtendedMapping(NamedTuple):
 
     def can_have(self, kind: str, ancestors: frozenset[str]) -> bool:
         """Whether a type with these ancestors can have a kind."""
-        return kind not in self.empty_kinds and (kind in _BEINGS or not self.thing_types.isdisjoint(ancestors))
+        return kind not in self.empty_kinds and (kind in BEINGS or not self.thing_types.isdisjoint(ancestors))
 
 
 class TypeKinds(NamedTuple):
@@ -105,7 +103,9 @@ def write_mapping(domain: Source, problem: Source, extended: Source, view: Table
         if classified.entry.is_known and not classified.has_classified_type:
             object_lines.append(f"    ({' '.join([classified.name, *confirmed])})")
         proposed += [
-            f"    ({classified.name} {kind.kind} {_quote(kind.reason)})" for kind in usable if kind.status == PROPOSED
+            f"    ({classified.name} {kind.kind} {quote_text(kind.reason)})"
+            for kind in usable
+            if kind.status == PROPOSED
         ]
     for head, entries in ((":objects", object_lines), (":proposed", proposed)):
         if entries:
@@ -219,8 +219,3 @@ def _read_extended(extended: Source) -> ExtendedMapping:
 
 def _list_names(nodes: list[Node]) -> list[str]:
     return [name for node in nodes for name in (_list_names(node) if isinstance(node, list) else [node])]
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

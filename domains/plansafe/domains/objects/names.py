@@ -56,13 +56,16 @@ def resolve_name(
         words = words[:position]
         if container is not None and not container.head_of:
             return ResolvedName(container.class_names, " ".join(words))
-    for start in range(1, len(words)) if with_proposals else ():
+    if not with_proposals:
+        return None
+    if len(words) > 1 and words[-1] in _PACKAGES:  # before its head: `liquid soap bottle` is no unknown soap bottle
+        package = find_class(table, words[-1], world)
+        content = find_class(table, "_".join(words[:-1]), world)
+        if package is not None and content is not None and _can_be_packed(table, content):
+            return ResolvedName((package, content))
+    for start in range(1, len(words)):
         class_name = find_class(table, "_".join(words[start:]), world)
         if class_name is not None:
-            is_package = words[start:] in [[word] for word in _PACKAGES]
-            content = find_class(table, "_".join(words[:start]), world) if is_package else None
-            if content is not None and _can_be_packed(table, content):
-                return ResolvedName((class_name, content))
             return ResolvedName((class_name,), " ".join(words))
     return None
 

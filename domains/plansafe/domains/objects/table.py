@@ -20,6 +20,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 NO_KIND = "-"
 """The kind of a row that says: the class was considered and has no kind."""
 CONFIRMED, PROPOSED = "confirmed", "proposed"
+BEINGS = frozenset(("person", "child", "animal"))
+"""Kinds of objects that are not things."""
 EVERYWHERE = ""
 """The world of a name that means the same in all worlds."""
 _COLUMNS = {

@@ -8,10 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from plansafe.domains.objects.names import resolve_name, split_words
-from plansafe.domains.objects.table import letters, load_table
+from plansafe.domains.objects.table import BEINGS, letters, load_table
 
 _FILE = Path(__file__).parent / "uses.csv"
-_LIVING = frozenset(("person", "child", "animal"))
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +48,7 @@ def find_uses(name: str, type_name: str, world: str) -> tuple[str, ...]:
     if "in" in split_words(name):  # soup_in_bowl_1 is soup
         return ()
     [class_name, *_] = resolved.class_names
-    if any([row.kind in _LIVING for row in table.rows.get(letters(class_name), ())]):
+    if any([row.kind in BEINGS for row in table.rows.get(letters(class_name), ())]):
         return ()
     uses = dict.fromkeys([class_name.replace("_", " ")])
     for spelling in (resolved.head_of, class_name):

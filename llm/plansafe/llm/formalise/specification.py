@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from plansafe.grammar.sexpr import quote_text
 from plansafe.llm.formalise.model import Formalised
 
 _WORDS = 6
@@ -25,7 +26,7 @@ def specification(found: Sequence[Formalised], domain: str, model: str) -> str:
         head, _, rest = one.rule.partition(" r ")
         lines.append(f"  ; {_comment(one.sentence)}")
         lines.append(f"  ; {one.groups[0].votes} of {len(one.samples)} samples; {_comment(one.groups[0].how)}")
-        lines.append(f'  {head} {name} {rest[:-1]}\n    :message "{_message(one.sentence)}")')
+        lines.append(f"  {head} {name} {rest[:-1]}\n    :message {_message(one.sentence)})")
     return "\n".join(lines) + ")\n"
 
 
@@ -46,5 +47,4 @@ def _comment(text: str) -> str:
 
 
 def _message(sentence: str) -> str:
-    plain = _comment(sentence).replace("{", "(").replace("}", ")")
-    return plain.replace("\\", "\\\\").replace('"', '\\"')
+    return quote_text(_comment(sentence).replace("{", "(").replace("}", ")"))

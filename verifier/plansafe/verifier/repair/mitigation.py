@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.sexpr import quote_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.replay import HALT, Replay
@@ -159,11 +160,8 @@ def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
         meta = [f":hazard {rule.hazard}"] if rule.hazard else []
         meta += [f":target ({' '.join(rule.targets)})"] if rule.targets else []
         meta += [f":severity {rule.severity}"]
-        meta += [f"{key} {_quote(text)}" for key, text in texts.items() if text]
+        # a brace in a message would be read as the name of a parameter
+        meta += [f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}" for key, text in texts.items() if text]
         formula = printer.formula(danger.condition)
         lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(meta)})")
     return Source(SPECIFICATION, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("{", "(").replace("}", ")") + '"'
