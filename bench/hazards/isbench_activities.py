@@ -10,7 +10,6 @@ that leaves out one step of care: closing, switching off, waiting, or putting aw
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import tomllib
@@ -18,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.data_sets import DATA_SETS
 from bench.hazards.isbench import alarms_of
 from bench.hazards.library import compile_scene
 
@@ -53,7 +53,7 @@ def reference_plans() -> list[ReferencePlan]:
 
 def read_activity_scene(activity: str) -> Scene:
     """The scene of an activity."""
-    path = Path(os.environ["PLANSAFE_DATA"]) / ACTIVITIES / activity / "problem0.bddl"
+    path = DATA_SETS / ACTIVITIES / activity / "problem0.bddl"
     return WORLD.read_scene(Request({"scene": Source(path.name, path.read_text(encoding="utf-8"))}))
 
 

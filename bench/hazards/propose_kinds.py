@@ -14,16 +14,16 @@ import argparse
 import csv
 import gzip
 import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.data_sets import DATA_SETS
+
 from plansafe.domains.objects.table import CONFIRMED, FOLDER, NO_KIND, ObjectTable, letters, load_table
 
-DATA = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 LEXICOGRAPHER_FILES = frozenset(("noun.artifact", "noun.food", "noun.substance"))
 MAX_STEPS = 3
 """How far above a noun a hypernym may be that decides about it."""
@@ -255,7 +255,7 @@ def _percent(part: int, whole: int) -> str:
 def main() -> int:
     """Print the figures of each kind; write the proposals on request."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("data", nargs="?", type=Path, default=DATA, help="folder of the data sets (PLANSAFE_DATA)")
+    parser.add_argument("data", nargs="?", type=Path, default=DATA_SETS, help="folder of the data sets (PLANSAFE_DATA)")
     parser.add_argument("--write", action="store_true", help="write proposals.csv of the object table")
     arguments = parser.parse_args()
     if not (arguments.data / "wordnet-nouns").is_dir():
