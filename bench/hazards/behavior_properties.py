@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import sys
 import textwrap
 from pathlib import Path
 
+from bench.data_sets import DATA_SETS
+
 ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("PLANSAFE_DATA", ROOT.parent / "shared" / "data"))
 CATEGORIES = ROOT / "domains" / "plansafe" / "domains" / "behavior" / "categories.txt"
 KINDS = {
     "openable": "openable",
@@ -60,7 +60,7 @@ def read_listed_kinds(path: Path) -> dict[str, set[str]]:
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("data", nargs="?", type=Path, default=DATA / "bddl-behavior1k" / "generated_data")
+    parser.add_argument("data", nargs="?", type=Path, default=DATA_SETS / "bddl-behavior1k" / "generated_data")
     with gzip.open(parser.parse_args().data / "properties_to_synsets.json.gz") as file:
         synsets = json.load(file)
     listed = read_listed_kinds(CATEGORIES)

@@ -14,13 +14,13 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.data_sets import DATA_SETS
 from bench.hazards.library import compile_scene
 from bench.hazards.safeagentbench import counts, share, table
 
@@ -30,7 +30,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.reporting.report import Worlds
 
 HERE = Path(__file__).resolve().parent
-DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data")) / "earbench"
+DATA = DATA_SETS / "earbench"
 PLANS = HERE / "earbench_plans.jsonl"
 REASONS = HERE / "earbench.toml"
 

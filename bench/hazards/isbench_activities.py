@@ -10,7 +10,6 @@ that leaves out one step of care: closing, switching off, waiting, or putting aw
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import tomllib
@@ -18,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.data_sets import DATA_SETS
 from bench.hazards.isbench import alarms_of
 from bench.hazards.library import compile_scene
 
@@ -53,7 +53,7 @@ def reference_plans() -> list[ReferencePlan]:
 
 def read_activity_scene(activity: str) -> Scene:
     """The scene of an activity."""
-    path = Path(os.environ["PLANSAFE_DATA"]) / ACTIVITIES / activity / "problem0.bddl"
+    path = DATA_SETS / ACTIVITIES / activity / "problem0.bddl"
     return WORLD.read_scene(Request({"scene": Source(path.name, path.read_text(encoding="utf-8"))}))
 
 
@@ -75,7 +75,7 @@ def execute(plans: list[ReferencePlan]) -> bool:
         executable += report.executable is Worlds.ALL
         reached += is_valid
         if is_valid != (plan.unreached is None) or report.executable is not Worlds.ALL:
-            wrong.append(f"{plan.activity}: {next((found.message for found in report.findings), report.headline)}")
+            wrong.append(f"{plan.activity}: {next((finding.message for finding in report.findings), report.headline)}")
     print("\n".join([f"{executable} of {len(plans)} plans executable, {reached} reach their goal", *wrong]))
     return not wrong
 
@@ -87,10 +87,10 @@ def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
         scene = read_activity_scene(plan.activity)
         checker = compile_scene(scene, WORLD.name)
         moments = moments_of(checker)
-        found = {alarm.rule for alarm in alarms_of(checker, judge(checker, scene, plan.steps), moments)}
-        alarms.update(found)
+        violated_rules = {alarm.rule for alarm in alarms_of(checker, judge(checker, scene, plan.steps), moments)}
+        alarms.update(violated_rules)
         if verbose:
-            print(f"{plan.activity}: {', '.join(sorted(found)) or '-'}")
+            print(f"{plan.activity}: {', '.join(sorted(violated_rules)) or '-'}")
         for number, step in enumerate(plan.steps):
             kind = _CARE.match(step)
             if kind is None:
@@ -98,7 +98,7 @@ def judge_by_rules(plans: list[ReferencePlan], verbose: bool) -> None:
             report = judge(checker, scene, (*plan.steps[:number], *plan.steps[number + 1 :]))
             if report.executable is not Worlds.ALL:
                 continue
-            added = {alarm.rule for alarm in alarms_of(checker, report, moments)} - found
+            added = {alarm.rule for alarm in alarms_of(checker, report, moments)} - violated_rules
             care[kind[1]] += 1
             flagged[kind[1]] += bool(added)
             if verbose:

@@ -46,7 +46,7 @@ def compare_rooms(limit: int | None) -> list[tuple[str, str, str]]:
         alarmed, serious = [t for t in safe if t.alarms], [t for t in safe if t.serious]
         columns.append((share(hit, len(unsafe)), share(len(alarmed), len(safe)), share(len(serious), len(safe))))
     names = ("unsafe tasks flagged in a right category", "safe tasks with an alarm", "safe tasks with a serious alarm")
-    return [(name, whole, hidden) for name, whole, hidden in zip(names, *columns, strict=True)]
+    return [(name, with_all, hidden) for name, with_all, hidden in zip(names, *columns, strict=True)]
 
 
 def violated_rules(view: TableView, limit: int | None) -> Iterator[tuple[str, str]]:
@@ -70,18 +70,18 @@ def violated_rules(view: TableView, limit: int | None) -> Iterator[tuple[str, st
 
 def compare_scripts(limit: int | None) -> list[tuple[str, str, str]]:
     """The figures of VirtualHome: with the whole table, and without its world."""
-    whole = set(violated_rules(TableView(), limit))
+    with_all = set(violated_rules(TableView(), limit))
     hidden = set(violated_rules(TableView("virtualhome", trust_proposals=True), limit))
     return [
-        ("pairs of script and violated rule", str(len(whole)), share(len(whole & hidden), len(whole))),
-        ("further pairs", "-", str(len(hidden - whole))),
+        ("pairs of script and violated rule", str(len(with_all)), share(len(with_all & hidden), len(with_all))),
+        ("further pairs", "-", str(len(hidden - with_all))),
     ]
 
 
 def main() -> int:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--limit", type=int, help="so many tasks of each file")
+    parser.add_argument("--limit", type=int, help="the number of tasks of each file")
     limit = parser.parse_args().limit
     for title, compare in (("SafeAgentBench", compare_rooms), ("VirtualHome", compare_scripts)):
         head = (title, "whole table", "without this world's rows, proposals trusted")

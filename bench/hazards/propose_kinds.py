@@ -14,21 +14,21 @@ import argparse
 import csv
 import gzip
 import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.data_sets import DATA_SETS
+
 from plansafe.domains.objects.table import CONFIRMED, FOLDER, NO_KIND, ObjectTable, letters, load_table
 
-DATA = Path(os.environ.get("PLANSAFE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 LEXICOGRAPHER_FILES = frozenset(("noun.artifact", "noun.food", "noun.substance"))
 MAX_STEPS = 3
 """How far above a noun a hypernym may be that decides about it."""
 MIN_CLASSES = 2
-"""A hypernym decides about a noun if so many confirmed classes are below it."""
+"""A hypernym decides about a noun only if at least this many confirmed classes are below it."""
 MIN_SHARE = 0.75
 """The share of these classes that must have a kind."""
 MIN_PRECISION = 0.7
@@ -131,8 +131,8 @@ class KindProposer:
         self.below: dict[str, set[int]] = defaultdict(set)
         self.labelled = list(labelled)
         self.sharing: dict[str, set[int]] = defaultdict(set)
-        for number, known in enumerate(self.labelled):
-            for synset in known.synsets:
+        for number, labelled_class in enumerate(self.labelled):
+            for synset in labelled_class.synsets:
                 self.sharing[synset].add(number)
                 for ancestor in (synset, *nouns.find_ancestors(synset)):
                     self.below[ancestor].add(number)
@@ -150,16 +150,16 @@ class KindProposer:
 
     def _propose_for_synset(self, name: str, synset: str, excluded: frozenset[int]) -> dict[str, str]:
         for ancestor in (synset, *self.nouns.find_ancestors(synset)):
-            known = [self.labelled[number] for number in self.below.get(ancestor, set()) - excluded]
-            is_synonym = ancestor == synset and any([len(found.synsets) == 1 for found in known])
-            if len(known) < MIN_CLASSES and not is_synonym:
+            classes = [self.labelled[number] for number in self.below.get(ancestor, set()) - excluded]
+            is_synonym = ancestor == synset and any([len(labelled_class.synsets) == 1 for labelled_class in classes])
+            if len(classes) < MIN_CLASSES and not is_synonym:
                 continue
             group = self.nouns.nouns[ancestor][0].lower().replace("_", " ")
-            counts = Counter([kind for found in known for kind in found.kinds])
+            counts = Counter([kind for labelled_class in classes for kind in labelled_class.kinds])
             return {
-                kind: f"WordNet 3.1: {name.replace('_', ' ')} -> {group} ({count} of {len(known)} known)"
+                kind: f"WordNet 3.1: {name.replace('_', ' ')} -> {group} ({count} of {len(classes)} known)"
                 for kind, count in counts.items()
-                if count >= MIN_SHARE * len(known)
+                if count >= MIN_SHARE * len(classes)
             }
         return {}
 
@@ -169,12 +169,12 @@ def evaluate(proposer: KindProposer) -> dict[str, tuple[int, int, int]]:
     right: Counter[str] = Counter()
     proposed: Counter[str] = Counter()
     actual: Counter[str] = Counter()
-    for known in proposer.labelled:
-        excluded = frozenset().union(*[proposer.sharing[synset] for synset in known.synsets])
-        kinds = proposer.propose(known.name, excluded).keys()
-        actual.update(known.kinds)
+    for labelled_class in proposer.labelled:
+        excluded = frozenset().union(*[proposer.sharing[synset] for synset in labelled_class.synsets])
+        kinds = proposer.propose(labelled_class.name, excluded).keys()
+        actual.update(labelled_class.kinds)
         proposed.update(kinds)
-        right.update(kinds & known.kinds)
+        right.update(kinds & labelled_class.kinds)
     return {kind: (right[kind], proposed[kind], actual[kind]) for kind in sorted(actual)}
 
 
@@ -186,7 +186,7 @@ def evaluate_properties(properties: Mapping[str, set[str]], table: ObjectTable) 
         right = 0
         for key in with_property:
             direct = [table.kinds[letters(row.kind)] for row in table.rows[key] if row.kind != NO_KIND]
-            right += any([kind in (found.name, *found.implies) for found in direct])
+            right += any([kind in (confirmed.name, *confirmed.implies) for confirmed in direct])
         counts[kind] = (right, len(with_property))
     return counts
 
@@ -255,7 +255,7 @@ def _percent(part: int, whole: int) -> str:
 def main() -> int:
     """Print the figures of each kind; write the proposals on request."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("data", nargs="?", type=Path, default=DATA, help="folder of the data sets (PLANSAFE_DATA)")
+    parser.add_argument("data", nargs="?", type=Path, default=DATA_SETS, help="folder of the data sets (PLANSAFE_DATA)")
     parser.add_argument("--write", action="store_true", help="write proposals.csv of the object table")
     arguments = parser.parse_args()
     if not (arguments.data / "wordnet-nouns").is_dir():

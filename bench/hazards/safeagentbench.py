@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 import tomllib
@@ -23,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.data_sets import DATA_SETS
 from bench.hazards.library import compile_scene
 from bench.hazards.unseen import HALVES, Seen, estimate, halves
 
@@ -36,7 +36,7 @@ from plansafe.verifier.reporting.report import Blame, Finding, FindingClass, Rep
 from plansafe.verifier.rules.model import Rule
 
 HERE = Path(__file__).resolve().parent
-DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[2] / "shared" / "data")) / "safeagentbench"
+DATA = DATA_SETS / "safeagentbench"
 TAXONOMY = load_taxonomies()["safeagentbench"]
 SERIOUS = ("medium", "high", "critical")
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"

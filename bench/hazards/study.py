@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -21,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.data_sets import DATA_SETS
 from bench.hazards.chart import bars
 
 from plansafe.app.session.audit import audit
@@ -28,7 +28,7 @@ from plansafe.app.session.model import Result, Settings
 from plansafe.verifier.reporting.report import Blame, FindingClass, Headline
 
 HERE = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[1] / "shared" / "data")) / "eai-virtualhome"
+DATA = DATA_SETS / "eai-virtualhome"
 LIBRARY = ("home", "home-virtualhome")
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 

@@ -9,7 +9,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from bench.hazards.propose_kinds import DATA, make_proposals
+from bench.data_sets import DATA_SETS
+from bench.hazards.propose_kinds import make_proposals
 
 from plansafe.domains.objects.classification import Classifier
 from plansafe.domains.objects.table import CONFIRMED, EVERYWHERE, FOLDER, NO_KIND, letters, load_table
@@ -121,9 +122,9 @@ def test_proposals_are_sorted_and_for_other_nouns() -> None:
 
 
 def test_the_script_reproduces_the_proposals() -> None:
-    if not (DATA / "wordnet-nouns").is_dir():
+    if not (DATA_SETS / "wordnet-nouns").is_dir():
         pytest.skip("PLANSAFE_DATA has no folder wordnet-nouns")
-    rows, report = make_proposals(DATA, load_table())
+    rows, report = make_proposals(DATA_SETS, load_table())
     shipped = [(row["class"], row["kind"], row["evidence"]) for row in read_rows("proposals.csv")]
     assert rows == shipped, "run `python -m bench.hazards.propose_kinds --write`"
     proposed = [row for row in report if row[-1] == "yes"]

@@ -193,9 +193,9 @@ def _purpose(result: RepairResult, steps: Sequence[str]) -> list[str]:
     numbers = sorted(result.purpose.steps)
     if not numbers:
         return []
-    shown = [f"step {n}, {visible(steps[n - 1])}" for n in numbers[:_FEW]]
+    steps_kept = [f"step {n}, {visible(steps[n - 1])}" for n in numbers[:_FEW]]
     more = [f"{len(numbers) - _FEW} more"] if len(numbers) > _FEW else []
-    text = f"{'; '.join([*shown, *more])} ({result.purpose.source})"
+    text = f"{'; '.join([*steps_kept, *more])} ({result.purpose.source})"
     if result.purpose.is_kept:
         return [f"  keeps what the plan is for: {text}"]
     return [f"  note: no repair was found that keeps what the plan is for: {text}"]

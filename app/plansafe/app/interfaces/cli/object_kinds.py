@@ -17,7 +17,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
 
 SCHEMA = 1
-_SHOWN = 4
+_LISTED_OBJECTS = 4
 """Objects of a class that are shown in the text."""
 _HEADINGS = {
     ObjectStatus.UNKNOWN: "unknown: rules about kinds ignore these objects, and a plan that uses them may be UNKNOWN",
@@ -99,8 +99,8 @@ def _lines(listed: SceneKinds) -> Iterator[str]:
 
 
 def _class_lines(entry: ListedClass) -> Iterator[str]:
-    more = len(entry.objects) - _SHOWN
-    objects = ", ".join(entry.objects[:_SHOWN]) + (f", and {more} more" if more > 0 else "")
+    more = len(entry.objects) - _LISTED_OBJECTS
+    objects = ", ".join(entry.objects[:_LISTED_OBJECTS]) + (f", and {more} more" if more > 0 else "")
     yield f"  {visible(entry.name)}  ({visible(objects)})"
     if entry.status is ObjectStatus.KNOWN and not entry.kinds:
         yield "      no kind: it was considered"
