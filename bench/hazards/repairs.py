@@ -82,7 +82,7 @@ class RepairRecord(NamedTuple):
     failure: str
     classes: tuple[str, ...]
     is_named: bool
-    write_page: str
+    page: str
 
 
 def main() -> int:
