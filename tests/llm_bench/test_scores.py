@@ -174,7 +174,7 @@ def mocked(kind: str, settings: Settings, tasks: Sequence[BenchTask]) -> Scores:
             kind,
             one.style,
             one.sample,
-            one.asked.name if one.asked is not None else "",
+            one.action.name if one.action is not None else "",
         )
         for one in found
     ]
@@ -236,7 +236,7 @@ def test_exchanged_labels_change_the_scores(shipped: tuple[BenchTask, ...]) -> N
         ours = [one for one in found if one.module is module]
         answers = [model.answer(one.request(settings)).text for one in ours]
         for one, answer in zip(ours, answers[1:] + answers[:1], strict=True):
-            action = one.asked.name if one.asked is not None else ""
+            action = one.action.name if one.action is not None else ""
             moved.append(Prediction(one.task.name, module, answer, one.task.family, action=action))
     wrong = shares(score(moved, shipped, safeplan_taxonomy()), Suite.SAFEL)
     for name, value in shares(right, Suite.SAFEL).items():

@@ -494,8 +494,8 @@ def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | Despite
 
 def _run_reporting_errors(work: Callable[[], int]) -> int:
     """Execute ``work``, and report errors of the user with their exit code."""
-    from plansafe.llm.bench.result_files import BadPredictions  # noqa: PLC0415
-    from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
+    from plansafe.llm.bench.result_files import BadPredictions  # noqa: PLC0415 - not for --help
+    from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
     from plansafe.llm.bench.task import BadTasks  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
 
