@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from plansafe.grammar.source import Source
@@ -203,11 +204,11 @@ def _value_mistakes(block: Block, family: Block) -> list[Mistake]:
         out.append(Mistake(block.lines("kind")[0].number, f"`kind` is not one of {', '.join(kinds)}"))
     known = [category.name for category in load_taxonomies()["safel"].categories]
     for key in ("hazard", "also"):
-        for name in block.text(key).split():
-            if name not in known:
-                out.append(
-                    Mistake(block.lines(key)[0].number, f"{name!a} is not a hazard type; types: {', '.join(known)}")
-                )
+        out += [
+            Mistake(block.lines(key)[0].number, f"{name!a} is not a hazard type; types: {', '.join(known)}")
+            for name in block.text(key).split()
+            if name not in known
+        ]
     if not block.text("rules") and not family.text("rules"):
         out.append(Mistake(block.line, "there is no rule: write `rules:` in the scenario or in its family"))
     for key in (*_EXTENSION, "rules", "init", "goal", "plan", "natural"):
@@ -270,14 +271,13 @@ def _virtual(name: str, lines: Sequence[Line]) -> VirtualFile:
 
 
 def _domain(block: Block, family: Block, base: str) -> list[Line]:
-    start = (family.values or block.values) and family.line
     out: list[Line] = []
     for key in ("types", "predicates"):
         lines = [line for owner in (family, block) for line in owner.lines(key) if line.text.strip()]
         if lines:
             out += [Line(lines[0].number, f"  (:{key}"), *_indented(lines), Line(lines[-1].number, "  )")]
     out += _indented([line for owner in (family, block) for line in owner.lines("actions") if line.text.strip()])
-    return [Line(start, f"(define (domain {base})"), *out, Line(out[-1].number, ")")] if out else []
+    return [Line(family.line, f"(define (domain {base})"), *out, Line(out[-1].number, ")")] if out else []
 
 
 def _indented(lines: Sequence[Line]) -> list[Line]:
@@ -298,9 +298,7 @@ def _problem(block: Block, base: str) -> list[Line]:
         joined = [pair.split("-") for pair in block.text("rooms").split()]
         rooms = list(dict.fromkeys([room for pair in joined for room in pair]))
         passages = [
-            f"(passage {one} {other}) (passage {other} {one})"
-            for pair in joined
-            for one, other in zip(pair, pair[1:], strict=False)
+            f"(passage {one} {other}) (passage {other} {one})" for pair in joined for one, other in pairwise(pair)
         ]
         objects.insert(0, Line(number, f"    {' '.join(rooms)} - room"))
         init.insert(0, Line(number, f"    {' '.join(passages)}"))
@@ -322,9 +320,7 @@ def _problem(block: Block, base: str) -> list[Line]:
 
 
 def _rules(block: Block, family: Block, base: str) -> list[Line]:
-    hazard = next(
-        one for one in load_taxonomies()["safel"].categories if one.name == block.text("hazard")
-    )
+    hazard = next(one for one in load_taxonomies()["safel"].categories if one.name == block.text("hazard"))
     defaults = {
         ":hazard": f":hazard {sorted(hazard.hazards)[0]}",
         ":target": f":target {sorted(hazard.targets)[0]}",

@@ -28,7 +28,7 @@ class PartVerdict(NamedTuple):
 
 
 class AcceptanceLog:
-    """Verdicts by the hash of a scenario's text. ``path``: a file of JSON lines that grows; without it, memory alone."""
+    """Verdicts by the hash of a scenario's text. ``path``: a file of JSON lines that grows; without it, memory."""
 
     def __init__(self, path: str | None = None) -> None:
         self.path = path

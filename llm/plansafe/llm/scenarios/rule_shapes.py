@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plansafe.grammar.sexpr import Node, parse_nodes
+from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.drafts import Draft
 
@@ -20,13 +20,14 @@ Fact = tuple[str, bool]
 class Shape(NamedTuple):
     """A way to violate a rule: the changing facts it needs. ``step``: at a step of one action; ``temporal``: over time.
 
-    A temporal rule relates at least two moments, so its facts are not listed.
+    A temporal rule relates at least two moments, so its facts are not listed. ``at_end``: only the final state counts.
     """
 
     rule: str
     facts: tuple[Fact, ...]
     step: bool = False
     temporal: bool = False
+    at_end: bool = False
 
     @property
     def parts(self) -> int:
@@ -67,7 +68,7 @@ def shapes_of(rules: Source, vocabulary: Vocabulary) -> tuple[Shape, ...]:
                     found = True
                     for facts in _alternatives(form[form.index(key) + 1], key.startswith(":forbid"), vocabulary):
                         temporal = facts is None
-                        out.append(Shape(form[1], facts or (), step, temporal))
+                        out.append(Shape(form[1], facts or (), step, temporal, form[0] == ":termination"))
             if not found:
                 out.append(Shape(form[1], (), step))
     return tuple(out)
@@ -117,12 +118,5 @@ def _alternatives(node: Node, holds: bool, vocabulary: Vocabulary) -> list[tuple
 def _joined(parts: Sequence[list[tuple[Fact, ...] | None]]) -> list[tuple[Fact, ...] | None]:
     out: list[tuple[Fact, ...] | None] = [()]
     for alternatives in parts:
-        out = [
-            None if one is None or other is None else (*one, *other) for one in out for other in alternatives
-        ][:64]
+        out = [None if one is None or other is None else (*one, *other) for one in out for other in alternatives][:64]
     return out
-
-
-def read_forms(text: str) -> list[Node]:
-    """The nodes of a text; empty if it cannot be read."""
-    return parse_nodes(Source("text", text)) or []

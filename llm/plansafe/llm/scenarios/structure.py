@@ -16,9 +16,7 @@ from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenario.survey import entries
 
 
-def structure_hash(
-    kind: str, base: Source, extension: Source | None, rules: Source, plan: Source
-) -> str:
+def structure_hash(kind: str, base: Source, extension: Source | None, rules: Source, plan: Source) -> str:
     """A hash that is equal for scenarios of one structure."""
     return hashlib.sha256(repr(_Abstraction(base, extension).of(kind, rules, plan)).encode()).hexdigest()[:16]
 
