@@ -112,6 +112,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     CommandGroup("bench scenario", "check, correct, propose and review scenarios", "", ("scenario",)),
     Command("bench scenario check", "scenario.commands:check", "check scenarios against criteria"),
     Command("bench scenario fix", "scenario.commands:fix", "correct what rules can correct"),
+    Command("bench scenario accept", "scenario.acceptance:accept", "judge scenarios for a set"),
     Command("bench scenario new", "scenario.generation:new", "let a language model propose scenarios"),
     Command("bench scenario sheet", "scenario.review_sheets:sheet", "write a sheet on which a person judges scenarios"),
     Command("bench scenario agreement", "scenario.review_sheets:agreement", "measure how far two sheets agree"),
