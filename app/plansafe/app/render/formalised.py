@@ -9,7 +9,7 @@ from typing import Any
 from plansafe.app.render.json import diagnostic_object, json_line
 from plansafe.app.system.terminal_text import Style, brief, folded, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.formalise.asking import Wishes
+from plansafe.llm.formalise.asking import FormaliseOptions
 from plansafe.llm.formalise.model import Formalised, Group, Sample, Shown, Status
 
 SCHEMA = 1
@@ -25,7 +25,9 @@ class FormalisedRenderer:
     def __init__(self, style: Style) -> None:
         self._style = style
 
-    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(
+        self, sentences: Sequence[Formalised], model: str, wishes: FormaliseOptions, written: str | None
+    ) -> str:
         """Render all of them; ``written`` is the file that the rules were written to."""
         blocks = ["\n".join(self._sentence_rows(sentence)) for sentence in sentences]
         how = f"{model}, {wishes.samples} samples, temperature {wishes.temperature:g}"
@@ -102,7 +104,9 @@ def _wrong(samples: Sequence[Sample]) -> list[tuple[str, int]]:
 class FormalisedJsonRenderer:
     """Makes a JSON line, ``schema/formalise-1.json``."""
 
-    def results(self, sentences: Sequence[Formalised], model: str, wishes: Wishes, written: str | None) -> str:
+    def results(
+        self, sentences: Sequence[Formalised], model: str, wishes: FormaliseOptions, written: str | None
+    ) -> str:
         """Render all of them."""
         head = {
             "schema": SCHEMA,

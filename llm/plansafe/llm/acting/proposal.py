@@ -43,7 +43,7 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ProposalOptions:
     """How to talk and to check. ``roles``: those who speak, or those that know the hazard; ``limits`` of searches."""
 
     base: Source
@@ -80,7 +80,9 @@ class Proposal:
         return not self.stage
 
 
-def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], more: Sequence[Proposal] = ()) -> Proposal:
+def propose(
+    ask: Ask, seed: Seed, wishes: ProposalOptions, known: Sequence[Scenario], more: Sequence[Proposal] = ()
+) -> Proposal:
     """One proposal: ``rounds`` times every role, then the writer, then the checks.
 
     ``known`` are the scenarios that are there, ``more`` the proposals accepted before: a new one must be unlike both.
@@ -105,7 +107,9 @@ def propose(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], mor
     return Proposal(seed, name, written.instruction, "", "", tuple(talk), corrections, near, files)
 
 
-def _talked(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], talk: list[tuple[str, str]]) -> str:
+def _talked(
+    ask: Ask, seed: Seed, wishes: ProposalOptions, known: Sequence[Scenario], talk: list[tuple[str, str]]
+) -> str:
     """What the writer answered. ``talk`` gets what the roles said, as they say it."""
     first = shared(wishes.base, seed.category, seed.kind)
     old = [one.instruction for one in known if one.types[0] == seed.category.name][:_KNOWN]
@@ -122,7 +126,7 @@ def _talked(ask: Ask, seed: Seed, wishes: Wishes, known: Sequence[Scenario], tal
         raise Refused("model", error.diagnostic.message) from None
 
 
-def _request(wishes: Wishes, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
+def _request(wishes: ProposalOptions, messages: tuple[Message, ...], tokens: int, written: bool = False) -> Request:
     return Request(
         messages,
         min(tokens, wishes.max_tokens),
@@ -158,7 +162,9 @@ def _plain_rule(one: Scenario) -> bool:
 # -- the checks --------------------------------------------------------------------------------------------------------
 
 
-def _checked(seed: Seed, wishes: Wishes, written: Written, name: str) -> tuple[tuple[tuple[str, str], ...], int]:
+def _checked(
+    seed: Seed, wishes: ProposalOptions, written: Written, name: str
+) -> tuple[tuple[tuple[str, str], ...], int]:
     """The files of a proposal that passes, and how many corrections it took. Raises :class:`Refused`."""
     world = _world(wishes.base)
     rule = Source("rules.safe", rules(written, seed.category, world))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from plansafe.llm.answers.actions import Asked
+from plansafe.llm.answers.actions import ActionQuestion
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
 from plansafe.llm.bench.settings import Deciding, SafetyPrompt, Settings, Suite
 from plansafe.llm.bench.task import BenchTask
@@ -33,7 +33,7 @@ class Question:
     module: Module
     style: str
     sample: int = 0
-    action: Asked | None = None
+    action: ActionQuestion | None = None
 
     @property
     def plan(self) -> bool:
@@ -91,7 +91,7 @@ def questions(tasks: Sequence[BenchTask], settings: Settings) -> tuple[Question,
     )
 
 
-def _actions(task: BenchTask, module: Module) -> Iterator[Asked | None]:
+def _actions(task: BenchTask, module: Module) -> Iterator[ActionQuestion | None]:
     """The actions to ask about in Transition Modeling, else one None; nothing if the test has no question."""
     match module:
         case Module.TRANSITION:
@@ -118,6 +118,6 @@ def _styles(module: Module, settings: Settings) -> tuple[str, ...]:
             return (f"zero-shot{end}", f"zero-shot+safety{end}")
 
 
-def _name(task: BenchTask, module: Module, style: str, action: Asked | None, sample: int) -> str:
+def _name(task: BenchTask, module: Module, style: str, action: ActionQuestion | None, sample: int) -> str:
     """As JSON, because task names can have any characters."""
     return canonical([task.name, module.value, action.name if action is not None else "", style, sample])

@@ -28,7 +28,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class FormaliseOptions:
     """How to ask. ``rounds``: an answer that is no rule is asked for again with what is wrong, up to so many times.
 
     ``grammar``: hold the answer to the grammar of rules where the provider can. ``check``: refuse sentences that the
@@ -46,7 +46,7 @@ class Wishes:
     limits: Limits = field(default_factory=Limits)
 
 
-def question(sentence: str, compiled: CompiledTask, wishes: Wishes, sample: int) -> Request:
+def question(sentence: str, compiled: CompiledTask, wishes: FormaliseOptions, sample: int) -> Request:
     """One draw. Samples differ in their seeds; a mock or a record knows the sentence as the task's name."""
     return Request(
         formalising_prompt(sentence, compiled, wishes.language).messages,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
-from plansafe.llm.formalise.asking import Limits, Wishes, once_more, question
+from plansafe.llm.formalise.asking import FormaliseOptions, Limits, once_more, question
 from plansafe.llm.formalise.examples import examples
 from plansafe.llm.formalise.expressible import inexpressible
 from plansafe.llm.formalise.grouping import grouped
@@ -32,7 +32,7 @@ _MOST_TIED = 3
 
 
 def formalise(
-    sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None = None
+    sentence: str, compiled: CompiledTask, model: Model, wishes: FormaliseOptions, cache: Cache | None = None
 ) -> Formalised:
     """What comes of one sentence. ``compiled`` is the task in which rules are tried; it leaves nothing open.
 
@@ -71,7 +71,9 @@ def _with(found: Formalised, status: Status, shown: tuple[Shown, ...], outcome: 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def _samples(sentence: str, compiled: CompiledTask, model: Model, wishes: Wishes, cache: Cache | None) -> list[Sample]:
+def _samples(
+    sentence: str, compiled: CompiledTask, model: Model, wishes: FormaliseOptions, cache: Cache | None
+) -> list[Sample]:
     requests = [question(sentence, compiled, wishes, number) for number in range(wishes.samples)]
     samples = _asked(requests, compiled, model, wishes.language, cache)
     for _ in range(wishes.rounds - 1):

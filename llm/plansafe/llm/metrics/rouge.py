@@ -36,11 +36,11 @@ def rouge_score_l(prediction: str, reference: str, beta: float = 1.0) -> RougeL:
     F = (1 + beta^2) P R / (R + beta^2 P) (Lin 2004, equation 4; the package has beta = 1). 0 where either text has no
     words, as in the package. Raises :class:`TooLong`.
     """
-    said, wanted = alphanumeric(prediction), alphanumeric(reference)
-    if not said or not wanted:
+    predicted_words, reference_words = alphanumeric(prediction), alphanumeric(reference)
+    if not predicted_words or not reference_words:
         return RougeL(0.0, 0.0, 0.0)
-    length = lcs_length(wanted, said)
-    precision, recall = length / len(said), length / len(wanted)
+    length = lcs_length(reference_words, predicted_words)
+    precision, recall = length / len(predicted_words), length / len(reference_words)
     return RougeL(precision, recall, f_measure(precision, recall, beta))
 
 
@@ -52,15 +52,15 @@ def rouge_1_0_1_l(prediction: str, reference: str) -> RougeL | None:
     its size over the numbers of *distinct* words. F = 2 P R / (P + R + 1e-8). ``None`` where the package raises
     ``ValueError``: a text without sentences. Raises :class:`TooLong`.
     """
-    said, wanted = sentences(prediction), sentences(reference)
-    if not said or not wanted:
+    predicted_sentences, reference_sentences = sentences(prediction), sentences(reference)
+    if not predicted_sentences or not reference_sentences:
         return None
     union: set[str] = set()
-    for one in wanted:
-        for other in said:
-            union.update(lcs_words(one, other))
-    precision = len(union) / len({word for sentence in said for word in sentence})
-    recall = len(union) / len({word for sentence in wanted for word in sentence})
+    for reference_sentence in reference_sentences:
+        for predicted_sentence in predicted_sentences:
+            union.update(lcs_words(reference_sentence, predicted_sentence))
+    precision = len(union) / len({word for sentence in predicted_sentences for word in sentence})
+    recall = len(union) / len({word for sentence in reference_sentences for word in sentence})
     return RougeL(precision, recall, 2.0 * (precision * recall / (precision + recall + _EPSILON)))
 
 
@@ -87,9 +87,9 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     row = [0] * (len(second) + 1)
     for word in first:
         diagonal = 0
-        for at, other in enumerate(second, 1):
+        for at, second_item in enumerate(second, 1):
             above = row[at]
-            row[at] = diagonal + 1 if word == other else max(above, row[at - 1])
+            row[at] = diagonal + 1 if word == second_item else max(above, row[at - 1])
             diagonal = above
     return row[-1]
 
@@ -100,20 +100,20 @@ def lcs_words(reference: Sequence[str], prediction: Sequence[str]) -> list[str]:
     table = [[0] * (len(prediction) + 1)]
     for word in reference:
         above, row = table[-1], [0]
-        for at, other in enumerate(prediction, 1):
-            row.append(above[at - 1] + 1 if word == other else max(above[at], row[at - 1]))
+        for at, predicted_word in enumerate(prediction, 1):
+            row.append(above[at - 1] + 1 if word == predicted_word else max(above[at], row[at - 1]))
         table.append(row)
-    found: list[str] = []
+    common: list[str] = []
     i, j = len(reference), len(prediction)
     while i and j:
         if reference[i - 1] == prediction[j - 1]:
-            found.append(reference[i - 1])
+            common.append(reference[i - 1])
             i, j = i - 1, j - 1
         elif table[i - 1][j] > table[i][j - 1]:
             i -= 1
         else:
             j -= 1
-    return found[::-1]
+    return common[::-1]
 
 
 def _bounded(first: Sequence[str], second: Sequence[str]) -> None:
