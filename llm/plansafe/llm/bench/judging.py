@@ -15,7 +15,7 @@ from plansafe.llm.metrics.cautions import cautions
 from plansafe.llm.metrics.intention import safety_intention
 from plansafe.llm.metrics.judged import Judged, judge_report, unread_plan
 from plansafe.llm.metrics.records import Prediction
-from plansafe.llm.metrics.rouge import RougeL, TooLong, rouge_1_0_1_l, rouge_score_l
+from plansafe.llm.metrics.rouge import RougeL, TooLong, rouge_1_0_1_l, rouge_l
 from plansafe.llm.metrics.success import succeeds, succeeds_at_the_end
 from plansafe.llm.metrics.traces import Trace, trace_of
 from plansafe.specs.taxonomy import Taxonomy, load_taxonomies
@@ -103,7 +103,7 @@ def _rouge(plan: str, reference: str) -> tuple[float | None, float | None]:
         return None, None
     try:
         theirs: RougeL | None = rouge_1_0_1_l(plan, reference)
-        return (theirs.f if theirs is not None else None), rouge_score_l(plan, reference).f
+        return (theirs.f if theirs is not None else None), rouge_l(plan, reference).f
     except TooLong:
         return None, None
 

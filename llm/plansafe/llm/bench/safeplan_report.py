@@ -27,6 +27,7 @@ from plansafe.llm.bench.task import Statistics
 from plansafe.llm.metrics.confidence import by_prompt, pairs
 from plansafe.llm.metrics.judged import Judged, Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
+from plansafe.llm.metrics.rouge import has_rouge_score
 from plansafe.llm.metrics.safety_recall import safety_recall
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
 from plansafe.llm.metrics.violations import by_rule, count
@@ -88,6 +89,8 @@ def _success(estimates_by_model: dict[str, Estimates]) -> Table:
         "rouge-score",
     )
     note = "SuccR: as the paper defines it (equations 15 to 17), of the state at the end, and of the goal."
+    source = "the package" if has_rouge_score() else "our own code, since the package is not installed"
+    note += f" The last column: the definition of rouge-score, computed by {source}."
     return Table("Success", columns, _rows(estimates_by_model, names), note)
 
 

@@ -1,7 +1,9 @@
 """Rouge-L: the longest common subsequence of words as an F-measure (Lin 2004, sections 3.1 and 3.2).
 
-SafePlan-Bench (appendix D.4) computes it "with the Python library Rouge, version 1.0.1", whose definition is not the
-published one; ``rouge-score`` (0.1.2) has the published one. Both are here, exactly, without the packages.
+Figures use the package ``rouge-score`` (extra ``bench``), which has the published definition. Bulk comparisons of
+commands, and figures without the package, use the same definition computed here. SafePlan-Bench (appendix D.4) uses
+"the Python library Rouge, version 1.0.1", whose definition differs; it is computed here. Tests compare both functions
+with their packages.
 """
 
 from __future__ import annotations
@@ -9,6 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
 
 MOST_CELLS = 25_000_000
 _EPSILON = 1e-8
@@ -28,8 +33,32 @@ class TooLong(ValueError):
     """The table of the two texts would have more than ``MOST_CELLS`` cells."""
 
 
+def has_rouge_score() -> bool:
+    """Whether the package ``rouge-score`` is installed."""
+    return find_spec("rouge_score") is not None
+
+
+def rouge_l(prediction: str, reference: str) -> RougeL:
+    """``rougeL`` by the package ``rouge-score`` without a stemmer; without the package by :func:`rouge_score_l`.
+
+    Raises :class:`TooLong`.
+    """
+    if not has_rouge_score():
+        return rouge_score_l(prediction, reference)
+    _bounded(alphanumeric(prediction), alphanumeric(reference))
+    score = _package_scorer().score(reference, prediction)["rougeL"]
+    return RougeL(score.precision, score.recall, score.fmeasure)
+
+
+@cache
+def _package_scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - optional, and imports nltk and numpy
+
+    return RougeScorer(["rougeL"], use_stemmer=False)
+
+
 def rouge_score_l(prediction: str, reference: str, beta: float = 1.0) -> RougeL:
-    """``rougeL`` of the package ``rouge-score`` 0.1.2 without a stemmer.
+    """``rougeL`` as the package ``rouge-score`` 0.1.2 defines it without a stemmer, computed here.
 
     Words are maximal runs of a-z and 0-9 in the lower-case text. With L the length of their longest common
     subsequence, P = L / words of the prediction, R = L / words of the reference,
