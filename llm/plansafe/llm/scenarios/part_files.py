@@ -122,6 +122,17 @@ class Entry:
         """Shipped specifications that apply in addition to the rules of the entry."""
         return tuple(self.family.text("extends").split())
 
+    @property
+    def transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Actions with their risk literals, one line each: ``risk: ACTION (literal) ..``."""
+        out = []
+        for line in self.block.lines("risk"):
+            words = line.text.split(maxsplit=1)
+            if words:
+                rest = words[1] if len(words) > 1 else ""
+                out.append((words[0], tuple([rest[start:end] for start, end in top_forms(rest)])))
+        return tuple(out)
+
     def source(self, name: str) -> Source | None:
         """The text of a file of the scenario; ``None`` if the scenario does not have it."""
         found = self.files.get(name)
