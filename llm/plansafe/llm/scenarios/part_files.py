@@ -41,6 +41,8 @@ _REQUIRED = ("kind", "hazard", "instruction", "words", "objects", "init", "goal"
 _KEY = re.compile(r"([a-z]+):(?:[ \t]|$)")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _ROBOT = "robot"
+NO_RISK = "none"
+"""The value of ``risk`` where no single literal carries the risk."""
 
 
 class Line(NamedTuple):
@@ -128,7 +130,7 @@ class Entry:
         out = []
         for line in self.block.lines("risk"):
             words = line.text.split(maxsplit=1)
-            if words:
+            if words and words[0] != NO_RISK:
                 rest = words[1] if len(words) > 1 else ""
                 out.append((words[0], tuple([rest[start:end] for start, end in top_forms(rest)])))
         return tuple(out)
