@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from plansafe.llm.suites.report import Bar, Plot, Report, Table
+from plansafe.llm.bench.report import Bar, Plot, Report, Table
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2024; --soft: #60646c; --line: #d9d9e0; --bar: #3b6fb6; --back: #fff; }
@@ -40,12 +40,12 @@ def _lines(report: Report) -> Iterator[str]:
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     yield '<meta name="viewport" content="width=device-width">'
     yield f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
-    yield "<details><summary>What was run</summary>\n<dl>"
+    yield "<details><summary>Run</summary>\n<dl>"
     for name, value in report.about:
         yield f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>"
     yield "</dl>\n</details>"
-    for said in report.warnings:
-        yield f'<p class="warn">{_text(said)}</p>'
+    for warning in report.warnings:
+        yield f'<p class="warn">{_text(warning)}</p>'
     for section in report.sections:
         yield f"<h2>{_text(section.title)}</h2>"
         for part in section.parts:
@@ -59,7 +59,7 @@ def _text(text: str) -> str:
 
 def _table(table: Table) -> Iterator[str]:
     yield f'<h3>{_text(table.title)}</h3>\n<div class="scroll"><table>'
-    yield f"<thead><tr>{''.join([f'<th>{_text(one)}</th>' for one in table.columns])}</tr></thead>\n<tbody>"
+    yield f"<thead><tr>{''.join([f'<th>{_text(column)}</th>' for column in table.columns])}</tr></thead>\n<tbody>"
     for row in table.rows:
         yield f"<tr>{''.join([f'<td>{_text(cell)}</td>' for cell in row])}</tr>"
     yield "</tbody>\n</table></div>"
@@ -84,8 +84,8 @@ def _bar(plot: Plot, bar: Bar, top: int) -> Iterator[str]:
     yield f'<text x="{_LABELS - 8}" y="{middle + 4:g}" text-anchor="end">{_text(bar.label)}</text>'
     yield f'<rect class="back" x="{_LABELS}" y="{top + 4}" width="{_BARS}" height="{_HEIGHT - 8}" opacity="0.4"/>'
     if bar.value is not None:
-        drawn = _at(plot, bar.value)
-        yield f'<rect class="bar" x="{_LABELS}" y="{top + 4}" width="{drawn:.1f}" height="{_HEIGHT - 8}"/>'
+        bar_width = _at(plot, bar.value)
+        yield f'<rect class="bar" x="{_LABELS}" y="{top + 4}" width="{bar_width:.1f}" height="{_HEIGHT - 8}"/>'
     if bar.low is not None and bar.high is not None:
         left, right = _LABELS + _at(plot, bar.low), _LABELS + _at(plot, bar.high)
         yield f'<line class="span" x1="{left:.1f}" y1="{middle:g}" x2="{right:.1f}" y2="{middle:g}"/>'

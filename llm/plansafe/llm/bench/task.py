@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import parse_source
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import Asked, asked_of
@@ -21,9 +22,18 @@ PRIMITIVES = 2
 """How many primitive actions of a task Transition Modeling asks about; of new ones it asks about all that are used."""
 
 
+class BadTasks(Exception):
+    """The tasks cannot be used. ``diagnostics`` give the reasons, ``sources`` are the texts that they point into."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        self.sources = dict(sources)
+        super().__init__(self.diagnostics[0].message if self.diagnostics else "no tasks")
+
+
 @dataclass(frozen=True)
 class Modelled:
-    """An action that Transition Modeling asks about; ``new``: it is no primitive of the domain."""
+    """An action that Transition Modeling asks about; ``new``: the domain lacks it."""
 
     asked: Asked
     new: bool = False
@@ -31,9 +41,9 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Despite:
-    """What a task of DESPITE has beside: its own texts, which its prompt shows, and what the danger is about.
+    """The additional data of a task of DESPITE: its texts, which the prompt shows, and its danger.
 
-    ``known``: where its danger is known from: the task's program, its two reference plans, or nowhere (empty).
+    ``known``: the source of its danger: the task's program, its two reference plans, or none (empty).
     """
 
     domain: str
@@ -48,10 +58,10 @@ class Despite:
 class BenchTask:
     """One task, compiled.
 
-    ``harmful``: the command is malicious, its goal is itself the harm; ``refuse``: it is to be refused, for that or
-    since nobody can carry it out safely. ``reference`` is a plan that carries the command out safely, one step a line,
-    empty where there is none; ``unsafe`` one that breaks a rule, or empty. ``hazards``, ``targets`` and ``category``
-    (SafePlan-Bench's) say what it is about; ``despite``: it is one of DESPITE, whose rules are about single steps.
+    ``harmful``: the command is malicious, its goal is itself the harm; ``refuse``: it should be refused, for that
+    reason or because no safe plan exists. ``reference`` is a plan that carries the command out safely, one step a line,
+    or empty; ``unsafe`` is a plan that breaks a rule, or empty. ``hazards``, ``targets`` and ``category``
+    (SafePlan-Bench's) classify it; ``despite``: it is a task of DESPITE, whose rules are about single steps.
     """
 
     name: str
@@ -73,7 +83,7 @@ class BenchTask:
     def predicates(self) -> frozenset[str]:
         """The names that formulas may use."""
         task = self.checker.engine.task
-        return frozenset([one.name for one, _ in zip(task.predicates, task.static, strict=False)])
+        return frozenset([predicate.name for predicate, _ in zip(task.predicates, task.static, strict=False)])
 
     @cached_property
     def moments(self) -> Mapping[str, Caution]:
@@ -87,14 +97,14 @@ class BenchTask:
 
     def action(self, name: str) -> Modelled | None:
         """The action of that name, if Transition Modeling asks about it."""
-        return next((one for one in self.modelled if one.asked.name == name.lower()), None)
+        return next((modelled for modelled in self.modelled if modelled.asked.name == name.lower()), None)
 
     @property
     def sha256(self) -> str:
-        """The address of all that decides what is asked and what is right."""
+        """The hash of all values that determine the questions and the right answers."""
         texts = [self.checker.sources[name].text for name in sorted(self.checker.sources)]
         about = [self.name, self.family, self.words, self.goal, self.reference, self.unsafe, self.harmful, self.refuse]
-        actions = [[one.asked.reference, one.asked.side.value, one.new] for one in self.modelled]
+        actions = [[modelled.asked.reference, modelled.asked.side.value, modelled.new] for modelled in self.modelled]
         return _sha256(canonical([about, actions, [*self.hazards], [*self.targets], self.category, texts]))
 
 
@@ -105,11 +115,17 @@ def used_actions(name: str, plan: str, domain: Source, side: Side, new: Collecti
     """
     tree = parse_source(domain).nodes or []
     used = dict.fromkeys([step.strip("() ").split()[0].lower() for step in steps_of(plan)])
-    found = [one for word in used if (one := asked_of(tree, word, side)) is not None]
-    found = [one for one in found if one.wanted not in ("()", "(and)")]
-    old = [one for one in found if one.name not in new]
-    kept = sorted(old, key=lambda one: _draw(name, one.name))[:PRIMITIVES]
-    return tuple([Modelled(one, one.name in new) for one in found if one.name in new or one in kept])
+    candidates = [candidate for word in used if (candidate := asked_of(tree, word, side)) is not None]
+    candidates = [candidate for candidate in candidates if candidate.wanted not in ("()", "(and)")]
+    old = [candidate for candidate in candidates if candidate.name not in new]
+    chosen_primitives = sorted(old, key=lambda candidate: _draw(name, candidate.name))[:PRIMITIVES]
+    return tuple(
+        [
+            Modelled(candidate, candidate.name in new)
+            for candidate in candidates
+            if candidate.name in new or candidate in chosen_primitives
+        ]
+    )
 
 
 def steps_of(plan: str) -> list[str]:
@@ -122,8 +138,8 @@ def sha256_of(tasks: Iterable[BenchTask]) -> str:
     return _sha256(canonical([task.sha256 for task in tasks]))
 
 
-class Named(Protocol):
-    """What is drawn from: tasks, or what they are made of."""
+class Selectable(Protocol):
+    """A task, or the source of one, that can be selected."""
 
     @property
     def name(self) -> str:
@@ -134,23 +150,23 @@ class Named(Protocol):
         """Whether its command is to be refused."""
 
 
-_Drawn = TypeVar("_Drawn", bound=Named)
+_Selected = TypeVar("_Selected", bound=Selectable)
 
 
-def chosen(every: Sequence[_Drawn], limit: int | None, seed: int) -> tuple[_Drawn, ...]:
-    """``limit`` of them, drawn by ``seed`` and names, in the order in which they stand; all without a limit.
+def select_tasks(tasks: Sequence[_Selected], limit: int | None, seed: int) -> tuple[_Selected, ...]:
+    """Select ``limit`` tasks by ``seed`` and names, in their original order; all of them without a limit.
 
-    What is to be refused and what is not are taken in turn, so that a few tasks have some of both.
+    Tasks to refuse and other tasks alternate, so that a small selection has both kinds.
     """
-    if limit is None or limit >= len(every):
-        return tuple(every)
+    if limit is None or limit >= len(tasks):
+        return tuple(tasks)
     ranks: Counter[bool] = Counter()
     order: dict[str, tuple[int, bool]] = {}
-    for one in sorted(every, key=lambda one: _draw(str(seed), one.name)):
-        order[one.name] = (ranks[one.refuse], one.refuse)
-        ranks[one.refuse] += 1
-    kept = set(sorted(order, key=lambda name: order[name])[:limit])
-    return tuple([one for one in every if one.name in kept])
+    for task in sorted(tasks, key=lambda task: _draw(str(seed), task.name)):
+        order[task.name] = (ranks[task.refuse], task.refuse)
+        ranks[task.refuse] += 1
+    chosen_names = set(sorted(order, key=lambda name: order[name])[:limit])
+    return tuple([task for task in tasks if task.name in chosen_names])
 
 
 class Statistics:
@@ -172,7 +188,7 @@ class Statistics:
 def _kinds(task: BenchTask) -> set[str]:
     """The most special types of a task's objects."""
     model = task.checker.engine.task
-    return {model.type_names[index] for found in model.object_types for index in found}
+    return {model.type_names[index] for type_indices in model.object_types for index in type_indices}
 
 
 def _draw(*words: str) -> str:

@@ -1,7 +1,7 @@
-"""A run of a suite: each question asked, each answer a record, whatever it says. Nothing is judged here.
+"""Ask a model the questions of a run. Each answer becomes a record; no answer is judged here.
 
-Answers in one piece are asked for some at a time, as many as the model takes at once; plans built step by step one
-after the other.
+Answers in one piece are requested in batches, as many as the model accepts at once; plans that are built step by step
+are requested one after the other.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from typing import Any, NamedTuple
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.bench.questions import Question
+from plansafe.llm.bench.run_file import run_header
+from plansafe.llm.bench.settings import Deciding, Settings, Suite
+from plansafe.llm.bench.task import BenchTask, sha256_of
 from plansafe.llm.decoding.plan_grammar import plan_grammar
-from plansafe.llm.decoding.stepwise import Mode, decode
+from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
 from plansafe.llm.loop.model import Decode
 from plansafe.llm.loop.recorder import Recorder
 from plansafe.llm.metrics.lines import prediction_line
@@ -29,15 +33,13 @@ from plansafe.llm.models.port import Model, ModelError
 from plansafe.llm.models.request import Request, Syntax, address
 from plansafe.llm.prompts.despite import sha256 as despite_sha256
 from plansafe.llm.prompts.safel import sha256 as prompt_sha256
-from plansafe.llm.suites.questions import Question
-from plansafe.llm.suites.settings import Deciding, Settings, Suite
-from plansafe.llm.suites.task import BenchTask, sha256_of
 from plansafe.verifier.planning.guide import Guide
 
 VERSION = 1
 SLACK = (3, 2)
 MOST_STEPS = 40
-"""How long plans may be that are built step by step, as in ``safecheck plan``: times the known way, else so many."""
+"""The length limit of plans that are built step by step, as in ``safecheck plan``: ``SLACK`` times the shortest known
+continuation, ``MOST_STEPS`` if none is known."""
 _WINDOW = 8
 _STEP = re.compile(r"\([^\s()]+(?: [^\s()]+)*\)\s*\Z")
 
@@ -45,23 +47,24 @@ _STEP = re.compile(r"\([^\s()]+(?: [^\s()]+)*\)\s*\Z")
 def header(
     settings: Settings, name: str, model: Model, tasks: Sequence[BenchTask], source: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a run's file begins with: all that decides its records. ``source`` says where the tasks are from."""
-    return {
-        "suite": settings.suite.value,
-        "suite_version": VERSION,
-        "model": name,
-        "identity": model.identity,
-        "settings": settings.values(),
-        "prompts": {
-            module.value: despite_sha256() if settings.suite is Suite.DESPITE else prompt_sha256(module)
-            for module in settings.tests
-        },
-        "tasks": {**source, "count": len(tasks), "sha256": sha256_of(tasks)},
+    """The header of the run file, with all values that determine its records. ``source`` describes the task source."""
+    prompts = {
+        module.value: despite_sha256() if settings.suite is Suite.DESPITE else prompt_sha256(module)
+        for module in settings.tests
     }
+    return run_header(
+        settings.suite.value,
+        VERSION,
+        name,
+        model.identity,
+        settings=settings.values(),
+        prompts=prompts,
+        tasks={**source, "count": len(tasks), "sha256": sha256_of(tasks)},
+    )
 
 
-def possible(settings: Settings, model: Model) -> None:
-    """Raise :class:`ModelError` where the model cannot do what is asked; better known before the first question."""
+def require_capabilities(settings: Settings, model: Model) -> None:
+    """Raise :class:`ModelError` before the first question if the model lacks a capability that the settings need."""
     if Module.REFUSAL in settings.tests and settings.refusal is Deciding.LIKELIHOOD and not model.capabilities.score:
         raise unable("this provider", "compute the likelihood of a given text, which --refusal likelihood needs")
     grammars = model.capabilities.gbnf or model.capabilities.lark
@@ -69,8 +72,11 @@ def possible(settings: Settings, model: Model) -> None:
         raise unable("this provider", "enforce a grammar for a plan, which --decode grammar needs")
 
 
-class Made(NamedTuple):
-    """An answer: its text (``None``: there is none, for ``failed``), and what it took."""
+class RawAnswer(NamedTuple):
+    """An answer: its text (``None`` if the model gave none, then ``failed`` is the error code), and its cost.
+
+    ``sample`` is the record for the log of samples.
+    """
 
     text: str | None
     calls: int
@@ -79,11 +85,11 @@ class Made(NamedTuple):
     finish: str
     failed: str = ""
     refused: bool | None = None
-    shown: Mapping[str, Any] = {}
+    sample: Mapping[str, Any] = {}
 
 
 class Asking:
-    """Asks a model the questions of a run. ``model`` is asked nothing twice as long as ``cache`` keeps its answers."""
+    """Asks a model the questions of a run. With a ``cache`` no request is sent twice."""
 
     def __init__(
         self, questions: Sequence[Question], settings: Settings, name: str, model: Model, cache: Cache | None
@@ -96,66 +102,66 @@ class Asking:
         self._ready: dict[int, Answer | Failure] = {}
 
     def record(self, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The record of a question, and the sample behind it. Raises :class:`ModelError` where a run cannot go on."""
+        """Make the record of a question, and its sample. Raises :class:`ModelError` if the run cannot continue."""
         question = self._questions[number]
         if question.plan and self._settings.decode.stepwise:
-            made = self._stepwise(question)
+            answer_made = self._stepwise(question)
         elif question.module is Module.REFUSAL and self._settings.refusal is Deciding.LIKELIHOOD:
-            made = self._likelier(question)
+            answer_made = self._by_likelihood(question)
         else:
-            made = self._whole(number)
-        one = Prediction(
+            answer_made = self._in_one_piece(number)
+        prediction = Prediction(
             question.task.name,
             question.module,
-            made.text,
+            answer_made.text,
             question.task.family,
             self._name,
             question.style,
             question.sample,
-            question.asked.name if question.asked is not None else "",
-            made.refused,
+            question.action.name if question.action is not None else "",
+            answer_made.refused,
         )
         cost = {
-            "calls": made.calls,
-            "prompt_tokens": made.prompt_tokens,
-            "completion_tokens": made.completion_tokens,
-            "finish": made.finish,
-            "failed": made.failed,
+            "calls": answer_made.calls,
+            "prompt_tokens": answer_made.prompt_tokens,
+            "completion_tokens": answer_made.completion_tokens,
+            "finish": answer_made.finish,
+            "failed": answer_made.failed,
         }
-        return {**json.loads(prediction_line(one)), "cost": cost}, dict(made.shown)
+        return {**json.loads(prediction_line(prediction)), "cost": cost}, dict(answer_made.sample)
 
-    # -- in one piece -------------------------------------------------------------------------------------------------
+    # -- answers in one piece ------------------------------------------------------------------------------------------
 
-    def _whole(self, number: int) -> Made:
+    def _in_one_piece(self, number: int) -> RawAnswer:
         if number not in self._ready:
-            self._ready = self._asked(number)
+            self._ready = self._next_answers(number)
         question, answer = self._questions[number], self._ready.pop(number)
         request = self._request(question)
         if isinstance(answer, Failure):
-            return Made(None, 1, None, None, "", answer.diagnostic.code, shown=_shown(request, None))
+            return RawAnswer(None, 1, None, None, "", answer.diagnostic.code, sample=_sample(request, None))
         if question.plan and self._settings.decode is Decode.GRAMMAR:
-            self._held(answer)
-        return Made(
+            self._require_grammar(answer)
+        return RawAnswer(
             answer.text,
             1,
             answer.prompt_tokens,
             answer.completion_tokens,
             answer.finish.value,
-            shown=_shown(request, answer),
+            sample=_sample(request, answer),
         )
 
-    def _asked(self, number: int) -> dict[int, Answer | Failure]:
-        """The answers to some questions from here on, so that a server has something to do while others wait."""
+    def _next_answers(self, number: int) -> dict[int, Answer | Failure]:
+        """The answers to the next questions: a batch, so that a server works on several requests at once."""
         busy = self._model.connections
-        size = _WINDOW * busy if busy > 1 else 1  # a record each, where nothing is gained by waiting for more
-        numbers = [at for at in range(number, min(number + size, len(self._questions))) if self._in_one_piece(at)]
-        found = ask_all(self._model, [self._request(self._questions[at]) for at in numbers], self._cache)
-        first = found[0]
-        if isinstance(first, Failure) and all([isinstance(one, Failure) for one in found]) and len(found) > 1:
-            raise ModelError(first.diagnostic, fatal=True)  # nobody answers: what was kept is kept
-        return dict(zip(numbers, found, strict=True))
+        size = _WINDOW * busy if busy > 1 else 1  # without parallel requests, write each record at once
+        numbers = [at for at in range(number, min(number + size, len(self._questions))) if self._is_in_one_piece(at)]
+        answers = ask_all(self._model, [self._request(self._questions[at]) for at in numbers], self._cache)
+        first = answers[0]
+        if isinstance(first, Failure) and all([isinstance(answer, Failure) for answer in answers]) and len(answers) > 1:
+            raise ModelError(first.diagnostic, fatal=True)  # the run file keeps the earlier answers
+        return dict(zip(numbers, answers, strict=True))
 
-    def _in_one_piece(self, number: int) -> bool:
+    def _is_in_one_piece(self, number: int) -> bool:
         question, settings = self._questions[number], self._settings
         if question.module is Module.REFUSAL:
             return settings.refusal is not Deciding.LIKELIHOOD
@@ -165,13 +171,13 @@ class Asking:
         request = question.request(self._settings)
         if not question.plan or self._settings.decode is not Decode.GRAMMAR:
             return request
-        known = self._model.capabilities
-        syntax = Syntax.LARK if known.lark and not known.gbnf else Syntax.GBNF
+        capabilities = self._model.capabilities
+        syntax = Syntax.LARK if capabilities.lark and not capabilities.gbnf else Syntax.GBNF
         grammar = plan_grammar(question.task.checker.engine.task, syntax, MOST_STEPS)
         return replace(request, constraint=grammar)
 
-    def _held(self, answer: Answer) -> None:
-        """Raise :class:`ModelError` where a server did not hold a plan to the grammar: its figures would be others."""
+    def _require_grammar(self, answer: Answer) -> None:
+        """Raise :class:`ModelError` if a server did not enforce the grammar, because the figures would be wrong."""
         if not self._model.keeps:
             return
         lines = [line for line in answer.text.split("\n") if line.strip()]
@@ -182,43 +188,48 @@ class Asking:
             help = "use a provider that enforces grammars (`safecheck models`), or remove --decode grammar"
             raise ModelError(Diagnostic(SC.MODEL_UNABLE, message, notes=answer.notes, help=help), fatal=True)
 
-    # -- otherwise ----------------------------------------------------------------------------------------------------
+    # -- plans step by step, refusals by likelihood -------------------------------------------------------------------
 
-    def _stepwise(self, question: Question) -> Made:
+    def _stepwise(self, question: Question) -> RawAnswer:
         guide = Guide(question.task.checker.compiled)
-        ahead = guide.continuation()
-        above, below = SLACK
-        longest = -(-above * len(ahead.steps) // below) if ahead.exists else MOST_STEPS
+        longest = step_limit(guide.continuation(), SLACK, MOST_STEPS)
         recorder = Recorder(self._model, self._cache)
         seed = question.request(self._settings).seed
         mode = Mode(self._settings.decode.value)
-        found = decode(recorder, question.name, question.messages, guide, mode, longest, seed=seed)
-        shown = {"messages": _messages(question), "answer": found.plan, "end": found.end.value}
-        return Made(found.plan, found.calls, found.prompt_tokens, found.completion_tokens, found.end.value, shown=shown)
+        decoded = decode(recorder, question.name, question.messages, guide, mode, longest, seed=seed)
+        sample = {"messages": _messages(question), "answer": decoded.plan, "end": decoded.end.value}
+        return RawAnswer(
+            decoded.plan,
+            decoded.calls,
+            decoded.prompt_tokens,
+            decoded.completion_tokens,
+            decoded.end.value,
+            sample=sample,
+        )
 
-    def _likelier(self, question: Question) -> Made:
+    def _by_likelihood(self, question: Question) -> RawAnswer:
         request = question.request(self._settings)
         first, second = self._model.score(request, (ACCEPT, REFUSE))
         text = ACCEPT if first.log_probability > second.log_probability else REFUSE
-        likely = {one.text: round(one.log_probability, 6) for one in (first, second)}
-        shown = {"messages": _messages(question), "answer": text, "log_probabilities": likely}
-        return Made(text, 1, None, None, "likelihood", refused=text == REFUSE, shown=shown)
+        likely = {scored.text: round(scored.log_probability, 6) for scored in (first, second)}
+        sample = {"messages": _messages(question), "answer": text, "log_probabilities": likely}
+        return RawAnswer(text, 1, None, None, "likelihood", refused=text == REFUSE, sample=sample)
 
 
 def _messages(question: Question) -> list[list[str]]:
     return [[message.role.value, message.text] for message in question.messages]
 
 
-def _shown(request: Request, answer: Answer | None) -> dict[str, Any]:
-    """What a log of samples has of a question in one piece."""
-    said = {
+def _sample(request: Request, answer: Answer | None) -> dict[str, Any]:
+    """The entry of a question in the log of samples."""
+    sample = {
         "messages": [[message.role.value, message.text] for message in request.messages],
         "request": address(request),
     }
     if answer is None:
-        return {**said, "answer": None}
+        return {**sample, "answer": None}
     return {
-        **said,
+        **sample,
         "answer": answer.text,
         "finish": answer.finish.value,
         "form": answer.enforced.value,

@@ -21,12 +21,12 @@ KILLS, CONNECTIONS = 20, 3
 DRIVER = """
 import os, sys
 from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark
-from plansafe.llm.suites.settings import Settings, Suite
-from plansafe.llm.suites.sources import Wanted, compiled, selected
+from plansafe.llm.bench.settings import Settings, Suite
+from plansafe.llm.bench.sources import TaskSelection, compiled, selected
 import plansafe.app.interfaces.cli.bench.benchmark_run as runs
 import plansafe.llm.models.chat, plansafe.llm.models.transport, httpx
 
-wanted = Wanted(limit=6, seed=3)
+wanted = TaskSelection(limit=6, seed=3)
 read = selected(wanted)
 tasks = compiled(read)  # once: reading and compiling are no part of what is killed
 runs.selected, runs.compiled = lambda wanted: read, lambda read: tasks

@@ -78,7 +78,7 @@ def test_a_run_writes_its_files_and_is_resumed(run: Run) -> None:
     assert "Malicious commands" in page.text
     markdown = Path("run.md").read_text()
     assert "| model | Refusal | Goal, unary | Goal, relational | Effects, primitive | Effects, new |" in markdown
-    assert "SAFEL's labels beside our classes" in markdown
+    assert "SAFEL's labels and our classes" in markdown
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
+from plansafe.llm.bench.despite_tasks import DespiteFolder, despite_folders, despite_task, holds_despite
+from plansafe.llm.bench.task import BadTasks, BenchTask, Modelled, select_tasks, used_actions
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.metrics.transition import Side
@@ -17,16 +19,13 @@ from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Kind, Scenario, Transition
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
-from plansafe.llm.suites.bad_tasks import BadTasks
-from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_folders, despite_task, holds_despite
-from plansafe.llm.suites.task import BenchTask, Modelled, chosen, used_actions
 from plansafe.specs.taxonomy import load_taxonomies
 
 MOST_DRAWN = 100
 
 
-class Wanted(NamedTuple):
-    """Which tasks: those of a folder, or ``drawn`` ones of each family, else the shipped ones of a split.
+class TaskSelection(NamedTuple):
+    """The source of tasks: a folder, or ``drawn`` households of each family, else the shipped scenarios of a split.
 
     ``limit`` of them, drawn by ``seed``. ``despite``: the folder has to hold tasks of DESPITE; it may in any case.
     """
@@ -43,8 +42,8 @@ class Wanted(NamedTuple):
         if self.despite:
             return {"source": "despite", "limit": self.limit, "seed": self.seed}
         source = "folder" if self.folder is not None else "drawn" if self.drawn else "shipped"
-        rest = {"each": self.drawn} if source == "drawn" else {"split": self.split}
-        return {"source": source, **rest, "limit": self.limit, "seed": self.seed}
+        details = {"each": self.drawn} if source == "drawn" else {"split": self.split}
+        return {"source": source, **details, "limit": self.limit, "seed": self.seed}
 
 
 class Draw(NamedTuple):
@@ -59,57 +58,57 @@ class Draw(NamedTuple):
         """As :func:`draw` calls it."""
         return f"{self.family}-{self.number}"
 
-    def drawn(self) -> Instance:
+    def instance(self) -> Instance:
         """The household."""
         return draw(self.family, self.number)
 
 
-def tasks_of(wanted: Wanted) -> tuple[BenchTask, ...]:
+def tasks_of(selection: TaskSelection) -> tuple[BenchTask, ...]:
     """The tasks, compiled. Raises :class:`BadTasks`."""
-    return compiled(selected(wanted))
+    return compiled(selected(selection))
 
 
 Selected: TypeAlias = Scenario | Draw | DespiteFolder
 
 
-def compiled(found: Iterable[Selected]) -> tuple[BenchTask, ...]:
-    """What was selected, compiled. Raises :class:`BadTasks`."""
-    return tuple([_compiled(one) for one in found])
+def compiled(chosen_tasks: Iterable[Selected]) -> tuple[BenchTask, ...]:
+    """Compile the selected tasks. Raises :class:`BadTasks`."""
+    return tuple([_compiled(selected_task) for selected_task in chosen_tasks])
 
 
-def _compiled(one: Selected) -> BenchTask:
-    match one:
+def _compiled(selected_task: Selected) -> BenchTask:
+    match selected_task:
         case Scenario():
-            return scenario_task(one)
+            return scenario_task(selected_task)
         case Draw():
-            return drawn_task(one.drawn())
+            return drawn_task(selected_task.instance())
         case DespiteFolder():
-            return despite_task(one)
+            return despite_task(selected_task)
         case _:
-            assert_never(one)
+            assert_never(selected_task)
 
 
-def selected(wanted: Wanted) -> tuple[Selected, ...]:
+def selected(selection: TaskSelection) -> tuple[Selected, ...]:
     """The tasks as they are read, before anything is compiled. Raises :class:`BadTasks`."""
-    if wanted.despite or (wanted.folder is not None and holds_despite(wanted.folder)):
-        return chosen(despite_folders(wanted.folder or "."), wanted.limit, wanted.seed)
-    if wanted.drawn:
-        every = [Draw(family, number) for number in range(wanted.drawn) for family in FAMILIES]
-        return chosen(every, wanted.limit, wanted.seed)
-    found = read_scenarios(SHIPPED if wanted.folder is None else wanted.folder)
-    if found.diagnostics:
-        raise BadTasks(found.diagnostics, {source.name: source for source in found.sources})
-    of_split = [one for one in found.scenarios if wanted.split in ("all", one.split.value)]
-    return chosen(of_split, wanted.limit, wanted.seed)
+    if selection.despite or (selection.folder is not None and holds_despite(selection.folder)):
+        return select_tasks(despite_folders(selection.folder or "."), selection.limit, selection.seed)
+    if selection.drawn:
+        draws = [Draw(family, number) for number in range(selection.drawn) for family in FAMILIES]
+        return select_tasks(draws, selection.limit, selection.seed)
+    stored = read_scenarios(SHIPPED if selection.folder is None else selection.folder)
+    if stored.diagnostics:
+        raise BadTasks(stored.diagnostics, {source.name: source for source in stored.sources})
+    of_split = [scenario for scenario in stored.scenarios if selection.split in ("all", scenario.split.value)]
+    return select_tasks(of_split, selection.limit, selection.seed)
 
 
 def scenario_task(scenario: Scenario) -> BenchTask:
     """A scenario as a task. Raises :class:`BadTasks` for one that does not compile."""
     checker = scenario.checker()
     if not checker.ok:
-        errors = [one for one in checker.diagnostics if one.severity is Severity.ERROR]
+        errors = [category for category in checker.diagnostics if category.severity is Severity.ERROR]
         raise BadTasks(errors, checker.sources)
-    categories = {one.name: one for one in load_taxonomies()["safel"].categories}
+    categories = {category.name: category for category in load_taxonomies()["safel"].categories}
     targets = {target for name in scenario.types if name in categories for target in categories[name].targets}
     return BenchTask(
         scenario.name,
@@ -131,7 +130,7 @@ def scenario_task(scenario: Scenario) -> BenchTask:
 def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:
     """The actions with risk literals; if there are none, those that the reference plan uses."""
     if scenario.transitions:
-        return tuple([one for row in scenario.transitions if (one := _modelled(row)) is not None])
+        return tuple([action for row in scenario.transitions if (action := _modelled(row)) is not None])
     malicious = scenario.kind is Kind.MALICIOUS
     plan = scenario.unsafe if malicious else scenario.safe
     if plan is None:
@@ -143,8 +142,8 @@ def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:
 
 
 def _modelled(row: Transition) -> Modelled | None:
-    asked = asked_of(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
-    return None if asked is None else Modelled(asked, row.new)
+    question = asked_of(parse_nodes(Source("reference", row.reference)) or [], row.action, row.side)
+    return None if question is None else Modelled(question, row.new)
 
 
 def drawn_task(instance: Instance) -> BenchTask:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from plansafe.llm.answers.actions import Asked
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.bench.settings import Deciding, SafetyPrompt, Settings, Suite
+from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.request import Choice, Message, Request, Situation, canonical
 from plansafe.llm.prompts.despite import despite_prompt
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.llm.prompts.safel import goal_prompt, refusal_prompt, transition_prompt
-from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings, Suite
-from plansafe.llm.suites.task import BenchTask
 
 DESPITE = "despite"
 """The style of DESPITE's plans: the task's own texts, and nothing else."""
@@ -26,14 +26,14 @@ CONFIDENCE = "+confidence"
 
 @dataclass(frozen=True)
 class Question:
-    """One question. ``name`` is unique in a run; ``style`` is the prompt's; ``asked`` the action to be modelled."""
+    """One question. ``name`` is unique in a run; ``style`` is the prompt's; ``action`` the action to be modelled."""
 
     name: str
     task: BenchTask
     module: Module
     style: str
     sample: int = 0
-    asked: Asked | None = None
+    action: Asked | None = None
 
     @property
     def plan(self) -> bool:
@@ -42,7 +42,7 @@ class Question:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What the model is told."""
+        """The prompt."""
         words, compiled = self.task.words, self.task.checker.compiled
         match self.module:
             case Module.REFUSAL:
@@ -50,8 +50,8 @@ class Question:
             case Module.GOAL:
                 return goal_prompt(words, compiled, harmful=self.task.harmful)
             case Module.TRANSITION:
-                assert self.asked is not None
-                return transition_prompt(words, compiled, self.asked)
+                assert self.action is not None
+                return transition_prompt(words, compiled, self.action)
             case Module.PLAN if self.style == DESPITE and self.task.despite is not None:
                 return despite_prompt(self.task.despite.domain, self.task.despite.problem)
             case Module.SEQUENCING | Module.PLAN:
@@ -81,21 +81,21 @@ def questions(tasks: Sequence[BenchTask], settings: Settings) -> tuple[Question,
     """All questions of a run, test by test."""
     return tuple(
         [
-            Question(_name(task, module, style, asked, sample), task, module, style, sample, asked)
+            Question(_name(task, module, style, action, sample), task, module, style, sample, action)
             for module in settings.tests
             for style in _styles(module, settings)
             for task in tasks
-            for asked in _asked(task, module)
+            for action in _actions(task, module)
             for sample in range(settings.repeats)
         ]
     )
 
 
-def _asked(task: BenchTask, module: Module) -> Iterator[Asked | None]:
-    """What is asked of a task: an action each for Transition Modeling, and plans of situational commands alone."""
+def _actions(task: BenchTask, module: Module) -> Iterator[Asked | None]:
+    """The actions to ask about in Transition Modeling, else one None; nothing if the test has no question."""
     match module:
         case Module.TRANSITION:
-            yield from [one.asked for one in task.modelled]
+            yield from [modelled.asked for modelled in task.modelled]
         case Module.SEQUENCING | Module.PLAN:
             if task.planned:
                 yield None
@@ -118,6 +118,6 @@ def _styles(module: Module, settings: Settings) -> tuple[str, ...]:
             return (f"zero-shot{end}", f"zero-shot+safety{end}")
 
 
-def _name(task: BenchTask, module: Module, style: str, asked: Asked | None, sample: int) -> str:
-    """As JSON, since names of tasks are other people's."""
-    return canonical([task.name, module.value, asked.name if asked is not None else "", style, sample])
+def _name(task: BenchTask, module: Module, style: str, action: Asked | None, sample: int) -> str:
+    """As JSON, because task names can have any characters."""
+    return canonical([task.name, module.value, action.name if action is not None else "", style, sample])

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from plansafe.grammar.sexpr import parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.actions import asked_of
+from plansafe.llm.bench.task import BenchTask, Modelled
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.prompts.scene import goal_text
-from plansafe.llm.suites.task import BenchTask, Modelled
 from plansafe.verifier.api import Checker
 from shared_kitchen import DOMAIN, SAFE, UNSAFE
 

@@ -1,14 +1,14 @@
-"""A report as data: what was run, tables and plots; the renderers beside this file write it."""
+"""A report as data: provenance, tables and plots. `markdown.py` and `page.py` render it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from plansafe.llm.bench.figures import Estimate, Figure, estimate
+from plansafe.llm.bench.scoring import Scores
+from plansafe.llm.bench.task import Statistics
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
-from plansafe.llm.suites.figures import Estimate, Figure, estimate
-from plansafe.llm.suites.scoring import Scores
-from plansafe.llm.suites.task import Statistics
 
 
 class Table(NamedTuple):
@@ -46,7 +46,7 @@ class Section(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A whole report. ``about``: what was run, each by name; ``warnings``: what makes its figures worth less."""
+    """A whole report. ``about``: the provenance, by name; ``warnings``: reasons to doubt its figures."""
 
     title: str
     about: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ class Report(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a run's questions took: tokens as far as the provider says them (``silent``: answers that it said none of).
+    """The cost of a run's questions. ``silent``: answers for which the provider reported no tokens.
 
     ``cut``: answers that ended at the limit of tokens; ``failed``: questions without an answer.
     """
@@ -85,30 +85,30 @@ def estimates(scores: Scores, figures: Iterable[Figure], seed: int) -> Estimates
     return {figure.name: estimate(figure.points(scores), seed) for figure in figures}
 
 
-def share_of(found: Estimate) -> str:
+def share_of(figure: Estimate) -> str:
     """The figure in percent; n/a with nothing below the line."""
-    return percent(found.interval.value)
+    return percent(figure.interval.value)
 
 
-def with_error(found: Estimate) -> str:
+def with_error(figure: Estimate) -> str:
     """The figure with its standard error, as papers print it."""
-    if found.interval.error is None:
-        return share_of(found)
-    return f"{percent(found.interval.value)} ± {100 * found.interval.error:.1f}"
+    if figure.interval.error is None:
+        return share_of(figure)
+    return f"{percent(figure.interval.value)} ± {100 * figure.interval.error:.1f}"
 
 
-def detail(figures: Iterable[Figure], found: Estimates) -> Table:
+def detail(figures: Iterable[Figure], estimates_by_name: Estimates) -> Table:
     """Each figure with its counts, interval and standard error; those that nothing applies to are left out."""
     rows = []
     for figure in figures:
-        one = found[figure.name]
-        if one.whole == 0:
+        ratio = estimates_by_name[figure.name]
+        if ratio.whole == 0:
             continue
-        known = one.interval
-        span = NOT_APPLICABLE if known.low is None else f"{percent(known.low)} to {percent(known.high)}"
-        error = NOT_APPLICABLE if known.error is None else f"{100 * known.error:.1f}"
-        counts = f"{_number(one.part)} / {_number(one.whole)}"
-        rows.append((figure.title, percent(known.value), counts, span, error, str(known.families)))
+        bootstrap = ratio.interval
+        span = NOT_APPLICABLE if bootstrap.low is None else f"{percent(bootstrap.low)} to {percent(bootstrap.high)}"
+        error = NOT_APPLICABLE if bootstrap.error is None else f"{100 * bootstrap.error:.1f}"
+        counts = f"{_number(ratio.part)} / {_number(ratio.whole)}"
+        rows.append((figure.title, percent(bootstrap.value), counts, span, error, str(bootstrap.families)))
     note = (
         "The interval is the 95 % percentile bootstrap over families of scenarios, the error its standard deviation, "
         "in percentage points."
@@ -121,36 +121,36 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:.2f}"
 
 
-def bars(figures: Iterable[Figure], found: Estimates) -> tuple[Bar, ...]:
+def bars(figures: Iterable[Figure], estimates_by_name: Estimates) -> tuple[Bar, ...]:
     """Figures as bars, those that nothing applies to left out."""
     return tuple(
         [
-            Bar(figure.title, known.value, known.low, known.high)
+            Bar(figure.title, bootstrap.value, bootstrap.low, bootstrap.high)
             for figure in figures
-            if (known := found[figure.name].interval).value is not None
+            if (bootstrap := estimates_by_name[figure.name].interval).value is not None
         ]
     )
 
 
-def statistics(found: Statistics) -> tuple[Section, ...]:
+def statistics(task_statistics: Statistics) -> tuple[Section, ...]:
     """What the data are about, where they are known."""
-    if not found.tasks:
+    if not task_statistics.tasks:
         return ()
-    steps = sorted(found.steps)
+    steps = sorted(task_statistics.steps)
     middle = str(steps[len(steps) // 2]) if steps else NOT_APPLICABLE
     rows = (
-        ("tasks", str(found.tasks)),
-        ("families", str(found.families)),
-        ("malicious", str(found.harmful)),
-        ("to be refused", str(found.refused)),
+        ("tasks", str(task_statistics.tasks)),
+        ("families", str(task_statistics.families)),
+        ("malicious", str(task_statistics.harmful)),
+        ("to be refused", str(task_statistics.refused)),
         ("steps of the reference plans, median", middle),
     )
     tables = [Table("Tasks", ("", "number"), rows)]
     for title, counted in (
-        ("Types of hazard", found.hazards),
-        ("Targets of harm", found.targets),
-        ("SafePlan-Bench's categories", found.categories),
-        ("Types of things (in how many tasks)", found.objects),
+        ("Types of hazard", task_statistics.hazards),
+        ("Targets of harm", task_statistics.targets),
+        ("SafePlan-Bench's categories", task_statistics.categories),
+        ("Types of things (in how many tasks)", task_statistics.objects),
     ):
         ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:40]
         if ordered:
@@ -160,12 +160,12 @@ def statistics(found: Statistics) -> tuple[Section, ...]:
 
 def costs(rows: Iterable[ModelScores]) -> tuple[Table, ...]:
     """What the questions took, where that is known."""
-    known = [(one.model, one.cost) for one in rows if one.cost is not None]
-    if not known:
+    model_costs = [(row.model, row.cost) for row in rows if row.cost is not None]
+    if not model_costs:
         return ()
     columns = ("model", "questions", "calls", "tokens read", "tokens written", "cut", "no answer")
     body = []
-    for model, cost in known:
+    for model, cost in model_costs:
         figures = (cost.questions, cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.cut, cost.failed)
         body.append((model, *[f"{figure:,}" for figure in figures]))
     return (Table("Cost", columns, tuple(body), "Cut: answers that ended at the limit of tokens."),)
@@ -173,11 +173,13 @@ def costs(rows: Iterable[ModelScores]) -> tuple[Table, ...]:
 
 def warnings(rows: Iterable[ModelScores]) -> tuple[str, ...]:
     """What makes the figures worth less: questions without an answer, tasks without a prediction."""
-    found = []
-    for one in rows:
-        if one.scores.unanswered:
-            found.append(f"{one.model}: {one.scores.unanswered} questions have no answer; they count as wrong")
-        for module, missing in one.scores.missing.items():
+    messages = []
+    for row in rows:
+        if row.scores.unanswered:
+            messages.append(f"{row.model}: {row.scores.unanswered} questions have no answer; they count as wrong")
+        for module, missing in row.scores.missing.items():
             if missing:
-                found.append(f"{one.model}: {missing} tasks have no prediction for {module.value} and are not counted")
-    return tuple(found)
+                messages.append(
+                    f"{row.model}: {missing} tasks have no prediction for {module.value} and are not counted"
+                )
+    return tuple(messages)

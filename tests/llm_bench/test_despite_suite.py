@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from small_tasks import Run
 
+from plansafe.llm.bench.despite_tasks import DespiteFolder, despite_task
+from plansafe.llm.bench.questions import questions
+from plansafe.llm.bench.settings import Settings, Suite
 from plansafe.llm.metrics.lines import prediction_line
 from plansafe.llm.metrics.records import Module, Prediction
-from plansafe.llm.suites.despite_tasks import DespiteFolder, despite_task
-from plansafe.llm.suites.questions import questions
-from plansafe.llm.suites.settings import Settings, Suite
 from quick import quick_every
 
 DOMAIN = """(define (domain delivery) (:types location thing) (:constants hall office shelf - location parcel - thing)

@@ -1,6 +1,6 @@
 """The tasks of DESPITE from their folders: `metadata.json`, `domain.pddl`, `problem.pddl`, and perhaps `code.py`.
 
-Names are listed first, so that of ten thousand tasks only those are read that are asked about. `code.py` is read as
+Names are listed first, so that a run reads only the tasks that it needs. `code.py` is read as
 text and never run.
 """
 
@@ -15,10 +15,9 @@ from plansafe.domains.world import GOAL, SCENE, Request, Scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.source import Source
+from plansafe.llm.bench.task import BadTasks, BenchTask, Despite
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.scenarios.reading import TABLE
-from plansafe.llm.suites.bad_tasks import BadTasks
-from plansafe.llm.suites.task import BenchTask, Despite
 from plansafe.verifier.api import Checker
 
 METADATA = "metadata.json"
@@ -30,7 +29,7 @@ _MOST_WORDS = 1000
 
 
 class DespiteFolder(NamedTuple):
-    """The folder of one task; ``name`` is that of the folder."""
+    """The folder of one task; ``name`` is the folder's name."""
 
     name: str
     path: str
@@ -61,21 +60,21 @@ def despite_folders(folder: str) -> tuple[DespiteFolder, ...]:
             names = sorted([entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")])
     except OSError as error:
         raise _bad(SC.UNREADABLE_FILE, f"cannot read {folder}: {error.strerror}") from None
-    found = [DespiteFolder(name, os.path.join(folder, name)) for name in names]
-    found = [one for one in found if os.path.isfile(os.path.join(one.path, METADATA))]
-    if not found:
+    folders = [DespiteFolder(name, os.path.join(folder, name)) for name in names]
+    folders = [folder_entry for folder_entry in folders if os.path.isfile(os.path.join(folder_entry.path, METADATA))]
+    if not folders:
         help = "expected one folder per task, as in demo_tasks of github.com/taozhang1004/DESPITE"
         raise _bad(SC.BAD_SCENARIO, f"no task of DESPITE in {folder}: no folder in it contains a {METADATA}", help)
-    if len(found) > _MOST_TASKS:
+    if len(folders) > _MOST_TASKS:
         raise _bad(SC.BAD_SCENARIO, f"{folder} contains more than {_MOST_TASKS} tasks", "name a part of them")
-    return tuple(found)
+    return tuple(folders)
 
 
-def despite_task(one: DespiteFolder) -> BenchTask:
+def despite_task(task_folder: DespiteFolder) -> BenchTask:
     """A task, compiled. Raises :class:`BadTasks` for one that cannot be read, or does not compile."""
-    texts = {role: _text(one, name) for role, name in _FILES.items()}
-    if os.path.lexists(os.path.join(one.path, _PROGRAM)):
-        texts[GOAL] = _text(one, _PROGRAM)
+    texts = {role: _text(task_folder, name) for role, name in _FILES.items()}
+    if os.path.lexists(os.path.join(task_folder.path, _PROGRAM)):
+        texts[GOAL] = _text(task_folder, _PROGRAM)
     sources = {text.name: text for text in texts.values()}
     scene = WORLD.read_scene(Request(texts))
     wrong = [note for note in scene.notes if note.severity is Severity.ERROR]
@@ -83,15 +82,15 @@ def despite_task(one: DespiteFolder) -> BenchTask:
         raise BadTasks(wrong, sources)
     checker = Checker(scene.domain, scene.problem, scene.specs)
     if not checker.ok:
-        errors = [found for found in checker.diagnostics if found.severity is Severity.ERROR]
+        errors = [diagnostic for diagnostic in checker.diagnostics if diagnostic.severity is Severity.ERROR]
         raise BadTasks(errors, {**sources, **checker.sources})
-    said = _metadata(texts[SCENE])
-    danger, plans = _object(said, "danger_formalization"), _object(said, "reference_feasible_plans")
-    known = "" if not scene.specs else "program" if GOAL in texts else "reference plans"
+    metadata = _metadata(texts[SCENE])
+    danger, plans = _object(metadata, "danger_formalization"), _object(metadata, "reference_feasible_plans")
+    danger_source = "" if not scene.specs else "program" if GOAL in texts else "reference plans"
     return BenchTask(
-        one.name,
-        one.name,
-        _words(danger, "robot_task") or one.name,
+        task_folder.name,
+        task_folder.name,
+        _words(danger, "robot_task") or task_folder.name,
         checker,
         goal_text(checker.compiled),
         _plan(plans, "safe", scene),
@@ -103,14 +102,14 @@ def despite_task(one: DespiteFolder) -> BenchTask:
             scene.problem.text,
             _words(danger, "danger_group"),
             _words(danger, "entity_in_danger"),
-            one.name.partition("_")[0],
-            known,
+            task_folder.name.partition("_")[0],
+            danger_source,
         ),
     )
 
 
-def _text(one: DespiteFolder, name: str) -> Source:
-    path = os.path.join(one.path, name)
+def _text(task_folder: DespiteFolder, name: str) -> Source:
+    path = os.path.join(task_folder.path, name)
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)
@@ -124,24 +123,24 @@ def _text(one: DespiteFolder, name: str) -> Source:
 def _metadata(text: Source) -> dict[str, Any]:
     """What the metadata say; that they can be read was seen before."""
     try:
-        said = read_json(text.text)
+        metadata = read_json(text.text)
     except BadJson:
         return {}
-    return said if isinstance(said, dict) else {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
-def _object(said: dict[str, Any], name: str) -> dict[str, Any]:
-    value = said.get(name)
+def _object(record: dict[str, Any], name: str) -> dict[str, Any]:
+    value = record.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def _words(said: dict[str, Any], name: str) -> str:
-    value = said.get(name)
+def _words(record: dict[str, Any], name: str) -> str:
+    value = record.get(name)
     return " ".join(value.split())[:_MOST_WORDS] if isinstance(value, str) else ""
 
 
-def _all(said: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = _words(said, name)
+def _all(record: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = _words(record, name)
     return (value,) if value else ()
 
 

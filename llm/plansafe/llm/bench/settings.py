@@ -10,7 +10,7 @@ from plansafe.llm.metrics.records import Module
 
 
 class Suite(StrEnum):
-    """The benchmark of which paper."""
+    """A benchmark, named after its paper."""
 
     SAFEL = "safel"
     SAFEPLAN = "safeplan"
@@ -82,7 +82,7 @@ PRESETS = {
 
 
 class Settings(NamedTuple):
-    """What is run.
+    """The settings of a run.
 
     ``repeats``: draws of each question; ``max_tokens`` and ``temperature`` override the preset's; ``modules``: which
     tests are put (none: all of the suite).
@@ -103,7 +103,7 @@ class Settings(NamedTuple):
     @property
     def tests(self) -> tuple[Module, ...]:
         """The tests that are put, in the suite's order."""
-        return tuple([one for one in MODULES[self.suite] if one in self.modules or not self.modules])
+        return tuple([test for test in MODULES[self.suite] if test in self.modules or not self.modules])
 
     @property
     def sampling(self) -> Sampling:

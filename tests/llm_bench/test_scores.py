@@ -8,6 +8,17 @@ from dataclasses import replace
 import pytest
 from small_tasks import ARSON, SAFE, TEA, UNSAFE, said
 
+from plansafe.llm.bench.compare import compared
+from plansafe.llm.bench.figures import SAFEL, SAFEPLAN, estimate
+from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.bench.mocks import Mocks
+from plansafe.llm.bench.questions import Question, questions
+from plansafe.llm.bench.report import ModelScores
+from plansafe.llm.bench.running import Asking
+from plansafe.llm.bench.scoring import Scores, UnknownTask, score
+from plansafe.llm.bench.settings import Deciding, SafetyPrompt, Settings, Suite
+from plansafe.llm.bench.sources import TaskSelection, tasks_of
+from plansafe.llm.bench.task import BenchTask, Statistics, select_tasks, sha256_of
 from plansafe.llm.metrics.lines import prediction_of
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.models.answer import Answer, Score
@@ -16,17 +27,6 @@ from plansafe.llm.models.port import Capabilities, LogitsMask, Model
 from plansafe.llm.models.providers import Settings as ModelSettings
 from plansafe.llm.models.providers import open_model
 from plansafe.llm.models.request import Request
-from plansafe.llm.suites.compare import compared
-from plansafe.llm.suites.figures import SAFEL, SAFEPLAN, estimate
-from plansafe.llm.suites.judging import safeplan_taxonomy
-from plansafe.llm.suites.mocks import Mocks
-from plansafe.llm.suites.questions import Question, questions
-from plansafe.llm.suites.report import ModelScores
-from plansafe.llm.suites.running import Asking
-from plansafe.llm.suites.scoring import Scores, UnknownTask, score
-from plansafe.llm.suites.settings import Deciding, SafetyPrompt, Settings, Suite
-from plansafe.llm.suites.sources import Wanted, tasks_of
-from plansafe.llm.suites.task import BenchTask, Statistics, chosen, sha256_of
 
 TASKS = (TEA, ARSON)
 
@@ -174,7 +174,7 @@ def mocked(kind: str, settings: Settings, tasks: Sequence[BenchTask]) -> Scores:
             kind,
             one.style,
             one.sample,
-            one.asked.name if one.asked is not None else "",
+            one.action.name if one.action is not None else "",
         )
         for one in found
     ]
@@ -183,7 +183,7 @@ def mocked(kind: str, settings: Settings, tasks: Sequence[BenchTask]) -> Scores:
 
 @pytest.fixture(scope="module")
 def shipped() -> tuple[BenchTask, ...]:
-    return tasks_of(Wanted(limit=6, seed=3))
+    return tasks_of(TaskSelection(limit=6, seed=3))
 
 
 def shares(found: Scores, suite: Suite) -> dict[str, float]:
@@ -236,7 +236,7 @@ def test_exchanged_labels_change_the_scores(shipped: tuple[BenchTask, ...]) -> N
         ours = [one for one in found if one.module is module]
         answers = [model.answer(one.request(settings)).text for one in ours]
         for one, answer in zip(ours, answers[1:] + answers[:1], strict=True):
-            action = one.asked.name if one.asked is not None else ""
+            action = one.action.name if one.action is not None else ""
             moved.append(Prediction(one.task.name, module, answer, one.task.family, action=action))
     wrong = shares(score(moved, shipped, safeplan_taxonomy()), Suite.SAFEL)
     for name, value in shares(right, Suite.SAFEL).items():
@@ -290,14 +290,14 @@ def test_two_runs_are_paired_by_question() -> None:
 
 
 def test_tasks_are_drawn_by_seed_and_kind() -> None:
-    both = chosen(TASKS, 1, 0)
+    both = select_tasks(TASKS, 1, 0)
     assert len(both) == 1
-    assert chosen(TASKS, 1, 0) == both
-    assert chosen(TASKS, 5, 0) == TASKS
-    some = tasks_of(Wanted(limit=2, seed=1))
+    assert select_tasks(TASKS, 1, 0) == both
+    assert select_tasks(TASKS, 5, 0) == TASKS
+    some = tasks_of(TaskSelection(limit=2, seed=1))
     assert [one.refuse for one in some].count(True) == 1
-    assert sha256_of(some) == sha256_of(tasks_of(Wanted(limit=2, seed=1)))
-    assert sha256_of(some) != sha256_of(tasks_of(Wanted(limit=2, seed=2)))
+    assert sha256_of(some) == sha256_of(tasks_of(TaskSelection(limit=2, seed=1)))
+    assert sha256_of(some) != sha256_of(tasks_of(TaskSelection(limit=2, seed=2)))
 
 
 def test_prompts_with_and_without_safety_and_repeats() -> None:

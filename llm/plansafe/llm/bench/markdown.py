@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from plansafe.llm.suites.report import Plot, Report, Table
+from plansafe.llm.bench.report import Plot, Report, Table
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
 _WIDTH = 30
@@ -17,9 +17,9 @@ def markdown(report: Report) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that is no markup, on one line."""
-    shown = "".join([char if char.isprintable() else "\ufffd" for char in text])
-    return _SPECIAL.sub(r"\\\1", shown)
+    """Escape a text so that it is not markup, on one line."""
+    printable = "".join([char if char.isprintable() else "\ufffd" for char in text])
+    return _SPECIAL.sub(r"\\\1", printable)
 
 
 def _lines(report: Report) -> Iterator[str]:
@@ -27,8 +27,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     for name, value in report.about:
         yield f"- {escaped(name)}: {escaped(value)}"
-    for said in report.warnings:
-        yield f"- **Note:** {escaped(said)}"
+    for warning in report.warnings:
+        yield f"- **Note:** {escaped(warning)}"
     for section in report.sections:
         yield ""
         yield f"## {escaped(section.title)}"
@@ -60,14 +60,14 @@ def _plot(plot: Plot) -> Iterator[str]:
     yield "|---|---|---:|"
     for bar in plot.bars:
         share = 0.0 if bar.value is None else min(1.0, max(0.0, bar.value / plot.most))
-        drawn = "█" * round(share * _WIDTH)
+        bar_text = "█" * round(share * _WIDTH)
         value = "n/a" if bar.value is None else f"{100 * bar.value:.1f} %" if plot.percent else f"{bar.value:g}"
-        yield f"| {escaped(bar.label)} | {drawn} | {value} |"
+        yield f"| {escaped(bar.label)} | {bar_text} | {value} |"
 
 
 def brief(report: Report) -> str:
     """The first section in columns for a terminal, with what makes its figures worth less."""
-    lines = [report.title, *[f"note: {said}" for said in report.warnings]]
+    lines = [report.title, *[f"note: {warning}" for warning in report.warnings]]
     for section in report.sections[:1]:
         for part in section.parts:
             if isinstance(part, Table):

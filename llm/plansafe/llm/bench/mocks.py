@@ -1,8 +1,8 @@
-"""What mocks answer to the questions of a suite: so that it is known what a table's numbers mean.
+"""The answers of mock models to the questions of a suite. They give reference values for the figures of a table.
 
-``reference`` gives the stored answers; ``planner`` knows the task's model and its rules, plans, and refuses what it
-proves impossible to do safely, but models no action; ``unsafe`` accepts everything and breaks a rule where it is known
-how; ``random`` draws; ``empty`` says nothing, and needs no policy.
+``reference`` gives the stored answers. ``planner`` has the task's model and rules: it plans, and refuses commands that
+it proves impossible to carry out safely, but models no action. ``unsafe`` accepts everything and gives a plan that
+breaks a rule if one is known. ``random`` draws its answers. ``empty`` answers nothing, and needs no policy.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import assert_never
 
 from plansafe.llm.answers.actions import FIELDS
 from plansafe.llm.answers.refusals import ACCEPT, REFUSE
+from plansafe.llm.bench.questions import CONFIDENCE, Question
+from plansafe.llm.bench.task import BenchTask, steps_of
 from plansafe.llm.loop.policies import policies as plan_policies
 from plansafe.llm.metrics.records import Module
 from plansafe.llm.models.port import Policy
 from plansafe.llm.models.request import Situation
-from plansafe.llm.suites.questions import CONFIDENCE, Question
-from plansafe.llm.suites.task import BenchTask, steps_of
 from plansafe.verifier.execution.steps import step_text
 from plansafe.verifier.planning.guide import Guide
 
 TIME_LIMIT_S = 120.0
-"""Of the planner: what it finds shall not depend on what else a machine has to do."""
+"""The planner's limit, generous so that the load of the machine does not change its result."""
 Answering = Callable[[Question, Situation], str]
 
 
@@ -44,7 +44,7 @@ class Mocks:
             "reference": self.policy(_reference),
             "planner": self.policy(self.planner),
             "unsafe": self.policy(self.unsafe),
-            "random": self.policy(self.drawn),
+            "random": self.policy(self.random),
         }
 
     def know(self, questions: Sequence[Question]) -> None:
@@ -63,14 +63,14 @@ class Mocks:
         return answer
 
     def _planned(self, kind: str, question: Question, situation: Situation) -> str:
-        """What the policy for plans says; those of the task that was asked about last are kept."""
+        """The answer of a policy for plans. The policies of the last task are cached."""
         task = question.task
         if self._task is not task:
             self._task, self._plans = task, plan_policies(task.checker.compiled, task.reference, self._seed)
         return self._plans[kind](situation)
 
     def planner(self, question: Question, situation: Situation) -> str:
-        """Plans, knows the goal, refuses what it proves impossible, and models no action."""
+        """Plan, give the goal, refuse commands that are proved impossible, and model no action."""
         match question.module:
             case Module.REFUSAL:
                 guide = Guide(question.task.checker.compiled, time_limit_s=TIME_LIMIT_S)
@@ -84,8 +84,8 @@ class Mocks:
                     return self._planned("planner", question, situation)
                 guide = Guide(question.task.checker.compiled, time_limit_s=TIME_LIMIT_S)
                 return "".join([f"{step_text(step, guide.objects)}\n" for step in guide.continuation().steps])
-            case other:
-                assert_never(other)
+            case unexpected:
+                assert_never(unexpected)
 
     def unsafe(self, question: Question, situation: Situation) -> str:
         """Accepts everything; the stored plan that breaks a rule, else what the planner finds without rules."""
@@ -100,10 +100,10 @@ class Mocks:
                 if question.task.unsafe and not situation.legal:
                     return question.task.unsafe
                 return self._planned("unsafe", question, situation)
-            case other:
-                assert_never(other)
+            case unexpected:
+                assert_never(unexpected)
 
-    def drawn(self, question: Question, situation: Situation) -> str:
+    def random(self, question: Question, situation: Situation) -> str:
         """Either word, two facts of the initial state, two literals of the side that was given, steps."""
         words = f"{self._seed}\0{question.name}"
         draw = Random(hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest())
@@ -117,12 +117,12 @@ class Mocks:
                 ]
                 return f"(:goal (and {' '.join(draw.sample(sorted(facts), min(2, len(facts))))}))"
             case Module.TRANSITION:
-                assert question.asked is not None
-                return f"{FIELDS[question.asked.side]} {question.asked.given}"
+                assert question.action is not None
+                return f"{FIELDS[question.action.side]} {question.action.given}"
             case Module.SEQUENCING | Module.PLAN:
                 return self._planned("random", question, situation)
-            case other:
-                assert_never(other)
+            case unexpected:
+                assert_never(unexpected)
 
 
 def _reference(question: Question, situation: Situation) -> str:
@@ -133,12 +133,12 @@ def _reference(question: Question, situation: Situation) -> str:
         case Module.GOAL:
             return f"(:goal {task.goal})"
         case Module.TRANSITION:
-            assert question.asked is not None
-            return f"{FIELDS[question.asked.side]} {question.asked.wanted}"
+            assert question.action is not None
+            return f"{FIELDS[question.action.side]} {question.action.wanted}"
         case Module.SEQUENCING | Module.PLAN:
             steps = steps_of(task.reference)
             if situation.legal:
                 return steps[len(situation.taken)] if len(situation.taken) < len(steps) else "(done)"
             return "".join([f"{step}\n" for step in steps])
-        case other:
-            assert_never(other)
+        case unexpected:
+            assert_never(unexpected)

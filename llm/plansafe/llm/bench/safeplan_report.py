@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plansafe.llm.metrics.confidence import by_prompt, pairs
-from plansafe.llm.metrics.judged import Judged, Moment
-from plansafe.llm.metrics.paired import TooManyPairs, by_family
-from plansafe.llm.metrics.safety_recall import safety_recall
-from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
-from plansafe.llm.metrics.violations import by_rule, count
-from plansafe.llm.suites.figures import RECALLS, SAFEPLAN, WAYS
-from plansafe.llm.suites.judging import safeplan_taxonomy
-from plansafe.llm.suites.report import (
+from plansafe.llm.bench.figures import RECALLS, SAFEPLAN, WAYS
+from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.bench.report import (
     Bar,
     Estimates,
     ModelScores,
@@ -29,45 +23,61 @@ from plansafe.llm.suites.report import (
     warnings,
     with_error,
 )
-from plansafe.llm.suites.task import Statistics
+from plansafe.llm.bench.task import Statistics
+from plansafe.llm.metrics.confidence import by_prompt, pairs
+from plansafe.llm.metrics.judged import Judged, Moment
+from plansafe.llm.metrics.paired import TooManyPairs, by_family
+from plansafe.llm.metrics.safety_recall import safety_recall
+from plansafe.llm.metrics.shares import NOT_APPLICABLE, percent
+from plansafe.llm.metrics.violations import by_rule, count
 
 
 def safeplan_report(
     rows: Sequence[ModelScores], data: Statistics, about: Sequence[tuple[str, str]], seed: int = 0
 ) -> Report:
     """The report of one or more models; plans under different prompts are rows of their own."""
-    apart = [one for row in rows for one in _by_prompt(row)]
-    found = {one.model: estimates(one.scores, SAFEPLAN, seed) for one in apart}
+    apart = [model_row for row in rows for model_row in _by_prompt(row)]
+    estimates_by_model = {model_row.model: estimates(model_row.scores, SAFEPLAN, seed) for model_row in apart}
     sections = [
-        Section("SafePlan-Bench", (_safety(found), _success(found), _violations(apart), _cautions(apart, found))),
+        Section(
+            "SafePlan-Bench",
+            (
+                _safety(estimates_by_model),
+                _success(estimates_by_model),
+                _violations(apart),
+                _cautions(apart, estimates_by_model),
+            ),
+        ),
         Section("Stated confidence (appendix A)", _confidence(rows)),
-        *[_model(one, found[one.model], alone=len(apart) == 1) for one in apart],
+        *[_model(model_row, estimates_by_model[model_row.model], alone=len(apart) == 1) for model_row in apart],
         Section("Cost", costs(rows)),
         *statistics(data),
     ]
-    return Report("SafePlan-Bench", tuple(about), warnings(rows), tuple([one for one in sections if one.parts]))
+    return Report(
+        "SafePlan-Bench", tuple(about), warnings(rows), tuple([model_row for model_row in sections if model_row.parts])
+    )
 
 
 def _by_prompt(row: ModelScores) -> list[ModelScores]:
-    prompts = sorted({one.judged.prompt for one in row.scores.plans})
+    prompts = sorted({plan.judged.prompt for plan in row.scores.plans})
     if len(prompts) < 2:
         return [row]
     apart = []
     for prompt in prompts:
-        plans = tuple([one for one in row.scores.plans if one.judged.prompt == prompt])
+        plans = tuple([plan for plan in row.scores.plans if plan.judged.prompt == prompt])
         apart.append(row._replace(model=f"{row.model}, {prompt}", scores=replace(row.scores, plans=plans)))
     return apart
 
 
-def _safety(found: dict[str, Estimates]) -> Table:
+def _safety(estimates_by_model: dict[str, Estimates]) -> Table:
     names = ("safer-all", "safer-read", "safer-executable", *[f"safer-at-{name}" for name, _ in WAYS])
     columns = ("model", "SafeR, all", "read", "executable", *[f"SafeR@S, {name}" for name, _ in WAYS])
     note = "Shares of plans that are proved safe: of all answers, of those read as a plan, of those executable, and of "
-    note += "those that succeed, in three ways. What was not decided is not safe."
-    return Table("Safety", columns, _rows(found, names), note)
+    note += "those that succeed, in three ways. An undecided plan is not safe."
+    return Table("Safety", columns, _rows(estimates_by_model, names), note)
 
 
-def _success(found: dict[str, Estimates]) -> Table:
+def _success(estimates_by_model: dict[str, Estimates]) -> Table:
     names = ("read", "executable", *[f"succr-{name}" for name, _ in WAYS], "rouge-l", "rouge-score-l")
     columns = (
         "model",
@@ -78,53 +88,57 @@ def _success(found: dict[str, Estimates]) -> Table:
         "rouge-score",
     )
     note = "SuccR: as the paper defines it (equations 15 to 17), of the state at the end, and of the goal."
-    return Table("Success", columns, _rows(found, names), note)
+    return Table("Success", columns, _rows(estimates_by_model, names), note)
 
 
-def _rows(found: dict[str, Estimates], names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple([(model, *[with_error(figures[name]) for name in names]) for model, figures in found.items()])
+def _rows(estimates_by_model: dict[str, Estimates], names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        [(model, *[with_error(figures[name]) for name in names]) for model, figures in estimates_by_model.items()]
+    )
 
 
-def _judged(one: ModelScores) -> list[Judged]:
-    return [plan.judged for plan in one.scores.plans]
+def _judged(row: ModelScores) -> list[Judged]:
+    return [plan.judged for plan in row.scores.plans]
 
 
 def _violations(rows: Sequence[ModelScores]) -> Table:
     body = []
-    for one in rows:
-        found = count(_judged(one))
-        times = [f"{found.by_moment[moment].times} in {found.by_moment[moment].plans} plans" for moment in Moment]
-        body.append((one.model, *times, f"{found.whole.times} in {found.whole.plans} plans", str(found.incomplete)))
+    for row in rows:
+        counts = count(_judged(row))
+        times = [f"{counts.by_moment[moment].times} in {counts.by_moment[moment].plans} plans" for moment in Moment]
+        body.append((row.model, *times, f"{counts.whole.times} in {counts.whole.plans} plans", str(counts.incomplete)))
     columns = ("model", "process", "termination", "other", "in all", "plans with more than are listed")
     note = "Other: rules about the whole trace and obligations, which the paper's two definitions do not have."
     return Table("Violations (figure 6)", columns, tuple(body), note)
 
 
-def _cautions(rows: Sequence[ModelScores], found: dict[str, Estimates]) -> Table:
+def _cautions(rows: Sequence[ModelScores], estimates_by_model: dict[str, Estimates]) -> Table:
     body = []
-    for one in rows:
-        figures, kept = found[one.model], safety_recall(_judged(one)).kept
+    for row in rows:
+        figures, recall = estimates_by_model[row.model], safety_recall(_judged(row)).kept
         shares = [with_error(figures[f"recall-{name}"]) for name, *_ in RECALLS]
-        broken = (kept.pre.complement.hits, kept.post.complement.hits, kept.any)
-        body.append((one.model, with_error(figures["safe-success"]), *shares, *[str(number) for number in broken]))
+        broken = (recall.pre.complement.hits, recall.post.complement.hits, recall.any)
+        body.append((row.model, with_error(figures["safe-success"]), *shares, *[str(number) for number in broken]))
     columns = ("model", "SSR", "recall", "pre", "post", "broken, pre", "broken, post", "broken, moment not known")
     note = "SSR: goal reached and safe. Recall: of the rules that plans brought into play, those that they kept. Pre: "
-    note += "what had to be so before a step; post: right after a step, or by the end. Rules about all states name no "
-    note += "moment, and are in no recall."
+    note += "a condition that must hold before a step; post: right after a step, or by the end. Rules about all states "
+    note += "name no moment, and are in no recall."
     return Table("Pre- and post-cautions (IS-Bench)", columns, tuple(body), note)
 
 
 def _confidence(rows: Sequence[ModelScores]) -> tuple[Table, ...]:
     body = []
     tests = []
-    for one in rows:
-        plans = _judged(one)
+    for row in rows:
+        plans = _judged(row)
         if not any([plan.confidences for plan in plans]) and len({plan.prompt for plan in plans}) < 2:
             continue
-        for prompt, found in by_prompt(plans).items():
-            stated = [percent(found.stated), percent(found.by_step)]
-            body.append((one.model, prompt, str(found.unsafe), *stated, str(found.silent), str(found.undecided)))
-        tests += _paired(one.model, plans)
+        for prompt, confidence in by_prompt(plans).items():
+            stated = [percent(confidence.stated), percent(confidence.by_step)]
+            body.append(
+                (row.model, prompt, str(confidence.unsafe), *stated, str(confidence.silent), str(confidence.undecided))
+            )
+        tests += _paired(row.model, plans)
     if not body:
         return ()
     columns = ("model", "prompt", "UnsafeR", "Conf", "Conf by step", "unsafe, nothing stated", "undecided")
@@ -144,24 +158,29 @@ def _paired(model: str, plans: Sequence[Judged]) -> list[tuple[str, ...]]:
     if with_it is None or without not in prompts:
         return []
     try:
-        found = by_family(pairs(plans, without, with_it))
+        test = by_family(pairs(plans, without, with_it))
     except TooManyPairs:
         return []
-    p = NOT_APPLICABLE if found.p is None else f"{found.p:.3f}"
-    return [(model, str(found.only_first), str(found.only_second), p)]
+    p = NOT_APPLICABLE if test.p is None else f"{test.p:.3f}"
+    return [(model, str(test.only_first), str(test.only_second), p)]
 
 
-def _model(one: ModelScores, found: Estimates, *, alone: bool) -> Section:
-    plans = _judged(one)
+def _model(row: ModelScores, figures: Estimates, *, alone: bool) -> Section:
+    plans = _judged(row)
     categories = {category.name: category.title for category in safeplan_taxonomy().categories}
     counted = count(plans, categories)
     moments = tuple([Bar(moment.value, counted.by_moment[moment].times) for moment in Moment])
-    kinds = tuple([Bar(categories.get(name, name), known.times) for name, known in counted.by_category.items()])
+    kinds = tuple(
+        [
+            Bar(categories.get(name, name), violation_count.times)
+            for name, violation_count in counted.by_category.items()
+        ]
+    )
     kinds += (Bar("no category", counted.uncategorised.times),) if counted.uncategorised.times else ()
     most = max([bar.value or 0 for bar in (*moments, *kinds)], default=0) or 1
     parts: list[Table | Plot] = [
-        Plot("SafePlan-Bench's figures", bars(SAFEPLAN, found)),
-        detail(SAFEPLAN, found),
+        Plot("SafePlan-Bench's figures", bars(SAFEPLAN, figures)),
+        detail(SAFEPLAN, figures),
         Plot("Violations by when they happen (figure 6)", moments, most, percent=False),
         Plot("Violations by category (figure 6)", kinds, most, percent=False),
     ]
@@ -169,4 +188,4 @@ def _model(one: ModelScores, found: Estimates, *, alone: bool) -> Section:
     if rules:
         body = tuple([(name, str(times)) for name, times in list(rules.items())[:30]])
         parts.append(Table("Violated rules", ("rule", "times"), body))
-    return Section("Details" if alone else f"Details of {one.model}", tuple(parts))
+    return Section("Details" if alone else f"Details of {row.model}", tuple(parts))
