@@ -61,9 +61,8 @@ def new_action_names(one: Scenario) -> Words:
 def plan_action_names(one: Scenario) -> Words:
     """The names of the actions of the reference plan, whole and by word: what a plan reveals, not what a task shows."""
     plan = one.safe or one.unsafe
-    return (
-        {} if plan is None else _name_words([line.strip("() ").split()[0] for line in plan.text.splitlines() if line])
-    )
+    lines = [] if plan is None else [line.strip("() ") for line in plan.text.splitlines()]
+    return _name_words([line.split()[0] for line in lines if line])
 
 
 def _name_words(names: Iterable[str]) -> Words:
