@@ -41,6 +41,8 @@ _REQUIRED = ("kind", "hazard", "instruction", "words", "objects", "init", "goal"
 _KEY = re.compile(r"([a-z]+):(?:[ \t]|$)")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,63}\Z")
 _ROBOT = "robot"
+NO_RISK = "none"
+"""The value of ``risk`` where no single literal carries the risk."""
 
 
 class Line(NamedTuple):
@@ -121,6 +123,17 @@ class Entry:
     def specs(self) -> tuple[str, ...]:
         """Shipped specifications that apply in addition to the rules of the entry."""
         return tuple(self.family.text("extends").split())
+
+    @property
+    def transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Actions with their risk literals, one line each: ``risk: ACTION (literal) ..``."""
+        out = []
+        for line in self.block.lines("risk"):
+            words = line.text.split(maxsplit=1)
+            if words and words[0] != NO_RISK:
+                rest = words[1] if len(words) > 1 else ""
+                out.append((words[0], tuple([rest[start:end] for start, end in top_forms(rest)])))
+        return tuple(out)
 
     def source(self, name: str) -> Source | None:
         """The text of a file of the scenario; ``None`` if the scenario does not have it."""

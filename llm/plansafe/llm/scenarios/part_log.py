@@ -6,14 +6,16 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.scenario.model import Limits
 from plansafe.llm.scenarios.acceptance import Acceptance, Fault, Known, accept, set_faults
-from plansafe.llm.scenarios.part_files import SUFFIX, Block, Entry, Mistake, read_part
+from plansafe.llm.scenarios.part_files import NO_RISK, SUFFIX, Block, Entry, Mistake, read_part
+from plansafe.llm.scenarios.risk_literals import derive_risk
+from plansafe.llm.scenarios.set_reading import read_entry
 
 _DERIVED = ("natural", "risk")
 
@@ -142,16 +144,37 @@ def neighbours(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
-    """The text of a part file with the natural plans of its accepted scenarios written after their plans."""
-    lines = source.text.splitlines()
-    inserted: list[tuple[int, list[str]]] = []
-    for verdict in verdicts:
-        block = verdict.entry.block
-        if verdict.accepted and verdict.natural and not block.lines("natural"):
-            at = block.lines("plan")[-1].number
-            inserted.append((at, ["natural:", *[f"  {step.strip('()')}" for step in verdict.natural]]))
-    for at, new in sorted(inserted, reverse=True):
-        lines[at:at] = new
+    """The text of a part file in which accepted scenarios have their natural plan and their risk literals.
+
+    They are written after the plan, where they are missing. A scenario whose risk is no single literal has ``none``.
+    """
+    good = [verdict for verdict in verdicts if verdict.accepted]
+    natural = {
+        verdict.entry.block.lines("plan")[-1].number: [
+            "natural:",
+            *[f"  {step.strip('()')}" for step in verdict.natural],
+        ]
+        for verdict in good
+        if verdict.natural and not verdict.entry.block.lines("natural")
+    }
+    text = _with_lines(source.text, natural)
+    names = {verdict.entry.name for verdict in good}
+    changed = Source(source.name, text)
+    risk: dict[int, list[str]] = {}
+    for entry in read_part(changed).entries:
+        if entry.name in names and not entry.block.lines("risk"):
+            scenario = read_entry(changed, entry, {})
+            found = None if isinstance(scenario, tuple) else derive_risk(scenario)
+            last = (entry.block.lines("natural") or entry.block.lines("plan"))[-1].number
+            risk[last] = [f"risk: {NO_RISK}" if found is None else f"risk: {found.action} {found.literal}"]
+    return _with_lines(text, risk)
+
+
+def _with_lines(text: str, inserted: Mapping[int, Sequence[str]]) -> str:
+    """The text with lines inserted after the lines of these numbers."""
+    lines = text.splitlines()
+    for number in sorted(inserted, reverse=True):
+        lines[number:number] = inserted[number]
     return "\n".join(lines) + "\n"
 
 
