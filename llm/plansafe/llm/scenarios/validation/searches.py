@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from time import monotonic
 
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Limits, Profile, Witness
-from plansafe.llm.scenario.violating import ViolationSearch
+from plansafe.llm.scenarios.validation.model import Limits, Profile, Witness
+from plansafe.llm.scenarios.validation.violating import ViolationSearch
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node, parse_number
-from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.verifier.elaborate.context import is_variable
 from plansafe.verifier.elaborate.symbols import COMPARISONS, RESERVED
 

@@ -16,8 +16,12 @@ from plansafe.domains import domain_path
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.rouge import alphanumeric, lcs_length
-from plansafe.llm.scenario.check import Examination
-from plansafe.llm.scenario.model import (
+from plansafe.llm.scenarios.model import Kind, resolve
+from plansafe.llm.scenarios.sets.part_files import Entry, VirtualFile
+from plansafe.llm.scenarios.sets.rule_shapes import shapes_of, vocabulary_of
+from plansafe.llm.scenarios.sets.structure import structure_hash
+from plansafe.llm.scenarios.validation.check import Examination
+from plansafe.llm.scenarios.validation.model import (
     ACTIONS,
     CONTRAST,
     REFERENCES,
@@ -28,12 +32,8 @@ from plansafe.llm.scenario.model import (
     Profile,
     Verdict,
 )
-from plansafe.llm.scenario.model import Scenario as Texts
-from plansafe.llm.scenario.searches import Searches
-from plansafe.llm.scenarios.model import Kind, resolve
-from plansafe.llm.scenarios.part_files import Entry, VirtualFile
-from plansafe.llm.scenarios.rule_shapes import shapes_of, vocabulary_of
-from plansafe.llm.scenarios.structure import structure_hash
+from plansafe.llm.scenarios.validation.model import Scenario as Texts
+from plansafe.llm.scenarios.validation.searches import Searches
 from plansafe.specs import spec_path
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.survey import Survey
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.survey import Survey
 
 _COUNTER = re.compile(r"[-_.]?\d+\Z")
 FOREIGN = {

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from plansafe.grammar.sexpr import Node, parse_number
-from plansafe.llm.scenario.corrections.view import View, signature, stems, typed
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.survey import ROOT, Declared, Survey, Types, Use
+from plansafe.llm.scenarios.validation.corrections.view import View, signature, stems, typed
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.survey import ROOT, Declared, Survey, Types, Use
 
 _AGENTS = ("agent", "robot")
 MAX_ARGUMENTS = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plansafe.grammar.sexpr import Node, format_node, parse_number
-from plansafe.llm.scenario.corrections.view import View, signature
-from plansafe.llm.scenario.drafts import Draft, Edit
-from plansafe.llm.scenario.survey import ROOT
+from plansafe.llm.scenarios.validation.corrections.view import View, signature
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit
+from plansafe.llm.scenarios.validation.survey import ROOT
 from plansafe.verifier.elaborate.context import is_name
 from plansafe.verifier.elaborate.sections import REQUIREMENTS
 

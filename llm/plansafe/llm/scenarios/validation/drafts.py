@@ -10,7 +10,7 @@ from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Correction
+from plansafe.llm.scenarios.validation.model import Correction
 
 ORDER = (":domain", ":requirements", ":types", ":constants", ":objects", ":predicates", ":functions", ":init", ":goal")
 """In which order sections are written; those that are not named come last."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Limits
-from plansafe.llm.scenarios.acceptance import Acceptance, Fault, Known, accept, set_faults
-from plansafe.llm.scenarios.part_files import NO_RISK, SUFFIX, Block, Entry, Mistake, read_part
-from plansafe.llm.scenarios.risk_literals import derive_risk
-from plansafe.llm.scenarios.set_reading import read_entry
+from plansafe.llm.scenarios.sets.acceptance import Acceptance, Fault, Known, accept, set_faults
+from plansafe.llm.scenarios.sets.part_files import NO_RISK, SUFFIX, Block, Entry, Mistake, read_part
+from plansafe.llm.scenarios.sets.reading import read_entry
+from plansafe.llm.scenarios.sets.risk_literals import derive_risk
+from plansafe.llm.scenarios.validation.model import Limits
 
 _DERIVED = ("natural", "risk")
 

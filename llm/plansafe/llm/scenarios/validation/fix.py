@@ -7,8 +7,8 @@ from collections.abc import Callable
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.check import Examination, Resolve
-from plansafe.llm.scenario.corrections import (
+from plansafe.llm.scenarios.validation.check import Examination, Resolve
+from plansafe.llm.scenarios.validation.corrections import (
     arguments,
     facts,
     names,
@@ -21,9 +21,9 @@ from plansafe.llm.scenario.corrections import (
     words,
     wrapping,
 )
-from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Draft, Edit, apply
-from plansafe.llm.scenario.model import (
+from plansafe.llm.scenarios.validation.corrections.view import View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, apply
+from plansafe.llm.scenarios.validation.model import (
     ACTIONS,
     SOLVABLE,
     Correction,

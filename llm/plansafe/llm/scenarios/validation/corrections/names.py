@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from plansafe.grammar.sexpr import Node, parse_number
-from plansafe.llm.scenario.corrections.repetitions import without_name
-from plansafe.llm.scenario.corrections.view import View, cover, signature, stems, typed
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.near import nearest
-from plansafe.llm.scenario.survey import OPERATORS, ROOT, Types, Use
+from plansafe.llm.scenarios.validation.corrections.repetitions import without_name
+from plansafe.llm.scenarios.validation.corrections.view import View, cover, signature, stems, typed
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.near import nearest
+from plansafe.llm.scenarios.validation.survey import OPERATORS, ROOT, Types, Use
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 
 NEAR, DECLARED = "near-name", "declaration"

@@ -13,14 +13,14 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.building import Collection, Refused, ScenarioBuilder
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, Split
-from plansafe.llm.scenarios.part_files import SUFFIX, Entry, Mistake, read_part
+from plansafe.llm.scenarios.sets.part_files import SUFFIX, Entry, Mistake, read_part
 from plansafe.llm.scenarios.table import Table
 from plansafe.specs.taxonomy import load_taxonomies
 
 SHIPPED_SETS = ("embodyguard-like",)
 SPLITS = "splits.json"
 """Which families, and by another division which rules, belong to which split."""
-_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sets")
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
 _REASON = "the goal is itself the harm: every plan that reaches it breaks a rule"
 
 

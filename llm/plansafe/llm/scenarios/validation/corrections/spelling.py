@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.corrections.view import View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
 
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+')
 _RIGHT = re.compile(r"[a-z][a-z0-9_-]*")

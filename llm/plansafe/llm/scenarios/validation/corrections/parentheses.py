@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node, parse_number
-from plansafe.llm.scenario.corrections.view import FOREIGN, View
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.survey import ACTION_FIELDS, OPERATORS
+from plansafe.llm.scenarios.validation.corrections.view import FOREIGN, View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.survey import ACTION_FIELDS, OPERATORS
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
 from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS
 from plansafe.verifier.elaborate.symbols import ARITHMETIC

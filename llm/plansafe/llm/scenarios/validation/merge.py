@@ -10,7 +10,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Span
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.verifier.elaborate.context import Context, is_name, is_object_name, is_variable
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 

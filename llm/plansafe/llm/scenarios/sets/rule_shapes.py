@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Draft
+from plansafe.llm.scenarios.validation.drafts import Draft
 
 _QUANTIFIERS = ("exists", "forall")
 _CONDITIONS = (":forbid", ":require", ":forbid-after", ":require-after")

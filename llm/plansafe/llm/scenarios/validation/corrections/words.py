@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from plansafe.grammar.sexpr import Node
-from plansafe.llm.scenario.corrections.view import FOREIGN, View
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.survey import ROOT, ActionText
+from plansafe.llm.scenarios.validation.corrections.view import FOREIGN, View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.survey import ROOT, ActionText
 from plansafe.verifier.elaborate.context import is_name, is_object_name, is_variable
 
 _UNEQUAL = frozenset(("!=", "/=", "<>", "\u2260"))

@@ -10,15 +10,33 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.survey import entries
+from plansafe.llm.scenarios.building import shipped_source
+from plansafe.llm.scenarios.model import Scenario
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.survey import entries
 
 
 def structure_hash(kind: str, base: Source, extension: Source | None, rules: Source, plan: Source) -> str:
     """A hash that is equal for scenarios of one structure."""
     return hashlib.sha256(repr(_Abstraction(base, extension).of(kind, rules, plan)).encode()).hexdigest()[:16]
+
+
+def structure_of(scenario: Scenario) -> str:
+    """The hash of a scenario of a set."""
+    plan = scenario.safe or scenario.unsafe
+    assert plan is not None
+    base = shipped_source(domain_path(scenario.base))
+    return structure_hash(scenario.kind.value, base, scenario.extension, scenario.specs[-1], plan)
+
+
+def rule_key(scenario: Scenario) -> str:
+    """A text that is equal for scenarios whose own rules differ in names alone."""
+    base = shipped_source(domain_path(scenario.base))
+    abstraction = _Abstraction(base, scenario.extension)
+    return " ".join(abstraction.conditions(scenario.specs[-1]))
 
 
 class _Abstraction:
@@ -42,12 +60,14 @@ class _Abstraction:
                 if len(node) > 1 and isinstance(node[1], str):
                     self.actions.setdefault(node[1], self.abstract_action(node))
 
-    def of(self, kind: str, rules: Source, plan: Source) -> object:
-        conditions = sorted(
+    def conditions(self, rules: Source) -> list[str]:
+        return sorted(
             [self.abstract_rule(form) for form in Draft(rules).form[2:] if isinstance(form, list) and len(form) > 2]
         )
+
+    def of(self, kind: str, rules: Source, plan: Source) -> object:
         steps = [line.strip("() ").split()[0] for line in plan.text.splitlines() if line.strip("() ")]
-        return kind, conditions, sorted({self.actions.get(step, step) for step in steps})
+        return kind, self.conditions(rules), sorted({self.actions.get(step, step) for step in steps})
 
     def base_type(self, name: str) -> str:
         for _ in range(20):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from plansafe.grammar.diagnostics import Span
 from plansafe.grammar.sexpr import Node
-from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
-from plansafe.llm.scenario.merge import same
-from plansafe.llm.scenario.survey import Declared
+from plansafe.llm.scenarios.validation.corrections.view import View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.merge import same
+from plansafe.llm.scenarios.validation.survey import Declared
 
 RULE = "repetition"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.llm.scenario.independence import Independence, NormalForm, Step
+from plansafe.llm.scenarios.validation.independence import Independence, NormalForm, Step
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances

@@ -15,12 +15,12 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.survey import entries
 from plansafe.llm.scenarios.judging import risk_faults
 from plansafe.llm.scenarios.model import Kind, Scenario
-from plansafe.llm.scenarios.rule_shapes import Fact, shapes_of, vocabulary_of
+from plansafe.llm.scenarios.sets.rule_shapes import Fact, shapes_of, vocabulary_of
 from plansafe.llm.scenarios.transitions import Actions
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.survey import entries
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction

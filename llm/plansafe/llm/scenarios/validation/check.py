@@ -9,9 +9,9 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.sexpr import find_syntax_errors
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.merge import United, alone, unite
-from plansafe.llm.scenario.model import (
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.merge import United, alone, unite
+from plansafe.llm.scenarios.validation.model import (
     ACTIONS,
     CODES,
     CONTRAST,
@@ -29,9 +29,9 @@ from plansafe.llm.scenario.model import (
     Verdict,
     Witness,
 )
-from plansafe.llm.scenario.new_actions import Reach, malformed, unreachable
-from plansafe.llm.scenario.searches import Searches
-from plansafe.llm.scenario.ways import count_ways
+from plansafe.llm.scenarios.validation.new_actions import Reach, malformed, unreachable
+from plansafe.llm.scenarios.validation.searches import Searches
+from plansafe.llm.scenarios.validation.ways import count_ways
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Atom

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from plansafe.grammar.diagnostics import Span
-from plansafe.llm.scenario.corrections.view import View
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.corrections.view import View
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\r\n]*$", re.MULTILINE)
 _DEFINE = re.compile(r"\(\s*define\s*\(?\s*(domain|problem)\b", re.IGNORECASE)
