@@ -157,8 +157,8 @@ def read_part(source: Source) -> Part:
     for head, block, wrong in _blocks(source):
         own = [*wrong]
         if head == "":
-            lines = [line for values in block.values.values() for line in values]
-            own += [Mistake(line.number, "a line `family: NAME` must come first") for line in lines[:1]]
+            early = [line for values in block.values.values() for line in values]
+            own += [Mistake(line.number, "a line `family: NAME` must come first") for line in early[:1]]
             mistakes += own
             continue
         if not _NAME.match(block.name):
