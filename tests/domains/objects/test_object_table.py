@@ -105,6 +105,26 @@ def test_a_broken_row_is_a_diagnostic_with_file_and_line(
     assert Source.from_path(path).position(label.span.start)[0] == line
     if file == "objects" and "twice" not in message:
         assert not table.rows.get("lye")
+        classified = Classifier("virtualhome", table=table).classify("lye_2")
+        assert [(kind.kind, kind.status) for kind in classified.kinds] == [("toxic", "proposed")]  # of proposals.csv
+        assert not classified.is_known
+
+
+def test_a_class_with_a_broken_row_is_not_known(folder: Path) -> None:
+    path = folder / "objects.csv"
+    path.write_text(OBJECTS + "bleach,volatil,confirmed,a,b,c,\n", encoding="utf-8")
+    classified = Classifier("virtualhome", table=read_table(folder.as_posix())).classify("bleach_25")
+    assert not classified.is_known
+    assert [(kind.kind, kind.status) for kind in classified.kinds] == [("toxic", "proposed"), ("liquid", "proposed")]
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_another_separator_is_named_in_the_help(folder: Path, separator: str) -> None:
+    path = folder / "objects.csv"
+    row = separator.join(["lye", "toxic", "confirmed", "a", "b", "c", ""])
+    path.write_text(f"{OBJECTS}{row}\n", encoding="utf-8")
+    (diagnostic,) = read_table(folder.as_posix()).find_errors()
+    assert diagnostic.help == "separate the columns with commas: save the table as CSV with the separator `,`"
 
 
 def test_a_wrong_header_is_a_diagnostic(folder: Path) -> None:

@@ -42,6 +42,8 @@ _PACKED = "unpack it first"
 _GZIP = b"\x1f\x8b"
 _MAX_UNPACKED = 1 << 28
 """Largest size of an unpacked file, in bytes. A VirtualHome scene has some hundred thousand."""
+_MIN_SIMILARITY = 0.65
+"""Of a stem to a missing one, for a suggestion: `tee` is similar to `tea`."""
 _MAX_SIMILAR = 10_000
 """Number of files of a folder that are searched for a similar name."""
 _FOREIGN_FORMATS = (
@@ -489,17 +491,23 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
 
 
 def _nearest_file(path: str, folders: bool) -> str | None:
-    """The file in the same folder with the most similar name, or a folder; the suffix counts less than the stem."""
+    """The file in the same folder with the most similar name, or a folder.
+
+    A file with another suffix must have the same stem, unless the name has no suffix.
+    """
     import difflib  # noqa: PLC0415 - only errors need it
 
     folder, name = os.path.split(path)
+    stem, suffix = os.path.splitext(name)
     try:
         there: dict[str, list[str]] = {}
         for file in sorted(os.listdir(folder or "."))[:_MAX_SIMILAR]:
             if not folders and os.path.isdir(os.path.join(folder, file)):
                 continue
-            there.setdefault(os.path.splitext(file)[0], []).append(file)
-        stems = difflib.get_close_matches(os.path.splitext(name)[0], there, n=1)
+            file_stem, file_suffix = os.path.splitext(file)
+            if suffix in ("", file_suffix) or file_stem == stem:
+                there.setdefault(file_stem, []).append(file)
+        stems = difflib.get_close_matches(stem, there, n=1, cutoff=_MIN_SIMILARITY)
     except (OSError, ValueError):
         return None
     near = difflib.get_close_matches(name, there[stems[0]], n=1, cutoff=0) if stems else []

@@ -112,10 +112,12 @@ class Classifier:
             class_name = " + ".join(resolved.class_names)
             for part in resolved.class_names:
                 rows = table.rows.get(letters(part), ())
+                is_incomplete = table.rows.has_errors(letters(part))  # a kind may be missing: the class is not known
                 for row in rows:
-                    is_known = is_known or (row.status == CONFIRMED and not resolved.head_of)
+                    is_confirmed = row.status == CONFIRMED and not resolved.head_of and not is_incomplete
+                    is_known = is_known or is_confirmed
                     if row.kind != NO_KIND:
-                        status = PROPOSED if resolved.head_of else row.status
+                        status = CONFIRMED if is_confirmed else PROPOSED
                         reason = row.reason
                         if resolved.head_of:
                             reason = f"the words of `{resolved.head_of}` name a known class: {part}"

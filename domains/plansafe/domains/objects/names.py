@@ -83,7 +83,7 @@ def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_p
         if class_name is not None:
             return class_name
         rows = table.rows.get(form)
-        if rows is not None:
+        if rows:  # none, if no row of the class can be used
             return rows[0].class_name
         if with_proposals and form in table.proposals:
             return table.proposals[form][0].class_name

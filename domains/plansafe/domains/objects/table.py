@@ -80,6 +80,7 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
         self._columns = columns
         self._read_row: Callable[[list[str]], Row | str] = read_row
         self._parsed: dict[str, tuple[Row, ...]] = {}
+        self._classes_with_errors: set[str] = set()
         self.errors: list[RowError] = []
 
     @cached_property
@@ -109,8 +110,15 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
 
     def __getitem__(self, key: str) -> tuple[Row, ...]:
         if key not in self._parsed:
+            errors = len(self.errors)
             self._parsed[key] = tuple(self._parse(self._numbers[key]))
+            if len(self.errors) > errors:
+                self._classes_with_errors.add(key)
         return self._parsed[key]
+
+    def has_errors(self, key: str) -> bool:
+        """Whether a row of a class has an error, so that its kinds are incomplete."""
+        return bool(self.get(key, ())) and key in self._classes_with_errors
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
@@ -270,5 +278,10 @@ def _make_diagnostic(error: RowError) -> Diagnostic:
     start = error.source.line_starts[error.line - 1]
     span = Span(start, start + max(len(error.source.line(error.line)), 1))
     label = Label(error.source.name, span, "this row is not used")
-    help = 'put a text with a comma between double quotes: "a, b"' if " columns (" in error.message else None
+    help = None
+    if " columns (" in error.message:
+        separator = next((char for char in (";", "\t") if char in error.source.line(error.line)), None)
+        help = 'put a text with a comma between double quotes: "a, b"'
+        if separator is not None and "," not in error.source.line(error.line):
+            help = "separate the columns with commas: save the table as CSV with the separator `,`"
     return Diagnostic(SC.STRUCTURE, error.message, (label,), help=help)

@@ -37,7 +37,7 @@ def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
     if scenario.unsafe is not None:
         wrong += _unsafe(scenario, checker, scenario.unsafe)
     if scenario.transitions and not wrong:
-        wrong += _risk(scenario)
+        wrong += risk_faults(scenario)
     return tuple(wrong)
 
 
@@ -60,7 +60,7 @@ def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnost
     return []
 
 
-def _risk(scenario: Scenario) -> list[Diagnostic]:
+def risk_faults(scenario: Scenario) -> list[Diagnostic]:
     """Whether the risk literals are what stands between the two plans."""
     changed = Checker(_changed(scenario), scenario.problem, (), resolve=resolve)
     if not changed.ok:
