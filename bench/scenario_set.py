@@ -23,14 +23,15 @@ from plansafe.llm.scenarios.sets.shortcuts import measure_shortcuts
 def main() -> int:
     """Exit code 1 if the set has mistakes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--set", default="embodyguard-like", help="a shipped set, or a folder of part files")
+    parser.add_argument("--set", default="embodyguard-like", help="a shipped set, a folder of part files, or one")
     parser.add_argument("--log", help="the log of `scenario accept`, for the rejection table")
     parser.add_argument("--no-replay", action="store_true", help="leave out the replays, which take minutes")
     parser.add_argument("--output", help="write to this file instead of standard output")
     arguments = parser.parse_args()
-    folder = arguments.set if os.path.isdir(arguments.set) else set_folder(arguments.set)
+    place = arguments.set if os.path.exists(arguments.set) else set_folder(arguments.set)
+    folder = place if os.path.isdir(place) else os.path.dirname(place)
     started = perf_counter()
-    read = read_scenarios(folder)
+    read = read_scenarios(place)
     seconds = perf_counter() - started
     for diagnostic in read.diagnostics[:20]:
         print(f"error: {diagnostic.message}", file=sys.stderr)

@@ -157,6 +157,8 @@ def read_part(source: Source) -> Part:
     for head, block, wrong in _blocks(source):
         own = [*wrong]
         if head == "":
+            early = [line for values in block.values.values() for line in values]
+            own += [Mistake(line.number, "a line `family: NAME` must come first") for line in early[:1]]
             mistakes += own
             continue
         if not _NAME.match(block.name):
@@ -314,7 +316,8 @@ def _problem(block: Block, base: str) -> list[Line]:
             f"(passage {one} {other}) (passage {other} {one})" for pair in joined for one, other in pairwise(pair)
         ]
         objects.insert(0, Line(number, f"    {' '.join(rooms)} - room"))
-        init.insert(0, Line(number, f"    {' '.join(passages)}"))
+        if passages:
+            init.insert(0, Line(number, f"    {' '.join(passages)}"))
     goal = [Line(line.number, f"    {line.text.strip()}") for line in block.lines("goal")]
     several = len(top_forms("\n".join([line.text for line in goal]))) > 1
     return [
