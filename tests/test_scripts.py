@@ -98,6 +98,7 @@ SCRIPTS = {
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
+    "bench/scenario_set.py": Run("--set tests/scenario/parts/accepted.scenarios"),
     "bench/site/check.py": Run("{out}", before=f"-c {PAGE}"),
     "bench/site/make.py": Run("{out}/docs"),
     "bench/tasks.py": Run("{out} hh20 c_hh20"),

@@ -18,7 +18,7 @@ from plansafe.app.project.shipped_files import shipped_domain, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Scenario
+from plansafe.llm.scenarios.validation.model import Scenario
 
 if TYPE_CHECKING:
     from plansafe.llm.scenarios.building import Foundations

@@ -16,9 +16,9 @@ from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.metrics.transition import Side
 from plansafe.llm.prompts.scene import goal_text
-from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Kind, Scenario, Transition
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import load_taxonomies
 
 MOST_DRAWN = 100

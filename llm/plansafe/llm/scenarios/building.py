@@ -13,12 +13,12 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Span, suggest_name
 from plansafe.grammar.sexpr import format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.merge import unite
-from plansafe.llm.scenario.model import Scenario as Texts
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, Transition
 from plansafe.llm.scenarios.table import Table
 from plansafe.llm.scenarios.transitions import Actions
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.merge import unite
+from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.specs import spec_names, spec_path
 
 
@@ -125,14 +125,15 @@ class ScenarioBuilder:
 
     def _shipped(self, what: str, name: str, find: Callable[[str], str], known: tuple[str, ...]) -> Source:
         try:
-            return _shipped_source(find(name))
+            return shipped_source(find(name))
         except KeyError:
             message = f"{self.place}: no {what} called {name!a} is shipped"
             raise Refused(Diagnostic(SC.BAD_SCENARIO, message, help=suggest_name(name, known))) from None
 
 
 @cache
-def _shipped_source(path: str) -> Source:
+def shipped_source(path: str) -> Source:
+    """A file that comes with safecheck, read once."""
     return Source.from_path(path)
 
 

@@ -11,8 +11,8 @@ from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import literals_of
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Scenario, Transition, resolve
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline, Report, Worlds

@@ -14,8 +14,8 @@ from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.building import Collection, Foundations, Refused, ScenarioBuilder
 from plansafe.llm.scenarios.model import Scenario, Split
-from plansafe.llm.scenarios.part_files import SUFFIX
-from plansafe.llm.scenarios.set_reading import SHIPPED_SETS, part_paths, read_parts, set_folder
+from plansafe.llm.scenarios.sets.part_files import SUFFIX
+from plansafe.llm.scenarios.sets.reading import SHIPPED_SETS, part_paths, read_parts, set_folder
 from plansafe.llm.scenarios.table import read_table
 
 SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shipped")
