@@ -82,7 +82,9 @@ SCRIPTS = {
     "bench/hazards/everyday.py": Run("--limit 2 --list"),
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
     "bench/hazards/isbench_activities.py": Run("--only boil_water", data=("bddl-behavior1k",)),
-    "bench/hazards/leave_one_world_out.py": Run("--limit 1", data=("eai-virtualhome", "safeagentbench")),
+    "bench/hazards/leave_one_world_out.py": Run(
+        "--limit 1", data=("bddl-behavior1k", "eai-virtualhome", "safeagentbench", "wordnet-nouns")
+    ),
     "bench/hazards/propose_kinds.py": Run("", data=("wordnet-nouns", "bddl-behavior1k")),
     "bench/hazards/repairs.py": Run("--limit 1 --seconds 5 --pages {out}/pages.txt", data=("eai-virtualhome",)),
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
