@@ -54,15 +54,15 @@ def shortcut_table(scenarios: Sequence[Scenario]) -> str:
     """The accuracy of classifiers that see words alone."""
     lines = ["| sees | classifier | correct | share |", "|---|---|---|---|"]
     lines += [
-        f"| {one.sees} | {one.classifier} | {one.correct} of {one.scenarios} | {one.share:.1%} |"
-        for one in measure_shortcuts(scenarios)
+        f"| {row.sees} | {row.classifier} | {row.correct} of {row.scenarios} | {row.share:.1%} |"
+        for row in measure_shortcuts(scenarios)
     ]
     return "\n".join(lines)
 
 
 def constant_answers(scenarios: Sequence[Scenario]) -> str:
     """Command refusal by models that always give one answer."""
-    malicious = sum([one.kind is Kind.MALICIOUS for one in scenarios])
+    malicious = sum([row.kind is Kind.MALICIOUS for row in scenarios])
     total = max(1, len(scenarios))
     return "\n".join(
         [
@@ -78,12 +78,12 @@ def replay_table(scenarios: Sequence[Scenario]) -> str:
     """The success rate of the stored plans."""
     started = perf_counter()
     rows = []
-    for one in replay_set(scenarios):
-        succeed = sum([replay.succeeds for replay in one.replays])
-        goal = sum([replay.executable and replay.goal for replay in one.replays])
-        kernel = sum([replay.kernel is True for replay in one.replays])
-        shares = [f"{one.share(count):.1%}" for count in (goal, succeed, kernel)]
-        rows.append(f"| {one.plan} | {len(one.replays)} | {' | '.join(shares)} |")
+    for row in replay_set(scenarios):
+        succeed = sum([replay.succeeds for replay in row.replays])
+        goal = sum([replay.executable and replay.goal for replay in row.replays])
+        kernel = sum([replay.kernel is True for replay in row.replays])
+        shares = [f"{row.share(count):.1%}" for count in (goal, succeed, kernel)]
+        rows.append(f"| {row.plan} | {len(row.replays)} | {' | '.join(shares)} |")
     head = ["| plan | scenarios | reaches the goal | SR | verdict confirmed by the kernel |", "|---|---|---|---|---|"]
     return "\n".join([*head, *rows, "", f"Replayed in {perf_counter() - started:.0f} s."])
 

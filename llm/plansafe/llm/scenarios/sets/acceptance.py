@@ -81,8 +81,8 @@ class Acceptance:
 def accept(entry: Entry, limits: Limits | None = None) -> Acceptance:
     """Judge one scenario by itself. :func:`set_faults` compares it with the other scenarios of the set."""
     if entry.mistakes:
-        return Acceptance(entry, tuple([Fault("form", one.message, one.line) for one in entry.mistakes]))
-    return _Judge(entry, limits or Limits(5.0)).verdict()
+        return Acceptance(entry, tuple([Fault("form", finding.message, finding.line) for finding in entry.mistakes]))
+    return _Judge(entry, limits or Limits(15.0)).verdict()
 
 
 class _Judge:
@@ -178,13 +178,13 @@ class _Judge:
         fresh = frozenset(new_actions)
         for shape in shapes_of(rules, vocabulary):
             if shape.parts < 2 and not (shape.at_end and not self.malicious):
-                what = " and ".join([_fact(fact) for fact in shape.facts]) or "a step alone"
-                message = f"the rule `{shape.rule}` is violated by {what} alone"
+                summary = " and ".join([_fact(fact) for fact in shape.facts]) or "a step alone"
+                message = f"the rule `{shape.rule}` is violated by {summary} alone"
                 help = "the violation must combine two changing facts (or a step and a fact) that are harmless alone"
                 self.faults.append(Fault("rule", message, 0, help))
             elif not shape.step and not shape.temporal:
-                wanted = Counter(shape.facts)
-                action = next((name for name in sorted(fresh) if not wanted - vocabulary.effects[name]), None)
+                needed = Counter(shape.facts)
+                action = next((name for name in sorted(fresh) if not needed - vocabulary.effects[name]), None)
                 if action is not None:
                     message = f"the action `{action}` alone can cause all facts of the rule `{shape.rule}`"
                     self.faults.append(Fault("rule", message, 0, "split the action into ordinary steps"))
@@ -219,9 +219,9 @@ class _Judge:
             )
             self.faults.append(Fault("hazard", message))
 
-    def _failing(self, report: Report, what: str) -> None:
+    def _failing(self, report: Report, summary: str) -> None:
         first = next(iter(report.findings), None)
-        message = what if first is None else f"{what}: {first.message}"
+        message = summary if first is None else f"{summary}: {first.message}"
         line = 0
         if first is not None and first.step:
             lines = self.entry.files[self.reference_name].lines
@@ -230,20 +230,20 @@ class _Judge:
         self.faults.append(Fault("reference", message, line))
 
     def _situational(self, searches: Searches) -> None:
-        found = searches.plan(False, shortest=True)
-        if found.status is not PlanningStatus.SOLVED:
+        result = searches.plan(False, shortest=True)
+        if result.status is not PlanningStatus.SOLVED:
             self.faults.append(Fault("natural", "no natural plan was found within the limit: make the task smaller"))
             return
-        given = self.entry.source("unsafe.plan")
-        steps = searches.text(found.steps)
-        report = searches.report(found.steps)
-        if given is not None:
-            own = [line for line in given.text.splitlines() if line.strip()]
-            if len(own) > len(steps):
-                message = f"the stored natural plan has {len(own)} steps, a shortest plan has {len(steps)}"
+        stored = self.entry.source("unsafe.plan")
+        steps = searches.text(result.steps)
+        report = searches.report(result.steps)
+        if stored is not None:
+            steps_stored = [line for line in stored.text.splitlines() if line.strip()]
+            if len(steps_stored) > len(steps):
+                message = f"the stored natural plan has {len(steps_stored)} steps, a shortest plan has {len(steps)}"
                 self.faults.append(Fault("natural", message, 0, "delete `natural:` and let the command write it"))
                 return
-            steps, report = tuple(own), searches.checker.check(given)
+            steps, report = tuple(steps_stored), searches.checker.check(stored)
         self.natural = steps
         if report.headline is not Headline.UNSAFE or report.executable is not Worlds.ALL:
             plan = " ".join(steps)
@@ -254,7 +254,7 @@ class _Judge:
         self._hazard(searches.checker, report)
         if report.goal is not Worlds.ALL:
             self.faults.append(Fault("natural", "the natural plan does not reach the goal"))
-        if searches.witness("natural", found.steps).note == "" and given is None:
+        if searches.witness("natural", result.steps).note == "" and stored is None:
             self.faults.append(Fault("natural", "the kernel does not confirm the violation"))
         safe = searches.plan(True, shortest=True)
         self.figures |= {
@@ -264,20 +264,21 @@ class _Judge:
         }
 
     def _malicious(self, searches: Searches) -> None:
-        at_start = next((one for one in searches.report(()).findings if one.rule and not one.at_end), None)
+        findings = searches.report(()).findings
+        at_start = next((finding for finding in findings if finding.rule and not finding.at_end), None)
         if at_start is not None:
             self.faults.append(Fault("safe-way", f"a rule is violated in the initial state: {at_start.message}"))
             return
-        found = searches.plan(True)
-        if found.status is PlanningStatus.SOLVED:
-            plan = " ".join(searches.text(found.steps))
+        result = searches.plan(True)
+        if result.status is PlanningStatus.SOLVED:
+            plan = " ".join(searches.text(result.steps))
             message = f"a plan reaches the goal without breaking a rule: {plan}"
             help = "close this way: make the goal ask for the state, or remove the objects that allow it"
             self.faults.append(Fault("safe-way", message, 0, help))
-        elif found.status is not PlanningStatus.UNSOLVABLE:
-            message = f"no proof that every plan breaks a rule within the limit ({found.detail})"
+        elif result.status is not PlanningStatus.UNSOLVABLE:
+            message = f"no proof that every plan breaks a rule within the limit ({result.detail})"
             self.faults.append(Fault("safe-way", message, 0, "make the task smaller: fewer rooms and items"))
-        self.figures["proof"] = found.detail
+        self.figures["proof"] = result.detail
 
     def _steps(self, criterion: Criterion) -> None:
         self.figures["shortest"] = criterion.figures.get("at_most")
@@ -335,17 +336,17 @@ class Known(NamedTuple):
     structure: str
 
 
-def set_faults(verdicts: Sequence[Acceptance], known: Sequence[Known]) -> dict[str, list[Fault]]:
+def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[Known]) -> dict[str, list[Fault]]:
     """Faults by scenario name: instructions that are not new, and structures that occur too often.
 
-    ``known`` are scenarios of other files. Of scenarios that clash, the earlier one stays.
+    ``compared`` are scenarios of other files. Of scenarios that clash, the earlier one stays.
     """
     out: dict[str, list[Fault]] = {}
-    compared = Instructions()
+    instructions = Instructions()
     structures: Counter[str] = Counter()
     names: dict[str, str] = {}
-    for other in known:
-        compared.add(other.instruction, f"{other.place}:{other.name}")
+    for other in compared:
+        instructions.add(other.instruction, f"{other.place}:{other.name}")
         structures[other.structure] += 1
         names.setdefault(other.name, other.place)
     for verdict in verdicts:
@@ -357,12 +358,12 @@ def set_faults(verdicts: Sequence[Acceptance], known: Sequence[Known]) -> dict[s
             )
         names.setdefault(entry.name, entry.part)
         instruction = entry.block.text("instruction")
-        place, score = compared.nearest(instruction)
+        place, score = instructions.nearest(instruction)
         if score >= NOVELTY:
             line = entry.block.lines("instruction")[0].number if entry.block.lines("instruction") else entry.block.line
             message = f"the instruction is too near to that of {place}: Rouge-L {score:.2f}, not below {NOVELTY}"
             faults.append(Fault("novelty", message, line))
-        compared.add(instruction, f"{entry.part}:{entry.name}")
+        instructions.add(instruction, f"{entry.part}:{entry.name}")
         if verdict.structure:
             structures[verdict.structure] += 1
             if structures[verdict.structure] > MOST_OF_A_STRUCTURE:
@@ -389,14 +390,14 @@ class Instructions:
         words = alphanumeric(instruction)
         counts = Counter(words)
         best, where = 0.0, ""
-        for place, other, other_counts in self._known:
-            total = len(words) + len(other)
-            if not total or 2 * min(len(words), len(other)) / total <= best:
+        for place, other_words, other_counts in self._known:
+            total = len(words) + len(other_words)
+            if not total or 2 * min(len(words), len(other_words)) / total <= best:
                 continue
             shared = sum([min(number, other_counts[word]) for word, number in counts.items() if word in other_counts])
             if 2 * shared / total <= best:
                 continue
-            score = 2 * lcs_length(words, other) / total
+            score = 2 * lcs_length(words, other_words) / total
             if score > best:
                 best, where = score, place
         return where, best

@@ -46,8 +46,8 @@ def rejection_table(lines: Iterable[str]) -> str:
     records: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
     proposals: dict[str, dict[str, Any]] = {}
     for record in records:
-        known = proposals.setdefault(record["sha256"], record)
-        if not record["accepted"] and known["accepted"]:
+        known_record = proposals.setdefault(record["sha256"], record)
+        if not record["accepted"] and known_record["accepted"]:
             proposals[record["sha256"]] = record
     rejected = [record for record in proposals.values() if not record["accepted"]]
     counts = Counter([code for record in rejected for code in record["codes"]])
@@ -75,20 +75,20 @@ def _kinds(scenarios: Sequence[Scenario], rules: Mapping[str, Split]) -> str:
     heads = ["", "all", *[f"{split} by family" for split in Split], *[f"{split} by rule" for split in Split]]
     rows = []
     for title, kind in (*[(kind.value, kind) for kind in Kind], ("all", None)):
-        own = [one for one in scenarios if kind is None or one.kind is kind]
-        by_family = [sum([one.split is split for one in own]) for split in Split]
-        by_rule = [sum([rules.get(one.name) is split for one in own]) for split in Split]
-        rows.append([title, len(own), *by_family, *by_rule])
-    families = len({one.family for one in scenarios})
+        matching = [scenario for scenario in scenarios if kind is None or scenario.kind is kind]
+        by_family = [sum([scenario.split is split for scenario in matching]) for split in Split]
+        by_rule = [sum([rules.get(scenario.name) is split for scenario in matching]) for split in Split]
+        rows.append([title, len(matching), *by_family, *by_rule])
+    families = len({scenario.family for scenario in scenarios})
     return _table(heads, rows) + f"\n\n{families} families."
 
 
 def _types(scenarios: Sequence[Scenario]) -> str:
     rows = []
     for category in load_taxonomies()["safel"].categories:
-        own = [one for one in scenarios if one.types[0] == category.name]
-        malicious = sum([one.kind is Kind.MALICIOUS for one in own])
-        rows.append([f"`{category.name}`", malicious, len(own) - malicious, len(own)])
+        matching = [scenario for scenario in scenarios if scenario.types[0] == category.name]
+        malicious = sum([scenario.kind is Kind.MALICIOUS for scenario in matching])
+        rows.append([f"`{category.name}`", malicious, len(matching) - malicious, len(matching)])
     return _table(["hazard type", "malicious", "situational", "all"], rows)
 
 
@@ -96,60 +96,60 @@ def _targets(scenarios: Sequence[Scenario]) -> str:
     categories = {category.name: category for category in load_taxonomies()["safel"].categories}
     rows = []
     for target in TARGETS:
-        own = [one for one in scenarios if target in categories[one.types[0]].targets]
-        malicious = sum([one.kind is Kind.MALICIOUS for one in own])
-        if own:
-            rows.append([target, malicious, len(own) - malicious, len(own)])
+        matching = [scenario for scenario in scenarios if target in categories[scenario.types[0]].targets]
+        malicious = sum([scenario.kind is Kind.MALICIOUS for scenario in matching])
+        if matching:
+            rows.append([target, malicious, len(matching) - malicious, len(matching)])
     return _table(["target", "malicious", "situational", "all"], rows)
 
 
 def _sizes(scenarios: Sequence[Scenario]) -> str:
     values: dict[str, list[float]] = {
-        "words of the instruction": [len(one.instruction.split()) for one in scenarios],
-        "objects": [_objects(one) for one in scenarios],
-        "new actions": [_new(one, ":action") for one in scenarios],
-        "new predicates": [_new(one, ":predicates") for one in scenarios],
-        "new types": [_new(one, ":types") for one in scenarios],
-        "steps of the reference plan": [_steps(one.safe or one.unsafe) for one in scenarios],
+        "words of the instruction": [len(scenario.instruction.split()) for scenario in scenarios],
+        "objects": [_objects(scenario) for scenario in scenarios],
+        "new actions": [_new(scenario, ":action") for scenario in scenarios],
+        "new predicates": [_new(scenario, ":predicates") for scenario in scenarios],
+        "new types": [_new(scenario, ":types") for scenario in scenarios],
+        "steps of the reference plan": [_steps(scenario.safe or scenario.unsafe) for scenario in scenarios],
         "situational: steps of the natural plan": [
-            _steps(one.unsafe) for one in scenarios if one.kind is Kind.SITUATIONAL
+            _steps(scenario.unsafe) for scenario in scenarios if scenario.kind is Kind.SITUATIONAL
         ],
         "Rouge-L with the nearest other instruction": nearest_scores(scenarios),
     }
-    structures = Counter([structure_of(one) for one in scenarios])
+    structures = Counter([structure_of(scenario) for scenario in scenarios])
     values["scenarios of one structure"] = list(structures.values())
     rows = [
         [
             name,
-            f"{min(found):.3g}",
-            f"{statistics.median(found):.3g}",
-            f"{statistics.mean(found):.3g}",
-            f"{max(found):.3g}",
+            f"{min(values_of):.3g}",
+            f"{statistics.median(values_of):.3g}",
+            f"{statistics.mean(values_of):.3g}",
+            f"{max(values_of):.3g}",
         ]
-        for name, found in values.items()
-        if found
+        for name, values_of in values.items()
+        if values_of
     ]
     return _table(["", "least", "median", "mean", "most"], rows) + f"\n\n{len(structures)} structures."
 
 
 def nearest_scores(scenarios: Sequence[Scenario]) -> list[float]:
     """The Rouge-L F of each instruction with the nearest of the earlier ones."""
-    known = Instructions()
+    known_record = Instructions()
     out = []
-    for one in scenarios:
-        out.append(known.nearest(one.instruction)[1])
-        known.add(one.instruction, one.name)
+    for scenario in scenarios:
+        out.append(known_record.nearest(scenario.instruction)[1])
+        known_record.add(scenario.instruction, scenario.name)
     return out
 
 
-def _objects(one: Scenario) -> int:
-    return sum([len(list(entries(section, 1))) for section in Draft(one.problem).sections(":objects")])
+def _objects(scenario: Scenario) -> int:
+    return sum([len(list(entries(section, 1))) for section in Draft(scenario.problem).sections(":objects")])
 
 
-def _new(one: Scenario, head: str) -> int:
-    if one.extension is None:
+def _new(scenario: Scenario, head: str) -> int:
+    if scenario.extension is None:
         return 0
-    sections = Draft(one.extension).sections(head)
+    sections = Draft(scenario.extension).sections(head)
     match head:
         case ":action":
             return len(sections)

@@ -131,14 +131,14 @@ class Entry:
         for line in self.block.lines("risk"):
             words = line.text.split(maxsplit=1)
             if words and words[0] != NO_RISK:
-                rest = words[1] if len(words) > 1 else ""
-                out.append((words[0], tuple([rest[start:end] for start, end in top_forms(rest)])))
+                literals = words[1] if len(words) > 1 else ""
+                out.append((words[0], tuple([literals[start:end] for start, end in top_forms(literals)])))
         return tuple(out)
 
     def source(self, name: str) -> Source | None:
         """The text of a file of the scenario; ``None`` if the scenario does not have it."""
-        found = self.files.get(name)
-        return None if found is None else found.source
+        file = self.files.get(name)
+        return None if file is None else file.source
 
 
 class Part(NamedTuple):
@@ -153,33 +153,34 @@ def read_part(source: Source) -> Part:
     mistakes: list[Mistake] = []
     entries: list[Entry] = []
     family: Block | None = None
-    seen: set[str] = set()
+    names: set[str] = set()
     for head, block, wrong in _blocks(source):
-        own = [*wrong]
+        problems = [*wrong]
         if head == "":
             early = [line for values in block.values.values() for line in values]
-            own += [Mistake(line.number, "a line `family: NAME` must come first") for line in early[:1]]
-            mistakes += own
+            problems += [Mistake(line.number, "a line `family: NAME` must come first") for line in early[:1]]
+            mistakes += problems
             continue
         if not _NAME.match(block.name):
-            own.append(Mistake(block.line, f"{block.name!a} is not a valid name: write a-z, 0-9 and `-`"))
-        known = FAMILY_KEYS if head == "family" else SCENARIO_KEYS
+            problems.append(Mistake(block.line, f"{block.name!a} is not a valid name: write a-z, 0-9 and `-`"))
+        keys = FAMILY_KEYS if head == "family" else SCENARIO_KEYS
         for key, lines in block.values.items():
-            if key not in known:
-                own.append(Mistake(lines[0].number, f"`{key}` is not a key of a {head}: use {', '.join(known[1:])}"))
+            if key not in keys:
+                message = f"`{key}` is not a key of a {head}: use {', '.join(keys[1:])}"
+                problems.append(Mistake(lines[0].number, message))
         if head == "family":
             family = block
-            mistakes += own
+            mistakes += problems
             continue
         if family is None:
             family = Block(block.name, block.line, {})
-            own.append(Mistake(block.line, "a line `family: NAME` must come before the first scenario"))
-        if block.name in seen:
-            own.append(Mistake(block.line, f"the scenario `{block.name}` occurs twice in this file"))
-        seen.add(block.name)
-        own += _value_mistakes(block, family)
-        files = {} if own else _files(source.name, block, family)
-        entries.append(Entry(source.name, block, family, tuple(own), files))
+            problems.append(Mistake(block.line, "a line `family: NAME` must come before the first scenario"))
+        if block.name in names:
+            problems.append(Mistake(block.line, f"the scenario `{block.name}` occurs twice in this file"))
+        names.add(block.name)
+        problems += _value_mistakes(block, family)
+        files = {} if problems else _files(source.name, block, family)
+        entries.append(Entry(source.name, block, family, tuple(problems), files))
     return Part(tuple(entries), tuple(mistakes))
 
 
@@ -217,12 +218,12 @@ def _value_mistakes(block: Block, family: Block) -> list[Mistake]:
     kinds = tuple([kind.value for kind in Kind])
     if block.text("kind") and block.text("kind") not in kinds:
         out.append(Mistake(block.lines("kind")[0].number, f"`kind` is not one of {', '.join(kinds)}"))
-    known = [category.name for category in load_taxonomies()["safel"].categories]
+    valid_names = [category.name for category in load_taxonomies()["safel"].categories]
     for key in ("hazard", "also"):
         out += [
-            Mistake(block.lines(key)[0].number, f"{name!a} is not a hazard type; types: {', '.join(known)}")
+            Mistake(block.lines(key)[0].number, f"{name!a} is not a hazard type; types: {', '.join(valid_names)}")
             for name in block.text(key).split()
-            if name not in known
+            if name not in valid_names
         ]
     if not block.text("rules") and not family.text("rules"):
         out.append(Mistake(block.line, "there is no rule: write `rules:` in the scenario or in its family"))
@@ -311,9 +312,11 @@ def _problem(block: Block, base: str) -> list[Line]:
     if block.lines("rooms"):
         number = block.lines("rooms")[0].number
         joined = [pair.split("-") for pair in block.text("rooms").split()]
-        rooms = list(dict.fromkeys([room for pair in joined for room in pair]))
+        rooms = list(dict.fromkeys([room for names in joined for room in names]))
         passages = [
-            f"(passage {one} {other}) (passage {other} {one})" for pair in joined for one, other in pairwise(pair)
+            f"(passage {first} {second}) (passage {second} {first})"
+            for names in joined
+            for first, second in pairwise(names)
         ]
         objects.insert(0, Line(number, f"    {' '.join(rooms)} - room"))
         if passages:
@@ -336,7 +339,8 @@ def _problem(block: Block, base: str) -> list[Line]:
 
 
 def _rules(block: Block, family: Block, base: str) -> list[Line]:
-    hazard = next(one for one in load_taxonomies()["safel"].categories if one.name == block.text("hazard"))
+    name = block.text("hazard")
+    hazard = next(category for category in load_taxonomies()["safel"].categories if category.name == name)
     defaults = {
         ":hazard": f":hazard {sorted(hazard.hazards)[0]}",
         ":target": f":target {sorted(hazard.targets)[0]}",

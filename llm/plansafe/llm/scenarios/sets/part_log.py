@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
@@ -12,8 +11,8 @@ from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
 from plansafe.llm.scenarios.sets.acceptance import Acceptance, Fault, Known, accept, set_faults
-from plansafe.llm.scenarios.sets.part_files import NO_RISK, SUFFIX, Block, Entry, Mistake, read_part
-from plansafe.llm.scenarios.sets.reading import read_entry
+from plansafe.llm.scenarios.sets.part_files import NO_RISK, Block, Entry, Mistake, read_part
+from plansafe.llm.scenarios.sets.reading import part_paths, read_entry
 from plansafe.llm.scenarios.sets.risk_literals import derive_risk
 from plansafe.llm.scenarios.validation.model import Limits
 
@@ -93,7 +92,7 @@ def accept_part(
     log: AcceptanceLog,
     limits: Limits | None = None,
     only: Sequence[str] = (),
-    known: Iterable[Known] = (),
+    compared: Iterable[Known] = (),
     progress: Callable[[Acceptance], None] | None = None,
 ) -> PartVerdict:
     """Judge the scenarios of a part file, alone and against ``known`` and each other. Raises ``OSError``.
@@ -112,15 +111,15 @@ def accept_part(
         alone.append(verdict)
         if progress is not None:
             progress(verdict)
-    in_set = set_faults(alone, tuple(known))
+    in_set = set_faults(alone, tuple(compared))
     verdicts = []
     for verdict in alone:
         faults = in_set.get(verdict.entry.name, [])
-        whole = replace(verdict, faults=(*verdict.faults, *faults))
+        combined = replace(verdict, faults=(*verdict.faults, *faults))
         if faults and (not only or verdict.entry.name in only):
-            log.add(whole)
+            log.add(combined)
         if not only or verdict.entry.name in only:
-            verdicts.append(whole)
+            verdicts.append(combined)
     return PartVerdict(path, source, tuple(verdicts), part.mistakes)
 
 
@@ -137,10 +136,9 @@ def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[Known, ..
 
 def neighbours(paths: Sequence[str]) -> tuple[str, ...]:
     """The other part files in the folders of part files."""
-    own = {os.path.abspath(path) for path in paths}
-    folders = sorted({os.path.dirname(path) for path in own})
-    every = [path for folder in folders for path in sorted(glob.glob(os.path.join(glob.escape(folder), f"*{SUFFIX}")))]
-    return tuple([path for path in every if path not in own])
+    given = {os.path.abspath(path) for path in paths}
+    folders = sorted({os.path.dirname(path) for path in given})
+    return tuple([path for folder in folders for path in part_paths(folder) if path not in given])
 
 
 def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
@@ -164,9 +162,9 @@ def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
     for entry in read_part(changed).entries:
         if entry.name in names and not entry.block.lines("risk"):
             scenario = read_entry(changed, entry, {})
-            found = None if isinstance(scenario, tuple) else derive_risk(scenario)
+            risk_found = None if isinstance(scenario, tuple) else derive_risk(scenario)
             last = (entry.block.lines("natural") or entry.block.lines("plan"))[-1].number
-            risk[last] = [f"risk: {NO_RISK}" if found is None else f"risk: {found.action} {found.literal}"]
+            risk[last] = [f"risk: {NO_RISK if risk_found is None else ' '.join(risk_found)}"]
     return _with_lines(text, risk)
 
 

@@ -36,11 +36,11 @@ def load_set(name: str, split: Split | str | None = None) -> tuple[Scenario, ...
 
     Raises ``KeyError`` for another name and ``ValueError`` for another split.
     """
-    wanted = None if split is None else Split(split)
-    found = read_parts(part_paths(set_folder(name)))
-    if found.diagnostics:
-        raise AssertionError(f"a shipped scenario cannot be read: {found.diagnostics[0].message}")
-    return tuple([one for one in found.scenarios if wanted is None or one.split is wanted])
+    chosen_split = None if split is None else Split(split)
+    result = read_parts(part_paths(set_folder(name)))
+    if result.diagnostics:
+        raise AssertionError(f"a shipped scenario cannot be read: {result.diagnostics[0].message}")
+    return tuple([scenario for scenario in result.scenarios if chosen_split is None or scenario.split is chosen_split])
 
 
 def part_paths(folder: str) -> tuple[str, ...]:
@@ -66,23 +66,23 @@ def read_parts(paths: Sequence[str]) -> Collection:
             continue
         sources.append(source)
         part = read_part(source)
-        wrong += [mistake_diagnostic(source, one) for one in part.mistakes]
+        wrong += [mistake_diagnostic(source, scenario) for scenario in part.mistakes]
         for entry in part.entries:
-            found = read_entry(source, entry, splits)
-            if isinstance(found, tuple):
-                wrong += found
+            result = read_entry(source, entry, splits)
+            if isinstance(result, tuple):
+                wrong += result
             elif places.setdefault(entry.name, path) != path:
                 message = f"two scenarios are called {entry.name}: in {places[entry.name]} and {path}"
                 wrong.append(Diagnostic(SC.BAD_SCENARIO, message))
             else:
-                scenarios.append(found)
+                scenarios.append(result)
     return Collection(tuple(scenarios), tuple(wrong), tuple(sources))
 
 
 def read_entry(source: Source, entry: Entry, splits: Mapping[str, Split]) -> Scenario | tuple[Diagnostic, ...]:
     """The scenario of an entry, or its mistakes."""
     if entry.mistakes:
-        return tuple([mistake_diagnostic(source, one) for one in entry.mistakes])
+        return tuple([mistake_diagnostic(source, scenario) for scenario in entry.mistakes])
     try:
         return _EntryBuilder(entry).build(source, entry_table(entry, splits))
     except Refused as refused:
@@ -131,9 +131,9 @@ def _splits(folder: str, division: str) -> dict[str, Split]:
 def _category(hazard_type: str) -> str:
     """SafePlan-Bench's category of a type; empty if that taxonomy has none."""
     taxonomies = load_taxonomies()
-    hazards = next(one.hazards for one in taxonomies["safel"].categories if one.name == hazard_type)
-    known = taxonomies["safeplan-bench"].categories
-    return next((category.name for category in known if category.hazards & hazards), "")
+    hazards = next(scenario.hazards for scenario in taxonomies["safel"].categories if scenario.name == hazard_type)
+    categories = taxonomies["safeplan-bench"].categories
+    return next((category.name for category in categories if category.hazards & hazards), "")
 
 
 def mistake_diagnostic(source: Source, mistake: Mistake) -> Diagnostic:
@@ -150,10 +150,10 @@ class _EntryBuilder(ScenarioBuilder):
         self.entry = entry
 
     def text(self, name: str) -> Source:
-        found = self.optional(name)
-        if found is None:
+        result = self.optional(name)
+        if result is None:
             raise Refused(Diagnostic(SC.BAD_SCENARIO, f"{self.place}: {name} is missing"))
-        return found
+        return result
 
     def optional(self, name: str) -> Source | None:
         return self.entry.source(name)

@@ -45,27 +45,27 @@ def replay(checker: Checker, plan: Source) -> Replay:
         if confirmed is False:
             raise AssertionError(f"the kernel does not confirm that {plan.name} is safe")
         return Replay(executable, goal, True, confirmed)
-    judged = checker.confirmer.confirm(plan, report)
-    if judged.headline is None:
+    confirmed_report = checker.confirmer.confirm(plan, report)
+    if confirmed_report.headline is None:
         raise AssertionError(f"the kernel does not confirm that {plan.name} is unsafe")
-    replayed = [finding.replayed for finding in judged.findings if finding.rule]
+    replayed = [finding.replayed for finding in confirmed_report.findings if finding.rule]
     return Replay(executable, goal, False, True if True in replayed else None)
 
 
 def replay_set(scenarios: Iterable[Scenario]) -> tuple[PlanReplays, ...]:
     """The replays of the situational reference and natural plans, and of the malicious plans."""
-    found: dict[str, list[Replay]] = {
+    replays_by_plan: dict[str, list[Replay]] = {
         "situational, reference": [],
         "situational, natural": [],
         "malicious, reference": [],
     }
-    for one in scenarios:
-        checker = one.checker()
-        if one.kind is Kind.MALICIOUS:
-            plans = {"malicious, reference": one.unsafe}
+    for scenario in scenarios:
+        checker = scenario.checker()
+        if scenario.kind is Kind.MALICIOUS:
+            plans = {"malicious, reference": scenario.unsafe}
         else:
-            plans = {"situational, reference": one.safe, "situational, natural": one.unsafe}
+            plans = {"situational, reference": scenario.safe, "situational, natural": scenario.unsafe}
         for name, plan in plans.items():
             if plan is not None:
-                found[name].append(replay(checker, plan))
-    return tuple([PlanReplays(name, tuple(replays)) for name, replays in found.items()])
+                replays_by_plan[name].append(replay(checker, plan))
+    return tuple([PlanReplays(name, tuple(replays)) for name, replays in replays_by_plan.items()])

@@ -81,7 +81,7 @@ def _effects(
     nodes: dict[str, list[Node]], plan: list[str], new: frozenset[str], facts: frozenset[Fact]
 ) -> Iterator[Risk]:
     used = list(dict.fromkeys(reversed(plan)))
-    for name in sorted(used, key=lambda one: one not in new):
+    for name in sorted(used, key=lambda action: action not in new):
         node = nodes[name]
         effect = node[node.index(":effect") + 1]
         parts = effect[1:] if isinstance(effect, list) and effect[:1] == ["and"] else [effect]
@@ -99,32 +99,32 @@ def _preconditions(
     natural: Source,
     safe: Source,
     new: frozenset[str],
-    facts: frozenset[Fact],
+    rule_facts: frozenset[Fact],
 ) -> Iterator[Risk]:
     """Literals that hold whenever the safe plan takes an action, and not always when the natural plan does."""
     task = checker.engine.task
-    predicates = {one.name: (index, len(one.domains)) for index, one in enumerate(task.predicates)}
+    predicates = {action.name: (index, len(action.domains)) for index, action in enumerate(task.predicates)}
     runs = [_run(checker, natural), _run(checker, safe)]
     used = list(dict.fromkeys(reversed([step.action.name for step, _ in runs[0]])))
-    for name in sorted(used, key=lambda one: one not in new):
+    for name in sorted(used, key=lambda action: action not in new):
         node = nodes[name]
         parameters = [entry.name for entry in entries(node[node.index(":parameters") + 1], 0)]  # type: ignore[arg-type]
-        for predicate, holds in sorted(facts):
+        for predicate, holds in sorted(rule_facts):
             index, arity = predicates[predicate]
             if arity > len(parameters):
                 continue
             for places in product(range(len(parameters)), repeat=arity):
                 if len(set(places)) < arity:
                     continue
-                kept = [
+                holds_in_runs = [
                     [
-                        (task.encode(tuple([step.objects[place] for place in places])) in known[index]) is not holds
-                        for step, known in run
+                        (task.encode(tuple([step.objects[place] for place in places])) in facts[index]) is not holds
+                        for step, facts in run
                         if step.action.name == name
                     ]
                     for run in runs
                 ]
-                if not all(kept[0]) and all(kept[1]):
+                if not all(holds_in_runs[0]) and all(holds_in_runs[1]):
                     yield Risk(name, _text(predicate, [parameters[place] for place in places], not holds))
 
 

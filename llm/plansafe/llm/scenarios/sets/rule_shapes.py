@@ -13,6 +13,7 @@ from plansafe.llm.scenarios.validation.drafts import Draft
 _QUANTIFIERS = ("exists", "forall")
 _CONDITIONS = (":forbid", ":require", ":forbid-after", ":require-after")
 _ASSIGNMENTS = ("increase", "decrease", "assign", "scale-up", "scale-down")
+MOST_ALTERNATIVES = 64
 Fact = tuple[str, bool]
 """A predicate and whether it holds."""
 
@@ -62,14 +63,14 @@ def shapes_of(rules: Source, vocabulary: Vocabulary) -> tuple[Shape, ...]:
             out.append(Shape(form[1], (), temporal=True))
         elif form[0] in (":process", ":termination"):
             step = ":on" in form
-            found = False
+            has_condition = False
             for key in _CONDITIONS:
                 if key in form:
-                    found = True
+                    has_condition = True
                     for facts in _alternatives(form[form.index(key) + 1], key.startswith(":forbid"), vocabulary):
                         temporal = facts is None
                         out.append(Shape(form[1], facts or (), step, temporal, form[0] == ":termination"))
-            if not found:
+            if not has_condition:
                 out.append(Shape(form[1], (), step))
     return tuple(out)
 
@@ -106,7 +107,7 @@ def _alternatives(node: Node, holds: bool, vocabulary: Vocabulary) -> list[tuple
         return _alternatives(["or", ["not", parts[0]], parts[1]], holds, vocabulary)
     if head in ("and", "or"):
         if (head == "and") is not holds:
-            return [one for part in parts for one in _alternatives(part, holds, vocabulary)]
+            return [left for part in parts for left in _alternatives(part, holds, vocabulary)]
         return _joined([_alternatives(part, holds, vocabulary) for part in parts])
     if head in ("=", "<", ">", "<=", ">="):
         return [()]
@@ -118,5 +119,6 @@ def _alternatives(node: Node, holds: bool, vocabulary: Vocabulary) -> list[tuple
 def _joined(parts: Sequence[list[tuple[Fact, ...] | None]]) -> list[tuple[Fact, ...] | None]:
     out: list[tuple[Fact, ...] | None] = [()]
     for alternatives in parts:
-        out = [None if one is None or other is None else (*one, *other) for one in out for other in alternatives][:64]
+        pairs = [(left, right) for left in out for right in alternatives][:MOST_ALTERNATIVES]
+        out = [None if left is None or right is None else (*left, *right) for left, right in pairs]
     return out

@@ -38,7 +38,7 @@ class Accuracy(NamedTuple):
 
 def measure_shortcuts(scenarios: Sequence[Scenario]) -> tuple[Accuracy, ...]:
     """The accuracy of each classifier on each view, and of the more frequent kind."""
-    malicious = sum([one.kind is Kind.MALICIOUS for one in scenarios])
+    malicious = sum([scenario.kind is Kind.MALICIOUS for scenario in scenarios])
     out = [Accuracy("nothing", "more frequent kind", max(malicious, len(scenarios) - malicious), len(scenarios))]
     for sees, words in VIEWS.items():
         for name, train in CLASSIFIERS.items():
@@ -46,21 +46,21 @@ def measure_shortcuts(scenarios: Sequence[Scenario]) -> tuple[Accuracy, ...]:
     return tuple(out)
 
 
-def instruction_words(one: Scenario) -> Words:
+def instruction_words(scenario: Scenario) -> Words:
     """The words of the instruction."""
-    return Counter(alphanumeric(one.instruction))
+    return Counter(alphanumeric(scenario.instruction))
 
 
-def new_action_names(one: Scenario) -> Words:
+def new_action_names(scenario: Scenario) -> Words:
     """The names of the new actions, whole and by word."""
-    if one.extension is None:
+    if scenario.extension is None:
         return {}
-    return _name_words([str(node[1]) for node in Draft(one.extension).sections(":action")])
+    return _name_words([str(node[1]) for node in Draft(scenario.extension).sections(":action")])
 
 
-def plan_action_names(one: Scenario) -> Words:
+def plan_action_names(scenario: Scenario) -> Words:
     """The names of the actions of the reference plan, whole and by word: what a plan reveals, not what a task shows."""
-    plan = one.safe or one.unsafe
+    plan = scenario.safe or scenario.unsafe
     lines = [] if plan is None else [line.strip("() ") for line in plan.text.splitlines()]
     return _name_words([line.split()[0] for line in lines if line])
 
@@ -82,13 +82,13 @@ VIEWS: dict[str, Callable[[Scenario], Words]] = {
 
 
 def _cross_validate(scenarios: Sequence[Scenario], words: Callable[[Scenario], Words], train: Train) -> int:
-    rows = [(_fold(one.family), words(one), one.kind is Kind.MALICIOUS) for one in scenarios]
+    rows = [(_fold(scenario.family), words(scenario), scenario.kind is Kind.MALICIOUS) for scenario in scenarios]
     correct = 0
     for fold in range(FOLDS):
-        held_out = [(seen, kind) for number, seen, kind in rows if number == fold]
+        held_out = [(words_seen, kind) for number, words_seen, kind in rows if number == fold]
         if held_out:
-            classify = train([(seen, kind) for number, seen, kind in rows if number != fold])
-            correct += sum([classify(seen) is kind for seen, kind in held_out])
+            classify = train([(words_seen, kind) for number, words_seen, kind in rows if number != fold])
+            correct += sum([classify(words_seen) is kind for words_seen, kind in held_out])
     return correct
 
 

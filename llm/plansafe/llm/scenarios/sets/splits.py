@@ -17,8 +17,8 @@ def divide(scenarios: Sequence[Scenario]) -> dict[str, dict[str, list[str]]]:
     Scenarios of one family, or with one rule (names and objects removed), are in one half. The halves are balanced by
     kind and hazard type; the result depends on the scenarios alone.
     """
-    families = {one.name: one.family for one in scenarios}
-    rules = {one.name: rule_key(one) for one in scenarios}
+    families = {scenario.name: scenario.family for scenario in scenarios}
+    rules = {scenario.name: rule_key(scenario) for scenario in scenarios}
     by_family = _halves(scenarios, families)
     by_rule = _halves(scenarios, rules)
     return {
@@ -38,17 +38,17 @@ def splits_text(scenarios: Sequence[Scenario]) -> str:
 def _halves(scenarios: Iterable[Scenario], groups: Mapping[str, str]) -> dict[str, Split]:
     """The half of each scenario: large groups first, each to the half that has less of its kinds and types."""
     members: defaultdict[str, list[Scenario]] = defaultdict(list)
-    for one in scenarios:
-        members[groups[one.name]].append(one)
+    for scenario in scenarios:
+        members[groups[scenario.name]].append(scenario)
     filled: dict[Split, Counter[tuple[str, str]]] = {split: Counter() for split in Split}
     out: dict[str, Split] = {}
     for group in sorted(members, key=lambda name: (-len(members[name]), hashlib.sha256(name.encode()).hexdigest())):
-        cells = Counter([(one.kind.value, one.types[0]) for one in members[group]])
+        cells = Counter([(scenario.kind.value, scenario.types[0]) for scenario in members[group]])
 
         def load(split: Split, cells: Counter[tuple[str, str]] = cells) -> tuple[int, int]:
             return sum([count * filled[split][cell] for cell, count in cells.items()]), filled[split].total()
 
         half = min(Split, key=load)
         filled[half] += cells
-        out |= {one.name: half for one in members[group]}
+        out |= {scenario.name: half for scenario in members[group]}
     return out

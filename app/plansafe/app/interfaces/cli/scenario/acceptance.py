@@ -28,7 +28,7 @@ class AcceptOptions(Options):
     write: bool = switch("--write", help="Write the natural plans of accepted situational scenarios into the files.")
     log: str | None = text("--log", metavar="FILE", help="Append verdicts to FILE; skip unchanged accepted scenarios.")
     time_limit: float = number(
-        "--time-limit", metavar="SECONDS", default=5.0, low=0, help="Stop each search after SECONDS."
+        "--time-limit", metavar="SECONDS", default=15.0, low=0, help="Stop each search after SECONDS."
     )
     quiet: bool = switch("--quiet", help="Print only rejected scenarios and the sum.")
 
