@@ -102,6 +102,12 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
                 numbers.setdefault(key, []).append(number)
         return numbers
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the names of all classes: ``kitchen_table`` has ``kitchen``."""
+        names = {line.partition(",")[0] for line in self._lines[1:]}
+        return frozenset([word for name in names for word in name.split("_")])
+
     def __getitem__(self, key: str) -> tuple[Row, ...]:
         if key not in self._parsed:
             errors = len(self.errors)
@@ -192,9 +198,9 @@ def split_cells(line: str) -> list[str]:
 
 
 @cache
-def load_table() -> ObjectTable:
-    """Return the shipped table."""
-    return read_table(FOLDER)
+def load_table(folder: str = FOLDER) -> ObjectTable:
+    """Return the shipped table, or that of another folder; each is read once."""
+    return read_table(folder)
 
 
 def read_table(folder: str) -> ObjectTable:
