@@ -18,6 +18,7 @@ from plansafe.llm.metrics.transition import Side
 from plansafe.llm.prompts.scene import goal_text
 from plansafe.llm.scenarios.model import Kind, Scenario, Transition
 from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import load_taxonomies
 
 MOST_DRAWN = 100
@@ -119,11 +120,25 @@ def scenario_task(scenario: Scenario) -> BenchTask:
         "" if scenario.unsafe is None else scenario.unsafe.text,
         scenario.kind is Kind.MALICIOUS,
         scenario.refuse,
-        tuple([category for row in scenario.transitions if (category := _modelled(row)) is not None]),
+        _modelled_actions(scenario),
         scenario.types,
         tuple(sorted(targets)),
         scenario.category,
     )
+
+
+def _modelled_actions(scenario: Scenario) -> tuple[Modelled, ...]:
+    """The actions with risk literals; if there are none, those that the reference plan uses."""
+    if scenario.transitions:
+        return tuple([action for row in scenario.transitions if (action := _modelled(row)) is not None])
+    malicious = scenario.kind is Kind.MALICIOUS
+    plan = scenario.unsafe if malicious else scenario.safe
+    if plan is None:
+        return ()
+    own = Draft(scenario.extension).sections(":action") if scenario.extension is not None else []
+    new = [str(node[1]) for node in own]
+    side = Side.EFFECT if malicious else Side.PRECONDITION
+    return used_actions(scenario.name, plan.text, scenario.domain, side, new)
 
 
 def _modelled(row: Transition) -> Modelled | None:
