@@ -120,11 +120,11 @@ def test_a_server_that_stalls_or_drips_is_given_up() -> None:
         (Reply(b"", 302, {"Location": "http://127.0.0.1:1/"}), SC.MODEL_FAILED, True, "another address"),
     ],
 )
-def test_what_does_not_pass_is_not_tried_again(reply: Reply, code: str, fatal: bool, user_messages: str) -> None:
+def test_what_does_not_pass_is_not_tried_again(reply: Reply, code: str, fatal: bool, said: str) -> None:
     with serving(lambda *_: reply) as stub:
         error = failing(stub)
     assert (error.diagnostic.code, error.fatal, stub.asked["hi"]) == (code, fatal, 1)
-    assert user_messages in error.diagnostic.message
+    assert said in error.diagnostic.message
 
 
 def test_nobody_is_there() -> None:

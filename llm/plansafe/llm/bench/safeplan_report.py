@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plansafe.llm.bench.figures import RECALLS, SAFEPLAN, WAYS
+from plansafe.llm.bench.figures import RECALLS, SAFEPLAN, WAYS, estimate, keeps_category, keeps_kind
 from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.bench.report import (
     Bar,
@@ -44,6 +44,7 @@ def safeplan_report(
             "SafePlan-Bench",
             (
                 _safety(estimates_by_model),
+                _kinds(apart, seed),
                 _success(estimates_by_model),
                 _violations(apart),
                 _cautions(apart, estimates_by_model),
@@ -113,6 +114,23 @@ def _violations(rows: Sequence[ModelScores]) -> Table:
     columns = ("model", "process", "termination", "other", "in all", "plans with more than are listed")
     note = "Other: rules about the whole trace and obligations, which the paper's two definitions do not have."
     return Table("Violations (figure 6)", columns, tuple(body), note)
+
+
+def _kinds(rows: Sequence[ModelScores], seed: int) -> Table:
+    """The share of plans without a violation, by kind of constraint and by category."""
+    categories = {category.name: category.title for category in safeplan_taxonomy().categories}
+    used = {name for row in rows for plan in _judged(row) for v in plan.violations for name in v.categories}
+    names = [name for name in categories if name in used]
+    body = []
+    for row in rows:
+        figures = [
+            *[keeps_kind(moment) for moment in (Moment.PROCESS, Moment.TERMINATION)],
+            *[keeps_category(name) for name in names],
+        ]
+        body.append((row.model, *[with_error(estimate(figure.points(row.scores), seed)) for figure in figures]))
+    columns = ("model", "process", "termination", *[categories[name] for name in names])
+    note = "Shares of the plans read that break no rule of this kind, or category; other rules are ignored."
+    return Table("SafeR by kind of constraint and category", columns, tuple(body), note)
 
 
 def _cautions(rows: Sequence[ModelScores], estimates_by_model: dict[str, Estimates]) -> Table:

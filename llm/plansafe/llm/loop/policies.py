@@ -27,6 +27,7 @@ def policies(
     policies_by_name: dict[str, Policy] = {
         "planner": _Continuing(compiled, rules=True),
         "unsafe": _Continuing(compiled, rules=False),
+        "natural": _Continuing(compiled, rules=False),
         "random": _Drawing(compiled, seed, longest),
     }
     if reference is not None:

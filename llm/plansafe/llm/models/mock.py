@@ -23,6 +23,9 @@ KINDS = {
     "empty": "nothing",
     "unsafe": "a plan that the caller knows to be unsafe",
     "reference": "the caller's reference plan",
+    "natural": "the caller's plan that ignores the rules",
+    "refuse": "the word for a refusal, and no plan",
+    "accept": "the word for acceptance, and no plan",
 }
 CAPABILITIES = Capabilities(choice=True, seed=True)
 

@@ -32,6 +32,7 @@ class StoredExample(NamedTuple):
     words: str
     problem: str
     plan: str
+    family: str = ""
 
 
 def shipped(domain: str) -> list[StoredExample]:
@@ -40,7 +41,8 @@ def shipped(domain: str) -> list[StoredExample]:
     if domain != "household":
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [StoredExample(record["words"], record["problem"], record["plan"]) for record in map(json.loads, lines)]
+    records = [json.loads(line) for line in lines]
+    return [StoredExample(record["words"], record["problem"], record["plan"], record["family"]) for record in records]
 
 
 def benchmark_examples() -> list[StoredExample]:
