@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
@@ -167,6 +167,12 @@ class ObjectTable(NamedTuple):
     def find_kind(self, name: str) -> Kind | None:
         """Return the kind of that name; `-` and `_` are the same."""
         return self.kinds.get(letters(name))
+
+    def close(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Return kinds and then the kinds that follow from them; names that are not kinds stay."""
+        given = tuple(kinds)
+        known = [kind for kind in [self.find_kind(name) for name in given] if kind is not None]
+        return tuple(dict.fromkeys([*given, *[implied for kind in known for implied in kind.implies]]))
 
     def find_errors(self) -> tuple[Diagnostic, ...]:
         """Check all rows, and return the errors in them."""
