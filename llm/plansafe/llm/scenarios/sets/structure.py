@@ -1,6 +1,6 @@
 """The structure of a scenario: its rules and the actions of its reference plan, without names.
 
-New names stand for what they are declared as: a new type for its parent in the base, a new predicate for the types of
+New names are replaced by their declarations: a new type for its parent in the base, a new predicate for the types of
 its parameters. Two scenarios that differ only in names, objects or places have one structure. The converse may fail:
 the abstraction forgets which parameter is used where.
 """
