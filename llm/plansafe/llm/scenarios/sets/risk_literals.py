@@ -108,7 +108,8 @@ def _preconditions(
     used = list(dict.fromkeys(reversed([step.action.name for step, _ in runs[0]])))
     for name in sorted(used, key=lambda action: action not in new):
         node = nodes[name]
-        parameters = [entry.name for entry in entries(node[node.index(":parameters") + 1], 0)]  # type: ignore[arg-type]
+        declared = node[node.index(":parameters") + 1]
+        parameters = [entry.name for entry in entries(declared, 0)] if isinstance(declared, list) else []
         for predicate, holds in sorted(rule_facts):
             index, arity = predicates[predicate]
             if arity > len(parameters):

@@ -42,14 +42,14 @@ def accept(options: AcceptOptions) -> int:
     """
 
     def work() -> int:
-        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415
+        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415 - for this command alone
             AcceptanceLog,
             accept_part,
             known_scenarios,
             neighbours,
             with_derived,
         )
-        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415 - for this command alone
+        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415
 
         if not math.isfinite(options.time_limit) or options.time_limit <= 0:
             return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
