@@ -82,7 +82,7 @@ class StepCheck:
         undecided: list[Binding] = []
         due: list[Binding] = []
         for binding in dict.fromkeys(bindings):
-            value = self._guard(state, binding)
+            value = self._evaluate_guard(state, binding, latch_truth)
             if value:
                 if self.after:
                     due.append(binding)
@@ -93,6 +93,9 @@ class StepCheck:
             if value is None and binding not in self.undecided:
                 undecided.append(binding)
         return violated, undecided, due
+
+    def _evaluate_guard(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
+        return self._guard(state, binding)
 
     def _evaluate(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
         return self.holds(state, binding)

@@ -11,6 +11,7 @@ from plansafe.verifier.model.nodes import (
     Atom,
     Compare,
     Equal,
+    Fluent,
     Formula,
     Not,
     Or,
@@ -38,6 +39,33 @@ def make_structural_key(formula: Formula) -> tuple[object, ...]:
         else:
             key.append(part)
     return tuple(key)
+
+
+def make_renamed_key(formula: Formula) -> tuple[tuple[object, ...], list[int]]:
+    """A flat key that is equal for formulas that differ only in their variables, and the variables' slots.
+
+    The slots are in the order of their first place in the key.
+    """
+    key: list[object] = []
+    numbers: dict[int, int] = {}
+    stack: list[object] = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            key.append((type(part).__name__, len(part)))
+        match part:
+            case Variable():
+                key += [numbers.setdefault(part.slot, len(numbers)), part.domain]
+            case Atom() | Fluent():
+                key.append(part[0])
+                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part.arguments]
+            case Equal():
+                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part]
+            case tuple():
+                stack.extend(part)
+            case _:
+                key.append(part)
+    return tuple(key), list(numbers)
 
 
 def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
