@@ -94,7 +94,8 @@ class RuleElaborator:
             if optional_words[rule.specification]:
                 rule = remove_words(self.context, rule, optional_words[rule.specification])
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
-            missing_in_rule = sorted(find_names_in_rule(rule.node) & missing.keys())
+            names = find_names_in_rule(rule.node)
+            missing_in_rule = sorted(names & missing.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:
                 inapplicability = _Inapplicability(
@@ -105,7 +106,7 @@ class RuleElaborator:
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
                 inapplicability = self._find_inapplicability(rule, mapping)
             if inapplicability is None:
-                if mapping is None or mapping.empty_assignable_types.isdisjoint(find_names_in_rule(rule.node)):
+                if mapping is None or mapping.empty_assignable_types.isdisjoint(names & find_names_in_rule(rule.node)):
                     self._elaborate_rule(rule)
                 elif not self._elaborate_if_fitting(rule):
                     inapplicability = _Inapplicability(exclusion_reason=MISFIT)

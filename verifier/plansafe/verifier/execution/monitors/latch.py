@@ -42,7 +42,6 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import children, conjuncts, free_slots, has_comparison, is_temporal, mentions
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
-
 MAX_ENUMERATED_BINDINGS = 1000
 """The most bindings of a rule for a step and a guard without past formulas."""
 
