@@ -18,6 +18,8 @@ class TreeCopier:
         self._node_count = 0
         self._bound_variables: dict[int, tuple[Node, set[str]]] = {}
         """By identity, each body of a macro or of an entry, with the variables that it binds."""
+        self._types: dict[int, list[Node]] = {}
+        """By identity, each list ``(either t u)`` without parameters, which copies share."""
         self._use_count = 0  # uses of macros and of entries of mappings: the number in new variables
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
@@ -34,8 +36,11 @@ class TreeCopier:
         if isinstance(node, str):
             return values[node] if node in values else _replace_parameters(node, values)
         self._count(1 + len(node))
-        if node and node[0] == "either" and not any(["$" in token or token in values for token in all_tokens(node)]):
-            return node  # the types of many variables have this list
+        if node and node[0] == "either":  # the types of many variables have this list
+            if id(node) not in self._types and not any(["$" in token or token in values for token in all_tokens(node)]):
+                self._types[id(node)] = node
+            if id(node) in self._types:
+                return node
         tree: list[Node] = [
             self.copy(child, values, places) if isinstance(child, list) or "$" in child else values.get(child, child)
             for child in node
