@@ -150,7 +150,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     """All patterns of a condition."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
-    patterns: list[ReadPattern] = []
+    defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
@@ -161,9 +161,13 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         lines = [line.replace("return", "return None") for line in lines]
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
-        key = emitter.compile_lines("code", [*lines, f"return ({_tuple_items(slots)})"])
-        patterns.append(ReadPattern(predicate, tuple([positions[slot] for slot in slots]), key))
-    return patterns
+        name = emitter.fresh_name()
+        emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])
+        defined.append((predicate, slots, name))
+    return [
+        ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
+        for predicate, slots, name in defined
+    ]
 
 
 def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:

@@ -60,11 +60,12 @@ class Automaton:
         self.leaves = AutomatonLeaves(emitter, self.program.leaves, parameters)
         self.default_bits = self.leaves.default_bits
         self.searches = self.leaves.searches
-        self.readers = self.leaves.make_index(local=True)
+        self.readers = InstanceIndex(self.leaves.local_patterns)
         """Finds the instances that read a changed fact."""
-        self.global_readers = self.leaves.make_index(local=False)
+        self.global_readers = InstanceIndex(self.leaves.global_patterns)
         """Finds whether a leaf without parameters reads a changed fact."""
-        self.all_readers = self.leaves.all_readers
+        self.all_readers = InstanceIndex([*self.leaves.local_patterns, *self.leaves.global_patterns])
+        """Finds the facts that any leaf reads; it has no instances."""
         self.instances: dict[Binding, Instance] = {}
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
