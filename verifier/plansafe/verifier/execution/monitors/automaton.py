@@ -130,6 +130,22 @@ class Automaton:
         for search in self.searches:
             search.find_all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
 
+    def create_instances(self, state: State) -> None:
+        """Create the instances of the bindings found by :meth:`start` before the first letter is complete.
+
+        Copies for many plans share them. Bindings with undefined leaves wait for the actions of the letter.
+        """
+        bindings = list(dict.fromkeys(self._candidates))
+        if len(bindings) > self.limit:
+            return
+        undefined = [binding for binding in bindings if self.leaves.evaluate_local(state, binding) is None]
+        self.candidate_count += len(self._candidates) - len(undefined)
+        self._candidates[:] = undefined
+        for binding in bindings:
+            if binding not in undefined:
+                self._create(state, binding)
+        self._awake.update(self.instances)
+
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: some or all instances read it, or blame depends on it."""
         if self.violation_log.tracks_initial or (self.instances and self.readers.has_reader(predicate, code)):

@@ -177,7 +177,8 @@ class Runtime:
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
-            if monitor.reads_actions:
+            if isinstance(monitor, Automaton) and monitor.reads_actions:
+                monitor.create_instances(state)
                 self._due_at_actions[number] = None
             else:
                 monitor.step(state, letter_time)

@@ -21,7 +21,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import free_slots, is_temporal, map_children, substitute
+from plansafe.verifier.model.operations import free_slots, has_comparison, is_temporal, map_children, negate, substitute
 
 MAX_EXPANSION = 20_000
 """The most nodes of a formula whose quantifiers over temporal formulas are expanded."""
@@ -69,8 +69,19 @@ def make_renamed_key(formula: Formula) -> tuple[tuple[object, ...], list[int]]:
 
 
 def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
-    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects."""
+    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects.
+
+    Without numbers, nested conjunctions and disjunctions are flattened, so that more parts about single states are
+    merged. With numbers, a merged part may be defined although one of its parts is not.
+    """
     budget = [MAX_EXPANSION]
+    flattens = not has_comparison(formula)
+
+    def junction(kind: type[And | Or], parts: list[Formula]) -> Formula:
+        flat: list[Formula] = []
+        for part in parts:
+            flat += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
+        return kind(merge_state_parts(kind, flat, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
@@ -79,10 +90,10 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
         if not is_temporal(part):
             return substitute(part, values) if values else part
         match part:
-            case And():
-                return And(merge_state_parts(And, [ground(p, values) for p in part.parts], parameters))
-            case Or():
-                return Or(merge_state_parts(Or, [ground(p, values) for p in part.parts], parameters))
+            case And() | Or():
+                return junction(type(part), [ground(p, values) for p in part.parts])
+            case Not(And() | Or() as body) if flattens:
+                return junction(Or if isinstance(body, And) else And, [ground(negate(p), values) for p in body.parts])
             case Not() | Temporal():
                 return map_children(part, lambda inner: ground(inner, values))
             case Quantified():
