@@ -122,3 +122,20 @@ def merge_state_parts(
         return tuple(parts)
     merged_ids = {id(part) for part in plain}
     return (merged, *[part for part in parts if id(part) not in merged_ids])
+
+
+def split_by_parameters(formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
+    """Split a junction of state formulas into the part about the parameters and the part equal for all bindings.
+
+    A change of the second part then makes no binding differ from the others. A formula with numbers is not split,
+    because one of its parts may be undefined although the formula is not.
+    """
+    if not isinstance(formula, And | Or) or has_comparison(formula):
+        return (formula,)
+    slots = {v.slot for v in parameters}
+    parts: tuple[list[Formula], list[Formula]] = [], []
+    for part in formula.parts:
+        parts[bool(free_slots(part) & slots)].append(part)
+    if not all(parts):
+        return (formula,)
+    return tuple([type(formula)(tuple(group)) for group in parts])
