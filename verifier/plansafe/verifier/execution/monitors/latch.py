@@ -142,7 +142,9 @@ class LatchTable:
     A latch for one variable is for all objects, so that rules about different types share it.
     """
 
-    def __init__(self, emitter: Emitter, momentary: frozenset[int], monitors: list[InvariantMonitor | Automaton]):
+    def __init__(
+        self, emitter: Emitter, momentary: frozenset[int], monitors: list[InvariantMonitor | Automaton]
+    ) -> None:
         self._emitter = emitter
         self.momentary = momentary
         self._monitors = monitors
@@ -158,15 +160,17 @@ class LatchTable:
             parameters = (parameters[0]._replace(domain=self._all_objects),)
         key = (tuple([v.domain for v in parameters]), *formula_key)
         if key not in self._numbers:
+            latch = Latch(part, self._emitter, parameters, formula, self.momentary)
             self._numbers[key] = len(self._monitors)
-            self._monitors.append(Latch(part, self._emitter, parameters, formula, self.momentary))
+            self._monitors.append(latch)
         return _LatchReference(self._numbers[key], tuple([v.slot for v in parameters]))
 
 
 class LatchedCheck(StepCheck):
     """``body`` must hold whenever ``step`` matches and ``guard`` holds; latches store the truth of past formulas.
 
-    With ``after``, only the guard has past formulas.
+    With ``after``, only the guard has past formulas. Conditions about the past, and about the actions of the letter,
+    are *late*: they are evaluated when the latches have read the letter.
     """
 
     needs_latches = True
@@ -209,17 +213,17 @@ class LatchedCheck(StepCheck):
 
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
-        due = [binding for binding in self._due if self._evaluate_guard(state, binding, truth)]
-        self._due.clear()
-        if self.after:
-            self._due += due
+        due = [binding for binding in self._due if self._late_guards_hold(state, binding, truth)]
+        self._due[:] = due if self.after else []
         for binding in () if self.after else due:
             self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
 
     def _evaluate_guard(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
         guard = super()._evaluate_guard(state, binding, truth)
-        if not guard or not self._late_guards:
-            return guard
+        return self._late_guards_hold(state, binding, truth) if guard else guard
+
+    def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
+        """Whether the guards about the past and the actions of the letter hold; they read no numbers."""
         values = dict(zip(self.slots, binding, strict=True))
         return all([self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards])
 
@@ -281,6 +285,8 @@ def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bo
 
 def _split_guard(guard: Formula | None, momentary: frozenset[int]) -> tuple[list[Formula], list[Formula]]:
     """The conjuncts of a guard about the state, and those about the past or the actions of the letter."""
-    parts = [] if guard is None else list(conjuncts(guard))
-    late = [part for part in parts if is_temporal(part) or mentions(part, momentary)]
-    return [part for part in parts if part not in late], late
+    early: list[Formula] = []
+    late: list[Formula] = []
+    for part in () if guard is None else conjuncts(guard):
+        (late if is_temporal(part) or mentions(part, momentary) else early).append(part)
+    return early, late
