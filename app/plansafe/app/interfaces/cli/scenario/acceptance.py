@@ -49,7 +49,7 @@ def accept(options: AcceptOptions) -> int:
             neighbours,
             with_derived,
         )
-        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415
+        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415 - for this command alone
 
         if not math.isfinite(options.time_limit) or options.time_limit <= 0:
             return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
