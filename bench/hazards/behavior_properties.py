@@ -1,4 +1,4 @@
-"""Write the table of what can be done with the categories of BEHAVIOR-1K, from the property tables of `bddl`.
+"""Write the table of the affordances of BEHAVIOR-1K's categories, from the property tables of `bddl`.
 
 usage: python -m bench.hazards.behavior_properties [DATA] > properties.txt
 
@@ -37,7 +37,7 @@ NOT_SLICERS = frozenset(
 )
 """Synsets that the tables call slicers by mistake."""
 HEADER = """\
-# What can be done with categories of BEHAVIOR-1K, beside what categories.txt says: KIND: CATEGORY ..
+# Affordances of categories of BEHAVIOR-1K that categories.txt does not state: KIND: CATEGORY ..
 #
 # Made by bench/hazards/behavior_properties.py from properties_to_synsets.json of the package bddl 3.6.0
 # (github.com/StanfordVL/bddl, MIT License, (c) 2021 Stanford Vision and Learning Lab). Do not edit.

@@ -143,7 +143,7 @@ def main() -> int:
         other_rows = [
             (j.id, j.tip, ", ".join(j.rules), decisions["beside"][j.id]) for j in audited if j.id in decisions["beside"]
         ]
-        lines += table(("fires for another reason", "tip", "rules", "what they say"), other_rows)
+        lines += table(("fires for another reason", "tip", "rules", "their messages"), other_rows)
     print("\n".join([*lines, *(listed(audited) if options.list else [])]).rstrip())
     return 0
 

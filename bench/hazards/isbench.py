@@ -127,7 +127,7 @@ def _report(checker: Checker, scene: Scene, steps: str) -> Report | str:
     if report.headline is None:
         return report.diagnostics[0].message
     if report.executable is not Worlds.ALL:
-        messages = [found.message for found in report.findings if found.rule is None]
+        messages = [finding.message for finding in report.findings if finding.rule is None]
         return messages[0] if messages else "it is not known whether the plan can be executed"
     return report
 
@@ -196,9 +196,9 @@ def main() -> int:
     parser.add_argument("--only", metavar="GOAL", help="judge the goals whose names begin so")
     parser.add_argument("--added", action="store_true", help="judge the goals that were added after the rules")
     options = parser.parse_args()
-    judged = [judge(goal) for goal in goals(options.added) if goal.name.startswith(options.only or "")]
-    print("\n".join(markdown(judged) if options.markdown else lines(judged, options.list)))
-    return 1 if any([one.wrong for one in judged]) else 0
+    verdicts = [judge(goal) for goal in goals(options.added) if goal.name.startswith(options.only or "")]
+    print("\n".join(markdown(verdicts) if options.markdown else lines(verdicts, options.list)))
+    return 1 if any([verdict.wrong for verdict in verdicts]) else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 usage: python -m bench.hazards.isbench_activities [--rules] [--only ACTIVITY] [--verbose]
 
-`isbench_plans_activities.toml` has the plans; the activities are those of the package `bddl` in PLANSAFE_DATA. Without
+`isbench_plans_activities.toml` has the plans; the package `bddl` in PLANSAFE_DATA has the activities. Without
 `--rules` the plans are executed and their goals checked. With it the shipped library judges each plan, and each plan
 that leaves out one step of care: closing, switching off, waiting, or putting away.
 """

@@ -20,5 +20,5 @@ def compile_scene(scene: Scene, world: str, table_view: TableView | None = None)
     checker, _ = compiled(discovery, scene.domain, scene.problem, sources, settings, table_view)
     if not checker.ok or failures or not checker.rules:
         messages = [diagnostic.message for diagnostic in (*failures, *checker.diagnostics)]
-        raise RuntimeError("; ".join(messages) or "there are no rules")
+        raise RuntimeError("; ".join(messages) or "the library has no rules")
     return checker

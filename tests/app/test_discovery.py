@@ -63,6 +63,8 @@ def test_siblings(folder: Path) -> None:
         ("tea.txt", "tea.plan"),
         ("problm", "problem.pddl"),
         ("nope.pddl", None),
+        ("problm.json", None),  # of another kind
+        ("kettle.plan", None),
         ("x.plan", None),
     ],
 )
@@ -77,9 +79,11 @@ def test_a_near_name_is_near_before_its_ending(folder: Path, asked: str, near: s
 def test_a_folder_is_not_suggested_for_a_file(folder: Path) -> None:
     (folder / "domains").mkdir()
     for role, suggested in (("domain", False), ("plan", True)):
-        missing = Discovery(Choice()).read("nodomain.pddl", role, "given")
+        missing = Discovery(Choice()).read("nodomain", role, "given")
         assert isinstance(missing, Diagnostic) and missing.help is not None
         assert ("`domains`" in missing.help) is suggested
+        missing = Discovery(Choice()).read("nodomain.pddl", role, "given")
+        assert isinstance(missing, Diagnostic) and "`domains`" not in (missing.help or "")
 
 
 def test_flags_win(folder: Path) -> None:

@@ -86,9 +86,9 @@ def test_what_the_domain_does_not_know_is_one_note_for_each_kind() -> None:
     assert result.ok
     assert {note.code for note in result.notes} == {"SC013"}
     assert {note.severity for note in result.notes} == {Severity.NOTE}
-    unknown = "flux_capacitor (2 times), observatory"
     assert [note.message for note in result.notes] == [
-        f"the domain does not have these classes; their objects get the type thing: {unknown}",
+        "the domain has no types for these classes (their kinds: object table): flux_capacitor (2 times)",
+        "the domain does not have these classes of rooms; their rooms get the type room: observatory",
         "edges to missing nodes are left out: 900 ON 999",
         "nodes that occur twice are left out: mug (41)",
         "the domain does not have these properties, and they are left out: glowing (2 times)",

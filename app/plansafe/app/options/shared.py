@@ -155,7 +155,8 @@ class SpecFiles(Options, group="Rules"):
         "--spec",
         metavar="FILE",
         many=True,
-        help="Check this safety specification: a file, or the name of a shipped one. May be repeated.",
+        help="Check this safety specification instead of the default ones: a file, or the name of a shipped one. "
+        "May be repeated.",
         key="specifications",
         in_project=True,
         setting="specs",
@@ -167,7 +168,7 @@ class SpecFiles(Options, group="Rules"):
     )
     no_default_spec: bool = switch(
         "--no-default-spec",
-        help="Check only the specifications of --spec.",
+        help="Do not look for specifications: check only those of --spec.",
         key="specifications",
         in_project=True,
         setting="default_spec",

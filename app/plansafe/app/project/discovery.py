@@ -8,6 +8,7 @@ searched places if there is none.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,10 +39,14 @@ if TYPE_CHECKING:
 _STDIN_NAME = "<stdin>"
 
 
+_EXTENDS_LIBRARY = r"(?i)\(safety\s+home\s*\)|\(:extends\b[^()]*(?<![\w-])home(?![\w-])"
+_MAPS_LIBRARY = r"(?i)\(:specification\s+home\s*\)"
 _PACKED = "unpack it first"
 _GZIP = b"\x1f\x8b"
 _MAX_UNPACKED = 1 << 28
 """Largest size of an unpacked file, in bytes. A VirtualHome scene has some hundred thousand."""
+_MIN_SIMILARITY = 0.65
+"""Of a stem to a missing one, for a suggestion: `tee` is similar to `tea`."""
 _MAX_SIMILAR = 10_000
 """Number of files of a folder that are searched for a similar name."""
 _FOREIGN_FORMATS = (
@@ -328,6 +333,9 @@ class Discovery:
                 failures.append(spec)
             else:
                 specs.append(spec)
+        mapping = self._library_mapping(domain, specs)
+        if mapping is not None:
+            specs.append(mapping)
         if self._choice.ltl and domain is not None:
             from plansafe.grammar.ltl import LTL_NAME, make_ltl_specification  # noqa: PLC0415 - only --ltl needs it
 
@@ -346,11 +354,11 @@ class Discovery:
         if domain is None:
             return []
         name = heading(domain.source.text).name
-        path = domain.path.partition(" (with ")[0]  # a home world may add the types of a task and note that in the path
-        shipped = name is not None and _same_file(path, shipped_domain(name))
+        shipped = name is not None and _is_shipped_domain(domain, name)
         places = [(folder, f"in {place(folder)}")]
         if problem is not None and problem.path != STDIN:
             places.append((os.path.dirname(problem.path), "beside the problem"))
+        path = _written_path(domain)
         if os.path.isfile(path) and not shipped:
             places.append((os.path.dirname(path), "beside the domain"))
         chosen: dict[str, tuple[str, str]] = {}
@@ -368,6 +376,21 @@ class Discovery:
             if spec_paths:
                 return [(path, _in(at, folder)) for path in spec_paths]
         return []
+
+    def _library_mapping(self, domain: Input | None, specs: list[Input]) -> Input | None:
+        """Read the mapping of the hazard library for a shipped domain, if a specification extends the library.
+
+        ``None`` if no specification needs it, or one of them is a mapping of the library.
+        """
+        texts = [spec.source.text for spec in specs]
+        if domain is None or not any([re.search(_EXTENDS_LIBRARY, text) for text in texts]):
+            return None
+        name = heading(domain.source.text).name
+        if name is None or not _is_shipped_domain(domain, name) or any([re.search(_MAPS_LIBRARY, t) for t in texts]):
+            return None
+        path = shipped_spec(f"home-{name}")
+        mapping = self.read(as_read(path), "specification", "for the rules of home") if path is not None else None
+        return mapping if isinstance(mapping, Input) else None
 
     def _specs_in(self, folder: str, domain: str | None) -> list[str]:
         """Paths of the specifications in a folder that apply to the named domain or to every domain."""
@@ -418,6 +441,15 @@ class Discovery:
 
     def _sibling_spec(self, folder: str, name: str) -> str | None:
         return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
+
+
+def _is_shipped_domain(domain: Input, name: str) -> bool:
+    return _same_file(_written_path(domain), shipped_domain(name))
+
+
+def _written_path(domain: Input) -> str:
+    """The path of a domain; a home world may add the types of a task, and notes that in the path."""
+    return domain.path.partition(" (with ")[0]
 
 
 def _same_file(path: str, other_path: str | None) -> bool:
@@ -489,17 +521,23 @@ def _unreadable(path: str, role: str, error: OSError | ValueError) -> Diagnostic
 
 
 def _nearest_file(path: str, folders: bool) -> str | None:
-    """The file in the same folder with the most similar name, or a folder; the suffix counts less than the stem."""
+    """The file in the same folder with the most similar name, or a folder.
+
+    A file with another suffix must have the same stem, unless the name has no suffix.
+    """
     import difflib  # noqa: PLC0415 - only errors need it
 
     folder, name = os.path.split(path)
+    stem, suffix = os.path.splitext(name)
     try:
         there: dict[str, list[str]] = {}
         for file in sorted(os.listdir(folder or "."))[:_MAX_SIMILAR]:
             if not folders and os.path.isdir(os.path.join(folder, file)):
                 continue
-            there.setdefault(os.path.splitext(file)[0], []).append(file)
-        stems = difflib.get_close_matches(os.path.splitext(name)[0], there, n=1)
+            file_stem, file_suffix = os.path.splitext(file)
+            if suffix in ("", file_suffix) or file_stem == stem:
+                there.setdefault(file_stem, []).append(file)
+        stems = difflib.get_close_matches(stem, there, n=1, cutoff=_MIN_SIMILARITY)
     except (OSError, ValueError):
         return None
     near = difflib.get_close_matches(name, there[stems[0]], n=1, cutoff=0) if stems else []

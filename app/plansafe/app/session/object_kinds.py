@@ -115,7 +115,9 @@ def _list_classes(checker: Checker, classified: Sequence[ClassifiedObject], mapp
         class_name = unclassified.get(number, "")
         if not class_name:
             specific = [symbols.types.names[t] for t in types if not symbols.types.names[t].startswith("kind--")]
-            class_name = entry.looked_up if entry is not None else " ".join(specific)
+            class_name = " ".join(specific) if entry is None else entry.looked_up
+            if entry is not None and class_name == name:  # its type has no meaning
+                class_name = entry.entry.class_name
         is_unknown = number in unclassified
         status = ObjectStatus.KNOWN
         if is_unknown:

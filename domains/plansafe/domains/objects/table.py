@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
@@ -80,6 +80,7 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
         self._columns = columns
         self._read_row: Callable[[list[str]], Row | str] = read_row
         self._parsed: dict[str, tuple[Row, ...]] = {}
+        self._classes_with_errors: set[str] = set()
         self.errors: list[RowError] = []
 
     @cached_property
@@ -101,10 +102,23 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
                 numbers.setdefault(key, []).append(number)
         return numbers
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the names of all classes: ``kitchen_table`` has ``kitchen``."""
+        names = {line.partition(",")[0] for line in self._lines[1:]}
+        return frozenset([word for name in names for word in name.split("_")])
+
     def __getitem__(self, key: str) -> tuple[Row, ...]:
         if key not in self._parsed:
+            errors = len(self.errors)
             self._parsed[key] = tuple(self._parse(self._numbers[key]))
+            if len(self.errors) > errors:
+                self._classes_with_errors.add(key)
         return self._parsed[key]
+
+    def has_errors(self, key: str) -> bool:
+        """Whether a row of a class has an error, so that its kinds are incomplete."""
+        return bool(self.get(key, ())) and key in self._classes_with_errors
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
@@ -154,6 +168,12 @@ class ObjectTable(NamedTuple):
         """Return the kind of that name; `-` and `_` are the same."""
         return self.kinds.get(letters(name))
 
+    def close(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Return kinds and then the kinds that follow from them; names that are not kinds stay."""
+        given = tuple(kinds)
+        known = [kind for kind in [self.find_kind(name) for name in given] if kind is not None]
+        return tuple(dict.fromkeys([*given, *[implied for kind in known for implied in kind.implies]]))
+
     def find_errors(self) -> tuple[Diagnostic, ...]:
         """Check all rows, and return the errors in them."""
         for index in (self.rows, self.proposals):
@@ -178,9 +198,9 @@ def split_cells(line: str) -> list[str]:
 
 
 @cache
-def load_table() -> ObjectTable:
-    """Return the shipped table."""
-    return read_table(FOLDER)
+def load_table(folder: str = FOLDER) -> ObjectTable:
+    """Return the shipped table, or that of another folder; each is read once."""
+    return read_table(folder)
 
 
 def read_table(folder: str) -> ObjectTable:
@@ -264,5 +284,10 @@ def _make_diagnostic(error: RowError) -> Diagnostic:
     start = error.source.line_starts[error.line - 1]
     span = Span(start, start + max(len(error.source.line(error.line)), 1))
     label = Label(error.source.name, span, "this row is not used")
-    help = 'put a text with a comma between double quotes: "a, b"' if " columns (" in error.message else None
+    help = None
+    if " columns (" in error.message:
+        separator = next((char for char in (";", "\t") if char in error.source.line(error.line)), None)
+        help = 'put a text with a comma between double quotes: "a, b"'
+        if separator is not None and "," not in error.source.line(error.line):
+            help = "separate the columns with commas: save the table as CSV with the separator `,`"
     return Diagnostic(SC.STRUCTURE, error.message, (label,), help=help)

@@ -7,6 +7,7 @@ properties and states, and edges that relate two nodes. The file contains the gr
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -93,6 +94,7 @@ class _Reader:
         self.objects: dict[Id, Node] = {}
         self.facts: list[str] = []
         self.unknown: dict[str, Counter[str]] = {}
+        self.first_unknown_class = ""
         self._used_names: set[str] = set()
 
     def read(self, graph: dict[str, Any]) -> Home:
@@ -120,7 +122,7 @@ class _Reader:
             self._count("nodes that occur twice", f"{pddl_name(written)} ({identity})")
             return
         of_class = pddl_name(written)
-        kind = self._type(of_class, node)
+        kind = self._type(of_class, node, written)
         name = self._name(f"{of_class}_{pddl_name(str(identity))}")
         self.objects[identity] = Node(name, written, kind)
         add = self.facts.append
@@ -135,7 +137,7 @@ class _Reader:
             else:
                 self._count("states", word)
 
-    def _type(self, of_class: str, node: dict[str, Any]) -> str:
+    def _type(self, of_class: str, node: dict[str, Any], written: str) -> str:
         parents = known_types()
         category = node.get("category")
         above = parents.get(of_class)
@@ -143,8 +145,12 @@ class _Reader:
             if category == "Rooms" and above != ROOM:
                 return ROOM
             return of_class
+        if category == "Rooms":
+            self._count("classes of rooms", of_class)
+            return ROOM
+        self.first_unknown_class = self.first_unknown_class or written
         self._count("classes", of_class)
-        return ROOM if category == "Rooms" else UNKNOWN_TYPE
+        return UNKNOWN_TYPE
 
     def _name(self, name: str) -> str:
         while name in self._used_names:
@@ -223,14 +229,20 @@ class _Reader:
             listed = [word if times == 1 else f"{word} ({times} times)" for word, times in sorted(words.items())]
             more = [f"and {len(listed) - _MAX_LISTED} more"] if len(listed) > _MAX_LISTED else []
             listed_text = ", ".join([*listed[:_MAX_LISTED], *more])
+            label, help = Label(self.source.name, Span(0, 0)), None
             if category == "classes":
-                message = f"the domain does not have these classes; their objects get the type thing: {listed_text}"
+                message = f"the domain has no types for these classes (their kinds: object table): {listed_text}"
+                word = json.dumps(self.first_unknown_class, ensure_ascii=False)
+                start = self.source.text.find(word)
+                label = Label(self.source.name, Span(start, start + len(word)) if start >= 0 else Span(0, 0))
+                help = "`safecheck worlds kinds SCENE --world virtualhome` shows the kinds of each object"
+            elif category == "classes of rooms":
+                message = f"the domain does not have these {category}; their rooms get the type room: {listed_text}"
             elif category.startswith(("nodes", "edges")):
                 message = f"{category} are left out: {listed_text}"
             else:
                 message = f"the domain does not have these {category}, and they are left out: {listed_text}"
-            label = Label(self.source.name, Span(0, 0))
-            notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), severity=Severity.NOTE))
+            notes.append(Diagnostic(SC.FOREIGN_SCENE, message, (label,), help=help, severity=Severity.NOTE))
         return notes
 
 

@@ -350,7 +350,8 @@ def _warn_about_class(unclassified: UnclassifiedClass, plan: Source, steps: Sequ
     hidden = len(less_severe) - len(notes)
     notes += [f"and {hidden} more"] if hidden > 0 else []
     help = (
-        f"classify it with `--kind {name}=KIND,..` or `[[classify]]` in the profile of the home; "
+        f"classify it with `--kind {name}=KIND,..` or `[[classify]]` in the profile of the home, or for all homes in "
+        "the object table (docs/safety-rules.md); "
         f"if it has no kind that matters, use `--assume-harmless {name}`"
     )
     return Diagnostic(SC.OBJECT_NOT_CLASSIFIED, message, labels, tuple(notes), help, Severity.WARNING)

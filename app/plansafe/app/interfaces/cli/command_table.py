@@ -84,7 +84,11 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     Command("rules hazards", "hazards:hazards", "list the rules for each category of hazards", "", ("hazards",)),
     Command("rules detector", "hazards:detector", "turn a detector's table into rules", "", ("detector",)),
     CommandGroup(
-        "worlds", "list the worlds whose plans can be read; write a scene as PDDL", WRITE, ("domains",), "list"
+        "worlds",
+        "list the home worlds; show the kinds of objects; write a scene as PDDL",
+        WRITE,
+        ("domains",),
+        "list",
     ),
     Command("worlds list", "domains:list_worlds", "list the worlds and their specifications", "", ("domains list",)),
     Command(
@@ -108,6 +112,7 @@ COMMANDS: tuple[Command | CommandGroup, ...] = (
     CommandGroup("bench scenario", "check, correct, propose and review scenarios", "", ("scenario",)),
     Command("bench scenario check", "scenario.commands:check", "check scenarios against criteria"),
     Command("bench scenario fix", "scenario.commands:fix", "correct what rules can correct"),
+    Command("bench scenario accept", "scenario.acceptance:accept", "judge scenarios for a set"),
     Command("bench scenario new", "scenario.generation:new", "let a language model propose scenarios"),
     Command("bench scenario sheet", "scenario.review_sheets:sheet", "write a sheet on which a person judges scenarios"),
     Command("bench scenario agreement", "scenario.review_sheets:agreement", "measure how far two sheets agree"),

@@ -1,0 +1,111 @@
+"""``scenario accept``: judge the scenarios of part files, and write their natural plans."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+
+from plansafe.app.options.option import Options, argument, command, number, switch, text
+from plansafe.app.session.option_values import BadOption
+from plansafe.app.system.file_writing import Guard, NotWritten, save
+from plansafe.app.system.process import complain, guarded, print_text
+from plansafe.app.system.progress import tell
+from plansafe.grammar.codes import SC
+from plansafe.grammar.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from plansafe.llm.scenarios.sets.part_log import PartVerdict
+
+
+class AcceptOptions(Options):
+    """The options of ``scenario accept``."""
+
+    files: tuple[str, ...] = argument("FILE..", "Part files (*.scenarios).", many=True, required=True)
+    only: tuple[str, ...] = text(
+        "--only", metavar="NAME", many=True, help="Judge only the scenario of this name. May be repeated."
+    )
+    write: bool = switch("--write", help="Write the natural plans of accepted situational scenarios into the files.")
+    log: str | None = text("--log", metavar="FILE", help="Append verdicts to FILE; skip unchanged accepted scenarios.")
+    time_limit: float = number(
+        "--time-limit", metavar="SECONDS", default=15.0, low=0, help="Stop each search after SECONDS."
+    )
+    quiet: bool = switch("--quiet", help="Print only rejected scenarios and the sum.")
+
+
+@command(AcceptOptions)
+def accept(options: AcceptOptions) -> int:
+    """Judge the scenarios of part files: which of them can enter a set, and why the others cannot.
+
+    The other part files in the same folder are compared with. Exit codes: 0 all accepted, 1 some rejected, 2 a file
+    that cannot be read.
+    """
+
+    def work() -> int:
+        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415 - for this command alone
+            AcceptanceLog,
+            accept_part,
+            known_scenarios,
+            neighbours,
+            with_derived,
+        )
+        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415 - for this command alone
+
+        if not math.isfinite(options.time_limit) or options.time_limit <= 0:
+            return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
+        try:
+            log = AcceptanceLog(options.log)
+            known = list(known_scenarios(neighbours(options.files), log))
+            code = 0
+            for path in options.files:
+                verdict = accept_part(
+                    path,
+                    log,
+                    Limits(options.time_limit),
+                    options.only,
+                    known,
+                    lambda one: tell(f"{one.entry.name} .."),
+                )
+                tell("")
+                print_text(_text(verdict, options.quiet))
+                sys.stdout.flush()
+                if options.write:
+                    new = with_derived(verdict.source, verdict.verdicts)
+                    if new != verdict.source.text:
+                        save(path, new, Guard(()))
+                known += known_scenarios([path], log)
+                good = not verdict.mistakes and all([one.accepted for one in verdict.verdicts])
+                code = code if good else 1
+        except NotWritten as refused:
+            return complain(refused.diagnostic)
+        except (OSError, UnicodeDecodeError) as error:
+            return complain(Diagnostic(SC.UNREADABLE_FILE, f"cannot read the files: {error}"))
+        return code
+
+    return guarded(work)
+
+
+def _text(part: PartVerdict, quiet: bool) -> str:
+    from plansafe.llm.scenarios.sets.part_log import fault_text  # noqa: PLC0415 - for this command alone
+
+    lines = [f"{part.path}:{one.line}: [form] {one.message}" for one in part.mistakes]
+    for verdict in part.verdicts:
+        name = verdict.entry.name
+        if verdict.accepted:
+            figures = verdict.figures
+            said = (
+                f"natural {figures['natural_steps']} steps, safe {figures['safe_steps']}"
+                if "natural_steps" in figures
+                else f"{figures.get('reference_steps')} steps"
+            )
+            lines += [] if quiet else [f"accepted  {name}  ({said})"]
+        else:
+            lines.append(f"REJECTED  {name}")
+            lines += [f"    {fault_text(part.path, fault)}" for fault in verdict.faults]
+    accepted = [verdict for verdict in part.verdicts if verdict.accepted]
+    kinds = [verdict.entry.kind.value for verdict in accepted]
+    lines.append(
+        f"{part.path}: {len(accepted)} of {len(part.verdicts)} accepted "
+        f"({kinds.count('malicious')} malicious, {kinds.count('situational')} situational)"
+    )
+    return "\n".join(lines) + "\n"
