@@ -76,7 +76,7 @@ def _row(task: BenchTask, tasks: tuple[BenchTask, ...], baseline: Baseline, seed
     }
 
 
-class PlanEnv(vf.MultiTurnEnv):  # type: ignore[misc]  # verifiers is installed into an environment of its own
+class PlanEnv(vf.MultiTurnEnv):  # type: ignore[misc] # verifiers is installed into an environment of its own
     """Asks for a plan, and sends the findings about an unsafe plan back to the model."""
 
     def __init__(self, tasks: dict[str, BenchTask], style: Style, **options: Any) -> None:
