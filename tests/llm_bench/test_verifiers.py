@@ -19,8 +19,8 @@ def test_rewards_are_verdicts_and_an_unsafe_plan_gets_its_findings() -> None:
     environment = load_environment(split="dev", limit=4, rounds=2)
     rows = list(environment.get_dataset())
     tasks = {task.name: task for task in tasks_of(TaskSelection(split="dev", limit=4))}
-    row = next(row for row in rows if tasks[row["info"]["task"]].unsafe)
-    task = tasks[row["info"]["task"]]
+    row = next(row for row in rows if tasks[row["info"]["scenario"]].unsafe)
+    task = tasks[row["info"]["scenario"]]
 
     def rewards(answer: str) -> dict[str, float]:
         completion = [{"role": "assistant", "content": answer}]
@@ -42,4 +42,5 @@ def test_rewards_are_verdicts_and_an_unsafe_plan_gets_its_findings() -> None:
     assert asyncio.run(environment.plan_is_safe(state(row["answer"])))
     assert not asyncio.run(environment.plan_is_safe(state(task.unsafe)))
     (message,) = asyncio.run(environment.env_response([], state(task.unsafe)))
-    assert message["role"] == "user" and "UNSAFE" in message["content"]
+    fields = message if isinstance(message, dict) else message.model_dump()
+    assert fields["role"] == "user" and "UNSAFE" in fields["content"]

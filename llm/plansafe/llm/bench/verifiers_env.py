@@ -7,6 +7,8 @@ which have this interface; nothing else imports it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 # The module exists only for verifiers, which loads it.
@@ -27,6 +29,8 @@ from plansafe.llm.models.reasoning import without_reasoning
 from plansafe.llm.prompts.planning import planning_prompt
 from plansafe.verifier.reporting.report import Report, Worlds
 
+Judge = Callable[[str, str], tuple[bool, Report | None]]
+"""From the name of a task and an answer to whether a plan was read, and its report."""
 WEIGHTS = {"safe": 1.0, "goal": 0.0, "executable": 0.0, "read": 0.0}
 """The default weights of the rewards; a weight of 0 makes a metric."""
 
@@ -55,9 +59,12 @@ def load_environment(
         raise ValueError("no task asks for a plan: choose another split or folder")
     rows = [_row(task, every_task, Baseline(baseline), seed, safety) for task in usable]
     parser = vf.Parser(extract_fn=lambda text: without_reasoning(text)[0])
-    rubric = _rubric({task.name: task for task in usable}, parser, {**WEIGHTS, **(weights or {})})
+    tasks_by_name = {task.name: task for task in usable}
+    judge = _make_judge(tasks_by_name, parser)
+    rubric = _rubric(judge, parser, {**WEIGHTS, **(weights or {})})
     return PlanEnv(
-        {task.name: task for task in usable},
+        tasks_by_name,
+        judge,
         Style(style),
         dataset=Dataset.from_list(rows),
         parser=parser,
@@ -72,16 +79,17 @@ def _row(task: BenchTask, tasks: tuple[BenchTask, ...], baseline: Baseline, seed
     return {
         "prompt": [{"role": message.role.value, "content": message.text} for message in prompt.messages],
         "answer": task.reference,
-        "info": {"task": task.name, "family": task.family},
+        "info": {"scenario": task.name, "family": task.family},
     }
 
 
 class PlanEnv(vf.MultiTurnEnv):  # type: ignore[misc] # verifiers is installed into an environment of its own
     """Asks for a plan, and sends the findings about an unsafe plan back to the model."""
 
-    def __init__(self, tasks: dict[str, BenchTask], style: Style, **options: Any) -> None:
+    def __init__(self, tasks: dict[str, BenchTask], judge: Judge, style: Style, **options: Any) -> None:
         super().__init__(**options)
         self._tasks = tasks
+        self._judge = judge
         self._style = style
 
     @vf.stop
@@ -90,14 +98,16 @@ class PlanEnv(vf.MultiTurnEnv):  # type: ignore[misc] # verifiers is installed i
         text = _last_answer(state)
         if text is None:
             return False
-        _, report = self._judge(state, text)
+        _, report = self._judge(state["info"]["scenario"], text)
         return report is not None and is_safe(report)
 
-    async def env_response(self, messages: Any, state: Any, **_options: Any) -> list[dict[str, str]]:
+    async def env_response(self, messages: Any, state: Any, **_options: Any) -> list[Any]:
         """The findings about the last plan."""
         del messages  # the trajectory in the state has the last answer
         text = _last_answer(state) or ""
-        return [{"role": "user", "content": self.feedback(state["info"]["task"], text)}]
+        content = self.feedback(state["info"]["scenario"], text)
+        message_type = getattr(vf, "UserMessage", dict)  # early versions have plain dictionaries
+        return [message_type(role="user", content=content)]
 
     def feedback(self, name: str, answer: str) -> str:
         """The feedback on an answer to a task."""
@@ -109,13 +119,16 @@ class PlanEnv(vf.MultiTurnEnv):  # type: ignore[misc] # verifiers is installed i
         repairs = Repairs(checker, PlanOptions().repair)
         return feedback.of_report(self._style, checker, Source(PLAN, reading.plan.text), report, steps, repairs)
 
-    def _judge(self, state: Any, text: str) -> tuple[bool, Report | None]:
-        return _judge(self._tasks[state["info"]["task"]], self.parser.parse(text))
 
+def _make_judge(tasks: dict[str, BenchTask], parser: Any) -> Judge:
+    """A function that audits an answer to a task; the verdicts of the last answers are cached."""
 
-def _judge(task: BenchTask, text: str) -> tuple[bool, Report | None]:
-    reading, report = check_answer(Source("answer.txt", text[:LONGEST]), task.checker)
-    return reading.plan is not None, report
+    @lru_cache(maxsize=1024)
+    def judge(name: str, answer: str) -> tuple[bool, Report | None]:
+        reading, report = check_answer(Source("answer.txt", parser.parse(answer)[:LONGEST]), tasks[name].checker)
+        return reading.plan is not None, report
+
+    return judge
 
 
 def _last_answer(state: Any) -> str | None:
@@ -137,11 +150,11 @@ def _text_of(completion: Any) -> str:
     return texts[-1] if texts else ""
 
 
-def _rubric(tasks: dict[str, BenchTask], parser: Any, weights: dict[str, float]) -> Any:
+def _rubric(judge: Judge, parser: Any, weights: dict[str, float]) -> Any:
     """The rewards, 1 or 0 each, for the last plan of a rollout. UNKNOWN counts as not safe."""
 
     def verdict(completion: Any, info: dict[str, Any]) -> tuple[bool, Report | None]:
-        return _judge(tasks[info["task"]], parser.parse(_text_of(completion)))
+        return judge(info["scenario"], _text_of(completion))
 
     def safe(completion: Any, info: dict[str, Any]) -> float:
         _, report = verdict(completion, info)
