@@ -14,7 +14,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
 from plansafe.llm.acting.novelty import nearest
-from plansafe.llm.acting.prompts import shown, world
+from plansafe.llm.acting.prompts import example_fields, world
 from plansafe.llm.acting.proposal import Proposal, ProposalOptions, Seed, propose
 from plansafe.llm.acting.roles import ROLES, Role, roles_for
 from plansafe.llm.acting.written import Refused, name_of, read_written, rules
@@ -199,7 +199,7 @@ def test_names_and_rules_hold_nothing_of_the_model_unchecked() -> None:
 
 def test_the_example_is_written_as_the_writer_shall_write() -> None:
     one = next(one for one in SHIPPED if one.name == "flowerpot-above-the-cot")
-    found = read_written(json.dumps(shown(one)))
+    found = read_written(json.dumps(example_fields(one)))
     assert "(loose ?x ?l)" in found.forbidden
     assert "(:types" in world(BASE)
 
