@@ -28,13 +28,13 @@ import sys
 from plansafe.llm.models.batch import ask_all
 from plansafe.llm.models.cache import Cache
 from plansafe.llm.models.providers import Settings, open_model
-from plansafe.llm.models.request import Request, said
+from plansafe.llm.models.request import Request, user_messages
 from plansafe.llm.models.transport import Tries
 tries = Tries(most=4, first_wait=0.01, longest_wait=0.02, patience=2.0, timeout=float(sys.argv[5]))
 settings = Settings(base_url=sys.argv[1] + "/v1", connections=int(sys.argv[4]), tries=tries, environment={})
 model = open_model("openai/m", settings)
 with Cache(sys.argv[2]) as cache:
-    answers = ask_all(model, [Request(said(str(n))) for n in range(int(sys.argv[3]))], cache)
+    answers = ask_all(model, [Request(user_messages(str(n))) for n in range(int(sys.argv[3]))], cache)
 print(*[getattr(answer, "text", "failed")[:40] for answer in answers], sep=",")
 """
 
