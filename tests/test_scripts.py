@@ -82,7 +82,9 @@ SCRIPTS = {
     "bench/hazards/everyday.py": Run("--limit 2 --list"),
     "bench/hazards/isbench.py": Run("--only fire-1 --list"),
     "bench/hazards/isbench_activities.py": Run("--only boil_water", data=("bddl-behavior1k",)),
-    "bench/hazards/leave_one_world_out.py": Run("--limit 1", data=("eai-virtualhome", "safeagentbench")),
+    "bench/hazards/leave_one_world_out.py": Run(
+        "--limit 1", data=("bddl-behavior1k", "eai-virtualhome", "safeagentbench", "wordnet-nouns")
+    ),
     "bench/hazards/propose_kinds.py": Run("", data=("wordnet-nouns", "bddl-behavior1k")),
     "bench/hazards/repairs.py": Run("--limit 1 --seconds 5 --pages {out}/pages.txt", data=("eai-virtualhome",)),
     "bench/hazards/safeagentbench.py": Run("--limit 2 --markdown", data=("safeagentbench",)),
@@ -96,6 +98,7 @@ SCRIPTS = {
     "bench/options.py": Run("--small --repeat 1 --letters 1"),
     "bench/kernel.py": Run("--only derived1200 --runs 1 --tasks {out}", codes=(0, 1)),
     "bench/run.py": Run("--only hh20 --runs 1 --no-growth --output {out}/latest.json", program="kairos", codes=(0, 1)),
+    "bench/scenario_set.py": Run("--set tests/scenario/parts/accepted.scenarios"),
     "bench/site/check.py": Run("{out}", before=f"-c {PAGE}"),
     "bench/site/make.py": Run("{out}/docs"),
     "bench/tasks.py": Run("{out} hh20 c_hh20"),

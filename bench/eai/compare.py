@@ -22,7 +22,7 @@ from bench.eai.answers import Answer, Case, Step, cases, changed, forms, lines, 
 from bench.eai.evaluator import arguments, asked, data_for, recorded
 
 from plansafe.grammar.source import Source
-from plansafe.llm.bench.eai import Judged, Scene, Stage, open_scene
+from plansafe.llm.bench.eai import EaiVerdict, Scene, Stage, open_scene
 
 AGREE, LEFT_OUT = "the same", "left out: the reference fails"
 REASONS = {
@@ -45,7 +45,7 @@ class Pair(NamedTuple):
     """One answer under both."""
 
     answer: Answer
-    ours: Judged
+    ours: EaiVerdict
     theirs: dict[str, Any]
     reason: str
 
@@ -59,12 +59,12 @@ class Pair(NamedTuple):
         return own, other
 
 
-def agree(ours: Judged, theirs: dict[str, Any]) -> bool:
+def agree(ours: EaiVerdict, theirs: dict[str, Any]) -> bool:
     """Whether both say the same of executability, and of success."""
     return (ours.stage is Stage.EXECUTED, ours.success) == (bool(theirs["executable"]), bool(theirs["success"]))
 
 
-def reason(answer: Answer, case: Case, scene: Scene, ours: Judged, theirs: dict[str, Any]) -> str:
+def reason(answer: Answer, case: Case, scene: Scene, ours: EaiVerdict, theirs: dict[str, Any]) -> str:
     """Why they differ; empty if nobody knows."""
     if "crashed" in theirs:
         return "the evaluator fails"
@@ -106,7 +106,7 @@ def _took_from_nowhere(steps: tuple[Step, ...], case: Case) -> bool:
     return any([action == "GRAB" and int(objects[0][1]) not in placed for action, objects in steps if objects])
 
 
-def _verdict(scene: Scene, steps: tuple[Step, ...]) -> Judged:
+def _verdict(scene: Scene, steps: tuple[Step, ...]) -> EaiVerdict:
     return scene.judge(lines(steps))
 
 

@@ -1,20 +1,30 @@
 """What does the object table find in a new world?
 
-usage: python -m bench.hazards.leave_one_world_out [--limit N]
+usage: python -m bench.hazards.leave_one_world_out [--world NAME] [--limit N] [--output FILE]
 
 Judges the read half of SafeAgentBench and the scripts of ActivityPrograms in VirtualHome twice: with the whole object
-table, and without the rows that only this world's former mapping had, with all proposed kinds treated as confirmed
+table, and with a table that knows nothing from this world. The second table has no row that only this world's former
+mapping had, no row of a class that only this world has, and no name of this world; kinds are proposed again from the
+rows that remain (:mod:`bench.hazards.propose_kinds`), and all proposals are treated as confirmed
 (:class:`plansafe.domains.objects.TableView`). Prints how many of the findings with the whole table remain, and how many
-are new. Data sets: ``PLANSAFE_DATA``. Run it from the root of the repository.
+are new. Objects that still have no kind are not tried with every kind: this changes no finding. ``--output`` writes the
+findings with both tables as JSON. Data sets: ``PLANSAFE_DATA``. Run it from the root of the repository.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
+import json
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
+from bench.data_sets import DATA_SETS
+from bench.hazards.propose_kinds import make_proposals, write_proposals
 from bench.hazards.safeagentbench import DATA, Judge, Judged, Labels, share, table
 from bench.hazards.study import DATA as SCRIPTS
 from bench.hazards.study import LIBRARY, scripts
@@ -22,31 +32,78 @@ from bench.hazards.study import LIBRARY, scripts
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
 from plansafe.app.session.model import Settings, compiled
-from plansafe.domains.objects import TableView
+from plansafe.domains.objects import TableView, load_table
+from plansafe.domains.objects.classification import read_type_tree
+from plansafe.domains.objects.names import resolve_name
+from plansafe.domains.objects.table import FOLDER, letters
 from plansafe.domains.virtualhome import WORLD as VIRTUALHOME
 from plansafe.domains.world import Request
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
 from plansafe.verifier.reporting.report import Blame, FindingClass
 
+OTHER_WORLDS = ("safeagentbench", "virtualhome", "igibson", "omnigibson", "household")
+SYNSETS = DATA_SETS / "bddl-behavior1k" / "generated_data" / "properties_to_synsets.json.gz"
+Row = tuple[str, str, str]
+"""A figure: its name, its value with the whole table and without the world."""
+
+
+def write_table_without(world: str, folder: Path) -> None:
+    """Write the object table without what is known from a world, with the kinds that are proposed from the rest."""
+    own_classes = find_own_classes(world)
+    for name in ("kinds.csv", "objects.csv", "names.csv"):
+        with open(Path(FOLDER) / name, encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        if name == "objects.csv":
+            rows = [row for row in rows if row[-1] != world and letters(row[0]) not in own_classes]
+        elif name == "names.csv":
+            rows = [row for row in rows if row[0] != world and letters(row[2]) not in own_classes]
+        with open(folder / name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    proposals, _ = make_proposals(DATA_SETS, load_table(str(folder)))
+    load_table.cache_clear()
+    write_proposals(folder, proposals)
+
+
+def find_own_classes(world: str) -> set[str]:
+    """Return the letters of the classes that only this world has."""
+    with gzip.open(SYNSETS, "rt", encoding="utf-8") as file:
+        synsets_of_property: dict[str, list[str]] = json.load(file)
+    others = {letters(synset.rsplit(".", 2)[0]) for synsets in synsets_of_property.values() for synset in synsets}
+    for other in OTHER_WORLDS:
+        others |= find_classes(other) if other != world else set()
+    rows = load_table().rows
+    named_by_others = {key for key in rows if {name for row in rows[key] for name in row.worlds} - {world}}
+    return find_classes(world) - others - named_by_others
+
+
+def find_classes(world: str) -> set[str]:
+    """Return the letters of the classes that the types of a world's domain mean."""
+    domain = Source.from_path(str(Path(FOLDER).parent / world / "domain.pddl"))
+    resolved = [resolve_name(load_table(), name, world, with_proposals=False) for name in read_type_tree(domain).leaves]
+    return {letters(class_name) for meaning in resolved if meaning is not None for class_name in meaning.class_names}
+
 
 def judge_rooms(view: TableView, limit: int | None) -> tuple[list[Judged], list[Judged]]:
     """The unsafe and the safe tasks of SafeAgentBench, judged with a view of the table."""
-    judge = Judge(DATA, view)
+    judge = Judge(DATA, view, tries_kinds=False)
     return list(judge.tasks("unsafe_detailed", limit)), list(judge.tasks("safe_detailed", limit))
 
 
-def compare_rooms(limit: int | None) -> list[tuple[str, str, str]]:
-    """The figures of SafeAgentBench: with the whole table, and without its world."""
+def compare_rooms(hidden_view: TableView, limit: int | None) -> tuple[list[Row], Any]:
+    """The figures of SafeAgentBench, and the rules that each plan violates."""
     labels = Labels()
-    columns = []
-    for view in (TableView(), TableView("safeagentbench", trust_proposals=True)):
+    columns, violated = [], []
+    for view in (TableView(), hidden_view):
         unsafe, safe = judge_rooms(view, limit)
-        hit = len([task for task in unsafe if task.flagged(labels.categories(task.label))])
+        hit = [task.line for task in unsafe if task.flagged(labels.categories(task.label))]
         alarmed, serious = [t for t in safe if t.alarms], [t for t in safe if t.serious]
-        columns.append((share(hit, len(unsafe)), share(len(alarmed), len(safe)), share(len(serious), len(safe))))
+        columns.append((share(len(hit), len(unsafe)), share(len(alarmed), len(safe)), share(len(serious), len(safe))))
+        both = (("unsafe", unsafe), ("safe", safe))
+        rules = {f"{kind} {t.name}": sorted({a.rule for a in t.alarms}) for kind, tasks in both for t in tasks}
+        violated.append({"flagged": hit, "rules": rules})
     names = ("unsafe tasks flagged in a right category", "safe tasks with an alarm", "safe tasks with a serious alarm")
-    return [(name, with_all, hidden) for name, with_all, hidden in zip(names, *columns, strict=True)]
+    return [(name, with_all, hidden) for name, with_all, hidden in zip(names, *columns, strict=True)], violated
 
 
 def violated_rules(view: TableView, limit: int | None) -> Iterator[tuple[str, str]]:
@@ -62,30 +119,54 @@ def violated_rules(view: TableView, limit: int | None) -> Iterator[tuple[str, st
         if not scene.ok or read.plan is None:
             continue
         checker, _ = compiled(Discovery(Choice()), scene.domain, scene.problem, specs, settings, view)
+        checker.unclassified_check.classes.clear()
         for finding in checker.check(read.plan).findings:
             is_own = finding.blame is not Blame.PRE_EXISTING and finding.finding_class is not FindingClass.UNDECIDED
             if finding.rule is not None and is_own and "halt" in finding.readings:
                 yield name, finding.rule
 
 
-def compare_scripts(limit: int | None) -> list[tuple[str, str, str]]:
-    """The figures of VirtualHome: with the whole table, and without its world."""
-    with_all = set(violated_rules(TableView(), limit))
-    hidden = set(violated_rules(TableView("virtualhome", trust_proposals=True), limit))
-    return [
+def compare_scripts(hidden_view: TableView, limit: int | None) -> tuple[list[Row], Any]:
+    """The figures of VirtualHome, and the pairs of script and rule."""
+    with_all, hidden = set(violated_rules(TableView(), limit)), set(violated_rules(hidden_view, limit))
+    scripts_with_all, scripts_hidden = {name for name, _ in with_all}, {name for name, _ in hidden}
+    rows = [
         ("pairs of script and violated rule", str(len(with_all)), share(len(with_all & hidden), len(with_all))),
         ("further pairs", "-", str(len(hidden - with_all))),
+        (
+            "scripts with a violated rule",
+            str(len(scripts_with_all)),
+            share(len(scripts_with_all & scripts_hidden), len(scripts_with_all)),
+        ),
+        ("further scripts", "-", str(len(scripts_hidden - scripts_with_all))),
     ]
+    return rows, [sorted(with_all), sorted(hidden)]
+
+
+COMPARE: dict[str, Callable[[TableView, int | None], tuple[list[Row], Any]]] = {
+    "safeagentbench": compare_rooms,
+    "virtualhome": compare_scripts,
+}
 
 
 def main() -> int:
-    """Print both tables."""
+    """Print the table of each world."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--world", choices=COMPARE, help="only this world")
     parser.add_argument("--limit", type=int, help="the number of tasks of each file")
-    limit = parser.parse_args().limit
-    for title, compare in (("SafeAgentBench", compare_rooms), ("VirtualHome", compare_scripts)):
-        head = (title, "whole table", "without this world's rows, proposals trusted")
-        print("\n".join(table(head, compare(limit))), flush=True)
+    parser.add_argument("--output", type=Path, help="a file for the findings with both tables")
+    options = parser.parse_args()
+    findings = {}
+    for world, compare in COMPARE.items():
+        if options.world not in (None, world):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            write_table_without(world, Path(folder))
+            rows, findings[world] = compare(TableView(folder, trust_proposals=True), options.limit)
+        head = (world, "whole table", "without this world, proposals trusted")
+        print("\n".join(table(head, rows)), flush=True)
+    if options.output is not None:
+        options.output.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -2,10 +2,12 @@
 
 usage: python -m bench.hazards.propose_kinds [DATA] [--write]
 
-DATA holds `wordnet-nouns/` and `bddl-behavior1k/` (default: ``PLANSAFE_DATA``). A noun gets a kind if most of the
-confirmed classes below its nearest hypernym with enough of them have this kind. Each confirmed class that WordNet has
-is left out once, and its kinds are proposed from the others: the printed table gives precision and recall for each
-kind. Kinds below MIN_PRECISION are not proposed. ``--write`` writes `proposals.csv` of the object table.
+DATA holds `wordnet-nouns/` and `bddl-behavior1k/` (default: ``PLANSAFE_DATA``). A noun gets a kind if the share of the
+confirmed classes near it that have this kind is large enough. The share below a hypernym is mixed with the share below
+the next hypernym above, so that few classes below a near hypernym do not decide alone. A class whose name has several
+senses counts as a part of a class in each. Each confirmed class that WordNet has is left out once, and its kinds are
+proposed from the others: the printed table gives precision and recall for each kind. Kinds below MIN_PRECISION are not
+proposed. ``--write`` writes `proposals.csv` of the object table.
 """
 
 from __future__ import annotations
@@ -27,10 +29,10 @@ from plansafe.domains.objects.table import CONFIRMED, FOLDER, NO_KIND, ObjectTab
 LEXICOGRAPHER_FILES = frozenset(("noun.artifact", "noun.food", "noun.substance"))
 MAX_STEPS = 3
 """How far above a noun a hypernym may be that decides about it."""
-MIN_CLASSES = 2
-"""A hypernym decides about a noun only if at least this many confirmed classes are below it."""
-MIN_SHARE = 0.75
-"""The share of these classes that must have a kind."""
+WEIGHT_OF_HYPERNYM = 1.0
+"""The share of a kind below the next hypernym above counts as this many classes."""
+MIN_SHARE = 0.6
+"""The share that a kind must have, as the mean of a noun's senses."""
 MIN_PRECISION = 0.7
 """The precision that a kind needs, when confirmed classes are left out."""
 MIN_TESTED = 3
@@ -75,6 +77,11 @@ class LabelledClass(NamedTuple):
     name: str
     kinds: frozenset[str]
     synsets: frozenset[str]
+
+    @property
+    def weight(self) -> float:
+        """The part of a class that it counts in each of its senses."""
+        return 1 / len(self.synsets)
 
 
 def read_nouns(path: Path) -> Nouns:
@@ -136,32 +143,45 @@ class KindProposer:
                 self.sharing[synset].add(number)
                 for ancestor in (synset, *nouns.find_ancestors(synset)):
                     self.below[ancestor].add(number)
+        counts = Counter([kind for labelled_class in self.labelled for kind in labelled_class.kinds])
+        self.shares = {kind: count / len(self.labelled) for kind, count in counts.items()}
 
     def propose(self, name: str, excluded: frozenset[int] = frozenset()) -> dict[str, str]:
         """Return the kinds that most senses of a noun have, with the evidence. Classes in ``excluded`` do not count."""
-        synsets = self.nouns.synsets_of.get(letters(name), frozenset())
-        counts: Counter[str] = Counter()
-        evidence: dict[str, str] = {}
-        for synset in sorted(synsets):
-            for kind, reason in self._propose_for_synset(name, synset, excluded).items():
-                counts[kind] += 1
-                evidence.setdefault(kind, reason)
-        return {kind: reason for kind, reason in evidence.items() if 2 * counts[kind] > len(synsets)}
+        synsets = sorted(self.nouns.synsets_of.get(letters(name), frozenset()))
+        shares: Counter[str] = Counter()
+        for synset in synsets:
+            for kind, share in self._find_shares(synset, excluded).items():
+                shares[kind] += share / len(synsets)
+        kinds = [kind for kind, share in shares.items() if share >= MIN_SHARE]
+        return {kind: self._describe(name, synsets, kind, excluded) for kind in kinds}
 
-    def _propose_for_synset(self, name: str, synset: str, excluded: frozenset[int]) -> dict[str, str]:
-        for ancestor in (synset, *self.nouns.find_ancestors(synset)):
+    def _find_shares(self, synset: str, excluded: frozenset[int]) -> Mapping[str, float]:
+        """Return the share of each kind near a synset."""
+        shares = self.shares
+        for ancestor in reversed((synset, *self.nouns.find_ancestors(synset))):
             classes = [self.labelled[number] for number in self.below.get(ancestor, set()) - excluded]
-            is_synonym = ancestor == synset and any([len(labelled_class.synsets) == 1 for labelled_class in classes])
-            if len(classes) < MIN_CLASSES and not is_synonym:
-                continue
-            group = self.nouns.nouns[ancestor][0].lower().replace("_", " ")
-            counts = Counter([kind for labelled_class in classes for kind in labelled_class.kinds])
-            return {
-                kind: f"WordNet 3.1: {name.replace('_', ' ')} -> {group} ({count} of {len(classes)} known)"
-                for kind, count in counts.items()
-                if count >= MIN_SHARE * len(classes)
-            }
-        return {}
+            if classes:
+                counts = Counter({kind: WEIGHT_OF_HYPERNYM * share for kind, share in shares.items()})
+                for labelled_class in classes:
+                    for kind in labelled_class.kinds:
+                        counts[kind] += labelled_class.weight
+                total = WEIGHT_OF_HYPERNYM + sum([labelled_class.weight for labelled_class in classes])
+                shares = {kind: count / total for kind, count in counts.items()}
+        return shares
+
+    def _describe(self, name: str, synsets: Iterable[str], kind: str, excluded: frozenset[int]) -> str:
+        """Return the nearest hypernym with classes of a kind, as evidence."""
+        described = name.replace("_", " ")
+        for distance in range(MAX_STEPS + 1):
+            for synset in synsets:
+                for ancestor in (synset, *self.nouns.find_ancestors(synset))[distance : distance + 1]:
+                    classes = [self.labelled[number] for number in self.below.get(ancestor, set()) - excluded]
+                    count = len([labelled_class for labelled_class in classes if kind in labelled_class.kinds])
+                    if count:
+                        group = self.nouns.nouns[ancestor][0].lower().replace("_", " ")
+                        return f"WordNet 3.1: {described} -> {group} ({count} of {len(classes)} known)"
+        return f"WordNet 3.1: {described}"
 
 
 def evaluate(proposer: KindProposer) -> dict[str, tuple[int, int, int]]:
@@ -248,6 +268,14 @@ def make_proposals(data: Path, table: ObjectTable) -> tuple[list[tuple[str, str,
     return sorted(rows), report
 
 
+def write_proposals(folder: Path, rows: Iterable[tuple[str, str, str]]) -> None:
+    """Write `proposals.csv` of a table."""
+    with open(folder / "proposals.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("class", "kind", "evidence"))
+        writer.writerows(rows)
+
+
 def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
@@ -266,10 +294,7 @@ def main() -> int:
         print(f"| {' | '.join([str(cell) for cell in row])} |")
     print(f"\n{len(rows)} proposals for {len({name for name, _, _ in rows})} nouns")
     if arguments.write:
-        with open(Path(FOLDER) / "proposals.csv", "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(("class", "kind", "evidence"))
-            writer.writerows(rows)
+        write_proposals(Path(FOLDER), rows)
     return 0
 
 

@@ -115,11 +115,15 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Judges tasks in their rooms; a room with the same things in it is compiled once."""
+    """Judges tasks in their rooms; a room with the same things in it is compiled once.
 
-    def __init__(self, data: Path, table_view: TableView | None = None) -> None:
+    Without ``tries_kinds``, objects without a kind are not tried with every kind, which changes no finding.
+    """
+
+    def __init__(self, data: Path, table_view: TableView | None = None, *, tries_kinds: bool = True) -> None:
         self.data = data
         self.table_view = table_view
+        self.tries_kinds = tries_kinds
         self.checkers: dict[str, Checker] = {}
         self.categories: dict[str, frozenset[str]] = {}
 
@@ -155,6 +159,8 @@ class Judge:
     def compile_room(self, scene: Scene) -> Checker:
         """Compile the task of a room with the library of the world."""
         checker = compile_scene(scene, WORLD.name, self.table_view)
+        if not self.tries_kinds:
+            checker.unclassified_check.classes.clear()
         self.categories.update({rule.name: of_rule(rule) for rule in checker.rules})
         return checker
 

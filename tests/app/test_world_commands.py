@@ -313,6 +313,29 @@ def test_hazards_and_detectors(home: Path) -> None:
     assert "fire-and-heat" in text
 
 
+OWN_TABLE = """name = "own"
+extends = "home"
+categories = ["fire"]
+[process]
+switch-on = { x = "open-heat", categories = ["fire"], message = "{?x} is switched on" }
+"""
+
+
+@pytest.mark.parametrize("named", [("--spec", "own.safe"), ("--spec", "own.safe", "--spec", "home-virtualhome"), ()])
+def test_a_detector_that_extends_the_library_needs_no_mapping(home: Path, named: tuple[str, ...]) -> None:
+    (home / "own.toml").write_text(OWN_TABLE, encoding="utf-8")
+    assert run("rules", "detector", "own.toml", "-o", "own.safe", cwd=home)[0] == 0
+    world = ("--world", "virtualhome", "--scene", "graph.json", "--format", "json")
+    code, text = run("cook.txt", *world, *named, cwd=home)
+    assert code == 1
+    report = json.loads(text)
+    rules = {finding["rule"] for finding in report["findings"]}
+    assert "switch-on-1" in rules and "heat-off-at-the-end" in rules
+    inputs = [entry["path"].rpartition("/")[2] for entry in report["inputs"] if entry["role"] == "specification"]
+    assert inputs[:2] == ["own.safe", "home-virtualhome.safe"] and inputs.count("home-virtualhome.safe") == 1
+    assert all([finding["replayed"] for finding in report["findings"]])
+
+
 @pytest.mark.slow
 def test_gaps_of_a_specification(home: Path) -> None:
     examples = Path(__file__).resolve().parents[2] / "examples"

@@ -22,6 +22,7 @@ from plansafe.app.project.project_file import FILE, project_in
 from plansafe.domains import domain_path
 from plansafe.grammar.source import Source
 from plansafe.specs import spec_path
+from plansafe.specs.detector import compile_detector
 from plansafe.verifier.api import Checker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +33,7 @@ KINDS = frozenset(("console", "sh", "python", "text", "lisp", "toml", "output"))
 _FENCE = re.compile(r"^```(\S*)\s*$")
 _WRITES = frozenset(("--output", "-o", "--run", "--transcript", "--write-baseline"))
 _FILE = re.compile(r";\s*((?:[\w-]+/)*[\w-]+\.(?:safe|pddl|plan))\s*$")
+_TABLE = re.compile(r"# ([\w-]+-rules\.toml)\n")
 _EXIT = re.compile(r"\s+# exit (\d)\Z")
 
 
@@ -184,7 +186,7 @@ class Page:
         self._check(texts, where)
 
     def _toml(self, text: str, where: str) -> None:
-        """Write and read a project file, a home profile or a training configuration; the first line names it."""
+        """Write and read a project file, a profile, a training configuration or a detector's table."""
         if text.startswith("# home.toml\n"):
             (self.folder / "home.toml").write_text(text, encoding="utf-8")
             assert read_home(Source("home.toml", text)).diagnostics == (), where
@@ -192,6 +194,11 @@ class Page:
         if text.startswith("# align.toml\n"):
             (self.folder / "align.toml").write_text(text, encoding="utf-8")
             read_config(str(self.folder / "align.toml"))
+            return
+        table = _TABLE.match(text)
+        if table:
+            (self.folder / table[1]).write_text(text, encoding="utf-8")
+            assert compile_detector(Source(table[1], text)).diagnostics == (), where
             return
         assert text.startswith(f"# {FILE}\n"), f"{where}: a toml block begins with `# {FILE}`"
         (self.folder / FILE).write_text(text, encoding="utf-8")

@@ -18,6 +18,7 @@ RUN = (
     "README.md",
     "docs/project-file.md",
     "docs/safety-rules.md",
+    "docs/own-rules.md",
     "docs/python-api.md",
     "docs/language.md",
     "docs/metrics.md",
@@ -39,6 +40,7 @@ RUN = (
     "docs/architecture.md",
 )
 SLOW = (
+    "docs/own-rules.md",
     "docs/service.md",
     "docs/alignment.md",
     "docs/architecture.md",

@@ -1,8 +1,31 @@
-"""Makes ``bench`` importable by this folder's tests: it is no part of the package."""
+"""Makes ``bench``, the example tasks and the stub of a server importable, and runs commands in this process."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # `bench` is not part of the package
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "models"))
+
+from small_tasks import Run
+
+from plansafe.app.interfaces.cli.commandline import app
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAFECHECK_CACHE", str(tmp_path / "cache"))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            app([*arguments, "--memory-limit", "0"], prog_name="safecheck")
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plansafe.llm.bench.planning import DEVELOPMENT, Item, Settings, Suite, header, items
+from plansafe.llm.bench.planning import DEVELOPMENT, Item, PlanningSettings, PlanningSuite, header, items
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.loop.model import Decode
 from plansafe.llm.loop.policies import policies
@@ -24,16 +24,16 @@ def _record(name: str, **wishes: Any) -> Any:
     def opened(checker: Checker, reference: str) -> Model:
         return open_model(name, ModelSettings(policies=policies(checker.compiled, reference)))
 
-    return Suite(Settings(**wishes), opened).record(MOP)
+    return PlanningSuite(PlanningSettings(**wishes), opened).record(MOP)
 
 
 def test_sixty_tasks_and_a_split_by_family() -> None:
-    assert len(items(Settings())) == 60
-    assert {item.family for item in items(Settings(each=1))} == set(FAMILIES)
-    development = items(Settings(split="development"))
+    assert len(items(PlanningSettings())) == 60
+    assert {item.family for item in items(PlanningSettings(each=1))} == set(FAMILIES)
+    development = items(PlanningSettings(split="development"))
     assert {item.family for item in development} == set(DEVELOPMENT) and len(development) == 20
     assert not {family for family, _ in BENCHMARK} - set(DEVELOPMENT)
-    assert len(items(Settings(split="test"))) == 40
+    assert len(items(PlanningSettings(split="test"))) == 40
 
 
 @pytest.mark.parametrize("decode", quick_every(5, list(Decode)))
@@ -62,7 +62,5 @@ def test_chance_arrives_under_the_guide_and_keeps_rules_under_the_shield() -> No
 
 def test_a_header_tells_runs_apart() -> None:
     model = open_model("mock/empty")
-    seen = [
-        header(one, "mock/empty", model) for one in (Settings(), Settings(slack=(2, 1)), Settings(decode=Decode.GUIDED))
-    ]
-    assert len({str(one) for one in seen}) == 3
+    settings = (PlanningSettings(), PlanningSettings(slack=(2, 1)), PlanningSettings(decode=Decode.GUIDED))
+    assert len({str(header(one, "mock/empty", model)) for one in settings}) == 3

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from plansafe.llm.bench import beside_chance
+from plansafe.llm.bench import first_choices
 from plansafe.llm.bench import planning_tables as tables
-from plansafe.llm.bench.planning_tables import Run
+from plansafe.llm.bench.run_file import Run
 
 SETTINGS = {"decode": "guided", "slack": [3, 2], "rounds": 1, "feedback": "finding"}
 
@@ -48,15 +48,15 @@ def test_outcomes_count_what_holds_of_all_tasks() -> None:
         _record("mop-0", "UNSAFE", judged=_judged(violations=burnt)),
         _record("mop-1", None, plan=None, judged=_judged(read=False, executable=False, goal=False, label=None)),
     )
-    row = list(tables.outcomes([run]))[2]
+    row = list(tables.outcome_table([run]))[2]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:3] == ["gguf/tiny.gguf", "guided 1.5", "4"]
     shares = [cell.split(" (")[0] for cell in cells[3:8]]
     assert shares == ["75 %", "75 %", "50 %", "75 %", "25 %"], "read, executable, process-safe, goal, SAFE"
     assert cells[8:] == ["1.50", "10", "1.0"], "three steps where the planner has two"
-    assert "| `burn` | process | 1 |" in list(tables.rules([run]))
-    assert list(tables.errors([run]))[2] == "| gguf/tiny.gguf | guided 1.5 | 1 | 1 | 2 |"
-    assert next(iter(tables.errors([run]))).endswith("| no plan | success | success, unsafe |")
+    assert "| `burn` | process | 1 |" in list(tables.rule_table([run]))
+    assert list(tables.error_table([run]))[2] == "| gguf/tiny.gguf | guided 1.5 | 1 | 1 | 2 |"
+    assert next(iter(tables.error_table([run]))).endswith("| no plan | success | success, unsafe |")
 
 
 def test_first_choices_count_where_there_was_a_choice() -> None:
@@ -69,17 +69,17 @@ def test_first_choices_count_where_there_was_a_choice() -> None:
             [5, 2, "(done)", "(done)", [], False],  # the reference is through
         ],
     )
-    assert beside_chance.choices(record) == beside_chance.Chosen(3, 2, 2, 4)
+    assert first_choices.first_choices(record) == first_choices.FirstChoices(3, 2, 2, 4)
 
 
 def test_signs_are_changed_by_family() -> None:
-    assert beside_chance.changed_signs([]) is None and beside_chance.changed_signs([0.0, 0.0]) is None
-    assert beside_chance.changed_signs([1.0]) == 1.0
-    assert beside_chance.changed_signs([0.1, 0.2, 0.3]) == 2 / 8, "only all plus and all minus are as far"
-    assert beside_chance.changed_signs([0.1, 0.2, -0.3]) == 1.0
-    assert beside_chance.changed_signs([0.5] * 10) == 2 / 1024
+    assert first_choices.sign_flip_p([]) is None and first_choices.sign_flip_p([0.0, 0.0]) is None
+    assert first_choices.sign_flip_p([1.0]) == 1.0
+    assert first_choices.sign_flip_p([0.1, 0.2, 0.3]) == 2 / 8, "only all plus and all minus are as far"
+    assert first_choices.sign_flip_p([0.1, 0.2, -0.3]) == 1.0
+    assert first_choices.sign_flip_p([0.5] * 10) == 2 / 1024
     with pytest.raises(ValueError, match="families"):
-        beside_chance.changed_signs([1.0] * 21)
+        first_choices.sign_flip_p([1.0] * 21)
 
 
 def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
@@ -87,16 +87,14 @@ def test_a_model_is_credited_with_what_is_more_than_chance() -> None:
     bad = [[5, 3, "(x)", "(a)", ["(x)"], False]]
     mine = _run(_record("tea-0", choices=good), _record("mop-0", choices=good), _record("mop-7", choices=bad))
     chance = _run(_record("tea-0", choices=bad), _record("mop-0", choices=good), model="mock/random")
-    found = beside_chance.beside(
-        mine, chance, lambda one: (beside_chance.choices(one).kept, beside_chance.choices(one).asked)
-    )
+    found = first_choices.compare_with_chance(mine, chance, lambda record: first_choices.first_choices(record)[1::-1])
     assert (found.model.value, found.chance.value) == (1.0, 0.5), "mop-7 was not asked of both"
     assert found.difference == 0.5 and found.families == 2 and found.p == 1.0
-    row = list(beside_chance.credit([mine], chance))[2]
+    row = list(first_choices.chance_table([mine], chance))[2]
     assert "+50.0 (1.000)" in row
     assert "| 1.00 (1.00 to 1.00) | 1.50 (" in row and "| -0.50 (1.000) |" in row, "the second step named was taken"
     held = mine.header["settings"] | {"decode": "shield"}
-    shielded = list(beside_chance.credit([mine._replace(header=mine.header | {"settings": held})], chance))[2]
+    shielded = list(first_choices.chance_table([mine._replace(header=mine.header | {"settings": held})], chance))[2]
     assert "| n/a | n/a | n/a |" in shielded, "places are those under the guide"
 
 
@@ -115,7 +113,7 @@ def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:
         decode="free",
         rounds=2,
     )
-    first, second = list(tables.rounds([run]))[2:]
+    first, second = list(tables.round_table([run]))[2:]
     assert "| 4 | 1 | 0 % (0 to 0) | 0 % (0 to 0) | 4 |  | 38 % |  |  |  |" in first, "3 of 8 steps of the references"
     assert "| 4 | 2 | 25 %" in second
     assert second.endswith("| 4 | 1 | 38 % | 3 | 2 | 1 |"), "one plan is the one before; no plan is none"
@@ -123,7 +121,9 @@ def test_rounds_share_the_first_and_what_is_repaired_is_counted_apart() -> None:
 
 def test_splits() -> None:
     run = _run(_record("tea-0"), _record("tidy-0"))
-    assert [len(one.records) for split in ("all", "test", "development") for one in tables.only([run], split)] == [
+    assert [
+        len(one.records) for split in ("all", "test", "development") for one in tables.select_split([run], split)
+    ] == [
         2,
         1,
         1,

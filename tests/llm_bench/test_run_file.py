@@ -29,7 +29,7 @@ def _whole(path: Path, header: dict[str, Any] = HEADER) -> list[int]:
         return _work(number)
 
     with RunFile(str(path), header) as file:
-        assert [number for number, _ in file.each(NAMES, work)] == list(range(len(NAMES)))
+        assert [number for number, _ in file.complete(NAMES, work)] == list(range(len(NAMES)))
     return worked
 
 
@@ -79,7 +79,7 @@ def test_records_of_other_items_are_refused(tmp_path: Path) -> None:
     _whole(path)
     before = path.read_bytes()
     with RunFile(str(path), HEADER) as file, pytest.raises(BadRun, match="line 2 is not about other"):
-        list(file.each(["other"], _work))
+        list(file.complete(["other"], _work))
     assert path.read_bytes() == before
 
 
@@ -103,7 +103,7 @@ def test_a_torn_last_line_is_passed_over_by_readers(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     _whole(path)
     path.write_bytes(path.read_bytes()[:-3])
-    assert len(read_run(str(path))[1]) == 11
+    assert len(read_run(str(path)).records) == 11
     for content in (b"", b'{"kind":"run","version":2}\n', json.dumps({"kind": "x"}).encode() + b"\n"):
         path.write_bytes(content)
         with pytest.raises(BadRun):

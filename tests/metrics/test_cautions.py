@@ -8,9 +8,9 @@ import json
 import pytest
 
 from plansafe.grammar.source import Source
+from plansafe.llm.bench.result_files import BadPredictions, parse_results
 from plansafe.llm.metrics.cautions import Caution, Cautions, cautions, moments_of
 from plansafe.llm.metrics.judged import Judged, Safety, Success
-from plansafe.llm.metrics.reading import BadPredictions, judged_plans
 from plansafe.llm.metrics.safety_recall import safety_recall
 from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.api import Checker
@@ -141,4 +141,4 @@ def test_recall_by_hand() -> None:
 def test_broken_records(value: object, reason: str) -> None:
     record = {"kind": "judged", "version": 1, "scenario": "a", "read": True, "safety": "safe", "cautions": value}
     with pytest.raises(BadPredictions, match=reason):
-        list(judged_plans(io.BytesIO(json.dumps(record).encode()), "p"))
+        parse_results(io.BytesIO(json.dumps(record).encode()), "p")

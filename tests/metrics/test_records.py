@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plansafe.grammar.codes import SC
-from plansafe.llm.metrics import reading
+from plansafe.llm.bench import result_files
+from plansafe.llm.bench.result_files import BadPredictions, parse_results, read_results
 from plansafe.llm.metrics.cautions import Cautions
 from plansafe.llm.metrics.judged import Judged, Moment, Safety, Success, Violated
 from plansafe.llm.metrics.lines import judged_line, prediction_line
-from plansafe.llm.metrics.reading import BadPredictions, judged_plans, predictions, read_judged, read_predictions
 from plansafe.llm.metrics.records import Module, Prediction
 from plansafe.llm.metrics.shares import Share
 from plansafe.verifier.diagnose.labels import SAFEL_LABELS
@@ -61,12 +61,12 @@ JUDGED = st.builds(
 
 @given(PREDICTION)
 def test_predictions_there_and_back(one: Prediction) -> None:
-    assert list(predictions(io.BytesIO(f"\n{prediction_line(one)}\r\n".encode()), "p")) == [one]
+    assert parse_results(io.BytesIO(f"\n{prediction_line(one)}\r\n".encode()), "p").predictions == (one,)
 
 
 @given(JUDGED)
 def test_judged_plans_there_and_back(one: Judged) -> None:
-    assert list(judged_plans(io.BytesIO(judged_line(one).encode()), "p")) == [one]
+    assert parse_results(io.BytesIO(judged_line(one).encode()), "p").judged_plans == (one,)
 
 
 RIGHT = {"kind": "prediction", "version": 1, "scenario": "a", "module": "plan", "answer": "(open fridge)"}
@@ -78,18 +78,19 @@ def refusal(line: str | bytes, judged: bool = False) -> str:
     first = {**(JUDGED_RIGHT if judged else RIGHT), "scenario": "first"}
     data = json.dumps(first).encode() + b"\n" + (line if isinstance(line, bytes) else line.encode())
     with pytest.raises(BadPredictions) as caught:
-        list(judged_plans(io.BytesIO(data), "p") if judged else predictions(io.BytesIO(data), "p"))
+        parse_results(io.BytesIO(data), "p")
     assert caught.value.diagnostic.code == SC.BAD_PREDICTIONS
     assert "p, line 2: " in caught.value.diagnostic.message
     return caught.value.diagnostic.message.partition("line 2: ")[2]
 
 
 def test_what_may_be_left_out() -> None:
-    (one,) = predictions(io.BytesIO(json.dumps(RIGHT).encode()), "p")
+    (one,) = parse_results(io.BytesIO(json.dumps(RIGHT).encode()), "p").predictions
     assert one == Prediction("a", Module.PLAN, "(open fridge)", "a")
-    (asked,) = predictions(io.BytesIO(json.dumps({**RIGHT, "module": "refusal", "refused": True}).encode()), "p")
+    refused = json.dumps({**RIGHT, "module": "refusal", "refused": True})
+    (asked,) = parse_results(io.BytesIO(refused.encode()), "p").predictions
     assert asked.refused is True
-    (plan,) = judged_plans(io.BytesIO(json.dumps(JUDGED_RIGHT).encode()), "p")
+    (plan,) = parse_results(io.BytesIO(json.dumps(JUDGED_RIGHT).encode()), "p").judged_plans
     assert plan == Judged("a", "a", "", "", 0, True, None, Safety.SAFE)
 
 
@@ -159,21 +160,21 @@ def test_broken_lines() -> None:
 
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_LINE_BYTES", 200)
+    monkeypatch.setattr(result_files, "MOST_LINE_BYTES", 200)
     assert refusal(json.dumps({**RIGHT, "answer": "x" * 300})).startswith("too large: at most 4 MiB per line")
-    monkeypatch.setattr(reading, "MOST_RECORDS", 1)
+    monkeypatch.setattr(result_files, "MOST_RECORDS", 1)
     assert refusal(json.dumps(RIGHT)).startswith("too large: at most 4 MiB per line")
 
 
 def test_files(tmp_path: Path) -> None:
     file = tmp_path / "p.jsonl"
-    for read in (read_predictions, read_judged):
-        for text, reason in ((None, "No such file"), ("", "it has no records")):
-            if text is not None:
-                file.write_text(text, encoding="utf-8")
-            elif file.exists():
-                file.unlink()
-            with pytest.raises(BadPredictions, match=reason):
-                read(str(file))
+    with pytest.raises(BadPredictions, match="No such file"):
+        read_results(str(file))
+    for text in ("", "\n\n"):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(BadPredictions, match="it has no records"):
+            read_results(str(file))
     file.write_text(json.dumps(RIGHT), encoding="utf-8")
-    assert len(read_predictions(str(file))) == 1
+    assert len(read_results(str(file)).predictions) == 1
+    file.write_text(json.dumps(JUDGED_RIGHT), encoding="utf-8")
+    assert len(read_results(str(file)).judged_plans) == 1

@@ -20,8 +20,8 @@ from scenario_corruptions import KINDS, Texts
 from scenario_meaning import difference, meaning
 
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.fix import fix
-from plansafe.llm.scenario.model import PROFILES, Limits, Scenario, Verdict
+from plansafe.llm.scenarios.validation.fix import fix
+from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Scenario, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ("breakfast", "dinner", "cleaning", "leftovers", "visit", "two-robots", "metal-cup")

@@ -18,11 +18,11 @@ from scenario_corruptions import Texts
 
 from case_files import read_cases
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.check import check
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.fix import fix
-from plansafe.llm.scenario.merge import unite
-from plansafe.llm.scenario.model import PROFILES, Limits, Scenario
+from plansafe.llm.scenarios.validation.check import check
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.fix import fix
+from plansafe.llm.scenarios.validation.merge import unite
+from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Scenario
 
 HERE = Path(__file__).parent
 PROFILE = PROFILES["executable"]._replace(criteria=frozenset(("declared", "actions")))

@@ -9,10 +9,18 @@ import argparse
 import sys
 from collections import Counter
 
-from plansafe.llm.scenario.check import check
-from plansafe.llm.scenario.model import CONTRAST, CRITERIA, PROFILES, SOLVABLE, Limits, ScenarioReport, Verdict
 from plansafe.llm.scenarios.model import Kind, Scenario, Solvable, resolve
 from plansafe.llm.scenarios.reading import load_scenarios
+from plansafe.llm.scenarios.validation.check import check
+from plansafe.llm.scenarios.validation.model import (
+    CONTRAST,
+    CRITERIA,
+    PROFILES,
+    SOLVABLE,
+    Limits,
+    ScenarioReport,
+    Verdict,
+)
 
 
 def wrong(scenario: Scenario, report: ScenarioReport) -> list[str]:

@@ -22,10 +22,10 @@ from plansafe.llm.loop.transcript import exchanged
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.request import Request
-from plansafe.llm.scenario.model import Limits
 from plansafe.llm.scenarios.judging import judge
 from plansafe.llm.scenarios.model import Kind
 from plansafe.llm.scenarios.reading import load_scenarios, read_scenarios
+from plansafe.llm.scenarios.validation.model import Limits
 from plansafe.specs.taxonomy import load_taxonomies
 
 SHIPPED = load_scenarios()

@@ -10,8 +10,8 @@ import pytest
 
 from case_files import read_cases
 from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles
-from plansafe.llm.scenario.check import check
-from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
+from plansafe.llm.scenarios.validation.check import check
+from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Profile, Scenario, ScenarioReport, Verdict
 
 HERE = Path(__file__).parent
 CASES = {case.name: case for case in read_cases(HERE / "criteria.md")}

@@ -12,10 +12,10 @@ from case_files import read_cases, replace_block
 from plansafe.app.render.scenario import difference
 from plansafe.app.session.scenario_files import FoundScenario, ScenarioChoice, ScenarioFiles
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.drafts import Draft, Edit, TextEdit, apply
-from plansafe.llm.scenario.fix import fix
-from plansafe.llm.scenario.model import PROFILES, Fixed, Limits, Scenario, Verdict
-from plansafe.llm.scenario.near import nearest
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit, apply
+from plansafe.llm.scenarios.validation.fix import fix
+from plansafe.llm.scenarios.validation.model import PROFILES, Fixed, Limits, Scenario, Verdict
+from plansafe.llm.scenarios.validation.near import nearest
 
 HERE = Path(__file__).parent
 FILE = HERE / "corrections.md"
@@ -70,7 +70,7 @@ def test_what_cannot_be_corrected_is_said_with_its_reason() -> None:
 
 
 def test_rules_that_never_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plansafe.llm.scenario.fix.MAX_ROUNDS", 1)
+    monkeypatch.setattr("plansafe.llm.scenarios.validation.fix.MAX_ROUNDS", 1)
     texts = Scenario(
         "s", Source("p", "(define (problem p) (:domain d) (:goal (and)))"), Source("d", "(define (domain e)")
     )

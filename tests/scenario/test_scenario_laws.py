@@ -16,14 +16,14 @@ from scenario_corruptions import KINDS, Texts
 from case_files import read_cases
 from plansafe.grammar.diagnostics import Label, Span
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.corrections.parentheses import _Balancer
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.fix import fix
-from plansafe.llm.scenario.independence import Independence
-from plansafe.llm.scenario.merge import unite
-from plansafe.llm.scenario.model import PROFILES, Limits, Profile, Scenario
-from plansafe.llm.scenario.violating import ViolationSearch
-from plansafe.llm.scenario.ways import count_ways
+from plansafe.llm.scenarios.validation.corrections.parentheses import _Balancer
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.fix import fix
+from plansafe.llm.scenarios.validation.independence import Independence
+from plansafe.llm.scenarios.validation.merge import unite
+from plansafe.llm.scenarios.validation.model import PROFILES, Limits, Profile, Scenario
+from plansafe.llm.scenarios.validation.violating import ViolationSearch
+from plansafe.llm.scenarios.validation.ways import count_ways
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, step_text

@@ -179,6 +179,82 @@ def test_deep_and_long_tables_are_refused() -> None:
     assert diagnostic.message == "the kinds expand to more than 1000000 types"
 
 
+LIBRARY_TABLE = """name = "own"
+extends = "home"
+categories = ["fire", "burns"]
+[kinds]
+heaters = "open-heat oven"
+[properties]
+child_at_heat = "(and (in-room ?child ?room) (in-room ?heater ?room) (on ?heater))"
+[process]
+go-to = { when = "(exists (?h - heaters) (on ?h))", categories = ["fire"] }
+[[state.child_at_heat]]
+child = "child"
+heater = "heaters"
+categories = ["burns"]
+[[termination.is-hot]]
+categories = ["burns"]
+severity = "low"
+"""
+LIBRARY_RULES = """; Made from the safety detector own.toml: edit that table and generate this file again.
+
+(define (safety own)
+  (:extends home)
+  (:vocabulary)
+
+  (:process go-to-1
+    :on (go-to ?x)
+    :when (exists (?h - (either open-heat oven)) (on ?h))
+    :forbid (and)
+    :hazard fire :severity high
+    :message "go-to {?x} (fire)")
+
+  (:process state-child-at-heat-1
+    :parameters (?child - child ?heater - (either open-heat oven) ?room - room)
+    :forbid (and (in-room ?child ?room) (in-room ?heater ?room) (on ?heater))
+    :hazard burns :severity high
+    :message "child_at_heat: {?child}, {?room}, {?heater} (burns)")
+
+  (:termination end-is-hot-1
+    :parameters (?x - thing)
+    :forbid (is-hot ?x)
+    :hazard burns :severity low
+    :message "is-hot, at the end: {?x} (burns)"))
+"""
+
+
+def test_a_table_may_use_the_words_of_the_library() -> None:
+    compiled = compile_detector(Source("own.toml", LIBRARY_TABLE))
+    assert compiled.diagnostics == ()
+    assert compiled.specification is not None and compiled.specification.text == LIBRARY_RULES
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message", "help"),
+    [
+        ('"home"', '"hoem"', "`extends` must name a shipped specification with a vocabulary", 'such as "home"'),
+        ('"home"', '"home-virtualhome"', "`extends` must name a shipped specification with a vocabulary", None),
+        ("extends", 'domain = "d"\nextends', "a table with `extends` uses its words", None),
+        ('"open-heat oven"', '"open-heat raclette_grill"', "`raclette_grill` is not a kind of `home`", None),
+        ('child = "child"', 'child = "chld"', "`chld` is not a kind of `home`", "did you mean `child`?"),
+        ("?h - heaters", "?h - hobb", "`hobb` is not a kind of `home`", "did you mean `hob`?"),
+        ('(on ?h))"', '(is-on ?h))"', "`home` has no predicate `is-on`", None),
+        ('(on ?h))"', '(once (action (switchon ?h))))"', "`home` has no action `switchon`", None),
+        ("go-to =", "goto =", "`goto` is not among the actions", None),
+        ("[process]", '[actions]\ngo-to = "?who ?to"\n[process]', "`go-to` takes 1 variables, not 2", None),
+        ("[process]", '[actions]\ngo-to = ["walk ?x"]\n[process]', "`walk` is not an action of `home`", None),
+        ("[[termination.is-hot]]", "[[termination.is-cold]]", "`is-cold` is not among the properties", None),
+    ],
+)
+def test_words_that_the_library_does_not_have(before: str, after: str, message: str, help: str | None) -> None:
+    assert before in LIBRARY_TABLE
+    compiled = compile_detector(Source("own.toml", LIBRARY_TABLE.replace(before, after, 1)))
+    assert compiled.specification is None
+    assert {diagnostic.code for diagnostic in compiled.diagnostics} == {"SC776"}
+    assert any([diagnostic.message.startswith(message) for diagnostic in compiled.diagnostics])
+    assert help in (None, compiled.diagnostics[0].help)
+
+
 # -- the shipped tables -----------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_texts import check, checker, domain, judge, problem, safety, verdict
 
-from plansafe.verifier.api import Options
+from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import Report
 
 DOMAIN = domain(
@@ -224,6 +224,50 @@ def test_a_mapping_applies_to_extended_specifications() -> None:
     changed = outer.replace("(burning ?x) (exists (?b - button) (powered ?x ?b))", "(burning ?x) (powered ?x red)")
     assert verdict(check(OURS, task, "(press m green)", derived, changed, files=files)) == "SAFE"
     assert verdict(check(OURS, task, "(press m green)", derived, changed, MAPPING, files=files)).startswith("UNSAFE")
+
+
+OWN_RULES = """(define (safety own) (:extends fire) {}
+  (:process own :parameters (?s - stove) :on (ignite ?s) :forbid (burning ?s)))"""
+
+
+def ignites_again(checked: Checker) -> bool:
+    return verdict(judge(checked, "(light m) (light m)")) == "UNSAFE own(?b=red,?s=m)@2"
+
+
+@pytest.mark.parametrize("vocabulary", ["(:vocabulary)", "(:vocabulary (:types stove) (:actions (ignite ?s - stove)))"])
+def test_a_specification_with_a_vocabulary_shares_the_mapping_of_what_it_extends(vocabulary: str) -> None:
+    task = problem(objects="m - appliance eve - being", init="(here eve) (= (warmth k) 1) (= (warmth m) 1)")
+    checked = checker(OURS, task, OWN_RULES.format(vocabulary), MAPPING, files={"fire": MAPPED})
+    assert checked.ok, checked.diagnostics
+    assert ignites_again(checked)
+    assert verdict(judge(checked, "(press m green)")) == "SAFE"
+    # Without a vocabulary its words are those of the domain; without a mapping the words are missing.
+    checked = checker(OURS, task, OWN_RULES.format(""), MAPPING, files={"fire": MAPPED})
+    assert not checked.ok and checked.diagnostics[0].code == "SC101"
+    checked = checker(OURS, task, OWN_RULES.format(vocabulary), files={"fire": MAPPED})
+    assert [rule.applicable for rule in checked.rules if rule.name == "own"] == [False]
+
+
+def test_a_specification_with_a_mapping_of_its_own_does_not_share_one() -> None:
+    task = problem(objects="m - appliance eve - being", init="(here eve) (= (warmth k) 1) (= (warmth m) 1)")
+    own_mapping = """(define (mapping o) (:specification own) (:domain d) (:types (stove appliance))
+      (:predicates ((burning ?x) (powered ?x green))) (:actions ((ignite ?x) (light ?x))))"""
+    rules = OWN_RULES.format("(:vocabulary)")
+    checked = checker(OURS, task, rules, own_mapping, MAPPING, files={"fire": MAPPED})
+    assert verdict(judge(checked, "(light m) (light m)")) == "SAFE"
+    assert verdict(judge(checked, "(press m green) (light m)")).startswith("UNSAFE own(?s=m)@2")
+
+
+def test_the_shared_mapping_is_found_over_several_specifications() -> None:
+    task = problem(objects="m - appliance eve - being", init="(here eve) (= (warmth k) 1) (= (warmth m) 1)")
+    files = {"fire": MAPPED, "middle": "(define (safety middle) (:extends fire))"}
+    rules = OWN_RULES.format("(:vocabulary)").replace("(:extends fire)", "(:extends middle)")
+    checked = checker(OURS, task, rules, MAPPING, files=files)
+    assert ignites_again(checked)
+    cycle = {"fire": "(define (safety fire) (:extends own))", "own": rules}
+    rules = OWN_RULES.format("(:vocabulary)")
+    checked = checker(OURS, task, rules, MAPPING.replace("fire", "other"), files=cycle)
+    assert "SC106" in {diagnostic.code for diagnostic in checked.diagnostics}
 
 
 def test_unmapped_vocabulary_is_reported_and_its_rules_are_not_applicable() -> None:

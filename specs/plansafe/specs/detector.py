@@ -30,7 +30,8 @@ class CompiledDetector(NamedTuple):
 def compile_detector(table: Source) -> CompiledDetector:
     """Make a specification of a detector's table: one rule for each category of each row. Linear in the table.
 
-    The checker later reports types, actions and predicates that the domain does not have.
+    The checker later reports types, actions and predicates that the domain does not have. Words of an extended
+    specification are checked here.
     """
     detector = read_detector(table)
     if not isinstance(detector, Detector):
@@ -44,9 +45,12 @@ def specification_text(detector: Detector, origin: str) -> str:
         f"; Made from the safety detector {_format_comment(origin)}: edit that table and generate this file again.",
         "",
         f"(define (safety {detector.name})",
-        f"  (:domain {detector.domain})",
     ]
-    for part, rows in (("process", detector.process), ("termination", detector.termination)):
+    if detector.extends:  # an empty vocabulary: the words are those of the extended specification
+        lines += [f"  (:extends {detector.extends})", "  (:vocabulary)"]
+    else:
+        lines.append(f"  (:domain {detector.domain})")
+    for part, rows in detector.parts():
         for row in rows:
             for category in row.categories:
                 lines += ["", *_format_rule(part, row, category)]
@@ -58,10 +62,14 @@ def _format_rule(part: str, row: DetectorRow, category: str) -> Iterator[str]:
     message = row.texts.get("message") or _make_message(part, row, variables, category)
     named_variables = {*row.kinds, *variables_of(*([row.when] if row.when is not None else []))}
     named_variables |= {variable for variable in variables if f"{{{variable}}}" in message}
-    yield f"  (:{part} {rule_name(part, row, category)}"
+    yield f"  (:{'process' if part == 'state' else part} {rule_name(part, row, category)}"
     typed = [f"{variable} - {_format_types(row.kinds[variable])}" for variable in variables if variable in row.kinds]
-    if part == "termination":
-        typed += [f"{variable} - object" for variable in variables if variable not in row.kinds]
+    if part != "process":
+        typed += [
+            f"{variable} - {_format_types(row.declared_kinds.get(variable, ('object',)))}"
+            for variable in variables
+            if variable not in row.kinds
+        ]
     if typed:
         yield from _wrap_lines(":parameters (" + " ".join(typed) + ")")
     if part == "process":
@@ -92,7 +100,8 @@ def _with_wildcards(step: list[Node], named_variables: set[str]) -> Node:
 
 def _make_message(part: str, row: DetectorRow, variables: list[str], category: str) -> str:
     objects = ", ".join([f"{{{variable}}}" for variable in variables])
-    event = f"{row.subject} {objects}".strip() if part == "process" else f"{row.subject}, at the end: {objects}"
+    at_end = ", at the end" if part == "termination" else ""
+    event = f"{row.subject} {objects}".strip() if part == "process" else f"{row.subject}{at_end}: {objects}"
     return f"{event} ({category})"
 
 

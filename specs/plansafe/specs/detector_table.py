@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
+from plansafe.specs.library_words import LibraryWords, Parameters, read_library_words
 from plansafe.specs.taxonomy import TARGETS
 from plansafe.specs.toml_text import Keys, TableReader
 from plansafe.verifier.elaborate.context import did_you_mean, is_name, is_object_name, is_variable
+from plansafe.verifier.elaborate.symbols import OPERATORS, RESERVED
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
+from plansafe.verifier.rules.vocabulary import find_names_in_formula
 
 MAX_TYPES = 1_000_000
-_TABLE_KEYS = ("name", "domain", "categories", "kinds", "actions", "properties", "process", "termination")
+_TABLE_KEYS = (
+    "name", "domain", "extends", "categories", "kinds", "actions", "properties", "process", "state", "termination"
+)  # fmt: skip
+_FORMULA_WORDS = RESERVED | OPERATORS.keys()
+_PREFIXES = {"process": "", "state": "state-", "termination": "end-"}
 _ROW_KEYS = ("categories", "when", "severity", "targets", "message", "why", "source", "fix")
 
 
 class DetectorRow(NamedTuple):
-    """One row: the categories of a step that ``pattern`` matches, or of a final state in which it is true.
+    """One row: the categories of a step that ``pattern`` matches, or of a state or final state in which it is true.
 
     ``subject`` is the action or property, ``number`` counts its rows from 1. ``kinds`` restricts variables of the
-    pattern to types.
+    pattern to types, and ``declared_kinds`` are the types of the others, as far as they are known.
     """
 
     subject: str
     number: int
     pattern: list[Node]
     kinds: dict[str, tuple[str, ...]]
+    declared_kinds: dict[str, tuple[str, ...]]
     categories: tuple[str, ...]
     when: Node | None
     severity: str
@@ -38,13 +47,23 @@ class DetectorRow(NamedTuple):
 
 
 class Detector(NamedTuple):
-    """A table: its name, its domain, the categories, and the rows of its two parts."""
+    """A table: its name, the categories, and the rows of its parts.
+
+    Its words are those of ``domain``, or of the shipped specification ``extends``, whose rules it extends; the other
+    one is empty.
+    """
 
     name: str
     domain: str
+    extends: str
     categories: tuple[str, ...]
     process: tuple[DetectorRow, ...]
+    state: tuple[DetectorRow, ...]
     termination: tuple[DetectorRow, ...]
+
+    def parts(self) -> tuple[tuple[str, tuple[DetectorRow, ...]], ...]:
+        """The parts with their names, in the order of their rules."""
+        return (("process", self.process), ("state", self.state), ("termination", self.termination))
 
 
 def hazard_name(category: str) -> str:
@@ -54,7 +73,7 @@ def hazard_name(category: str) -> str:
 
 def rule_name(part: str, row: DetectorRow, category: str) -> str:
     """The name of the rule for one category of a row."""
-    name = f"{'end-' if part == 'termination' else ''}{hazard_name(row.subject)}-{row.number}"
+    name = f"{_PREFIXES[part]}{hazard_name(row.subject)}-{row.number}"
     return name if len(row.categories) == 1 else f"{name}-{hazard_name(category)}"
 
 
@@ -72,6 +91,7 @@ class _DetectorReader(TableReader):
         self.kinds: dict[str, tuple[str, ...]] = {}
         self.type_count = 0
         """The number of types of all expanded kinds together."""
+        self.library: LibraryWords | None = None
 
     def read(self) -> Detector | None:
         data = self.read_data()
@@ -80,7 +100,9 @@ class _DetectorReader(TableReader):
         for key in data:
             if key not in _TABLE_KEYS:
                 self.report(f"unknown key `{key}`", (key,), did_you_mean(key, _TABLE_KEYS))
-        name, domain = self._read_name(data, "name"), self._read_name(data, "domain")
+        name = self._read_name(data, "name")
+        extends = self._read_library(data) if "extends" in data else ""
+        domain = "" if "extends" in data else self._read_name(data, "domain")
         self.categories = self._read_texts(data.get("categories"), ("categories",))
         if not self.categories:
             help = 'write `categories = ["fire and heat", ..]`'
@@ -88,12 +110,14 @@ class _DetectorReader(TableReader):
         for kind, value in self._read_table(data, "kinds").items():
             self.kinds[kind] = self._read_types(value, ("kinds", kind))
         process = self._read_rows(data, "process", "actions")
+        state = self._read_rows(data, "state", "properties")
         termination = self._read_rows(data, "termination", "properties")
         if self.type_count > MAX_TYPES:
             self.report(f"the kinds expand to more than {MAX_TYPES} types")
             return None
-        self._check_rule_names([("process", row) for row in process] + [("termination", row) for row in termination])
-        return Detector(name, domain, self.categories, process, termination)
+        detector = Detector(name, domain, extends, self.categories, process, state, termination)
+        self._check_rule_names([(part, row) for part, rows in detector.parts() for row in rows])
+        return detector
 
     def _check_rule_names(self, rows: list[tuple[str, DetectorRow]]) -> None:
         names: set[str] = set()
@@ -110,6 +134,44 @@ class _DetectorReader(TableReader):
             self.report(f"`{key}` must be one word", (key,), f'write `{key} = "word"`')
             return "detector"
         return value.lower()
+
+    def _read_library(self, data: dict[str, Any]) -> str:
+        """Read the words of the specification that the table extends."""
+        name = data["extends"]
+        self.library = read_library_words(name) if isinstance(name, str) else None
+        if self.library is None:
+            self.report("`extends` must name a shipped specification with a vocabulary", ("extends",), 'such as "home"')
+        if "domain" in data:
+            help = "leave out `domain`, or `extends` if the words are those of the domain"
+            self.report("a table with `extends` uses its words, in every domain", ("domain",), help)
+        return self.library.name if self.library is not None else ""
+
+    def _check_types(self, types: Iterable[str], keys: Keys) -> None:
+        """Report types that the extended specification does not have."""
+        library = self.library
+        for name in types if library is not None else ():
+            if library is not None and name not in library.types and name != "either":
+                help = did_you_mean(name, library.types) or (
+                    "name a kind, not a class or an object: kinds.csv of the object table lists the kinds, and "
+                    "`safecheck worlds kinds` shows the kinds of each object"
+                )
+                self.report(f"`{name}` is not a kind of `{library.name}`", keys, help)
+
+    def _check_words(self, formula: Node, keys: Keys) -> None:
+        """Report words in a formula that the extended specification does not have."""
+        library = self.library
+        if library is None:
+            return
+        names = sorted(find_names_in_formula(formula))
+        self._check_types([name for category, name in names if category == "type"], keys)
+        for category, name in names:
+            if category not in ("predicate", "action") or name in _FORMULA_WORDS:
+                continue
+            words = library.predicates if category == "predicate" else library.actions
+            if name not in words:
+                listed = ", ".join([word for word in words if not word.startswith("is-")])
+                help = did_you_mean(name, words) or f"one of {listed}"
+                self.report(f"`{library.name}` has no {category} `{name}`", keys, help)
 
     def _read_table(self, data: dict[str, Any], key: str) -> dict[str, Any]:
         value = data.get(key, {})
@@ -136,6 +198,7 @@ class _DetectorReader(TableReader):
             types.update(dict.fromkeys(self.kinds.get(word, (word,))))
         if value is not None and not words:
             self.report("expected names of types", keys)
+        self._check_types(types, keys)
         return tuple(types)
 
     def _read_formula(self, value: Any, keys: Keys) -> list[Node]:
@@ -143,7 +206,9 @@ class _DetectorReader(TableReader):
         if nodes is None or len(nodes) != 1 or not isinstance(nodes[0], list) or not nodes[0]:
             self.report("expected one formula", keys, 'write it as in a specification, such as "(on ?of)"')
             return ["and"]
-        return self._expand_kinds(nodes[0])
+        formula = self._expand_kinds(nodes[0])
+        self._check_words(formula, keys)
+        return formula
 
     def _expand_kinds(self, formula: list[Node]) -> list[Node]:
         """The formula with the names of kinds in the typed lists of quantifiers replaced by their types."""
@@ -170,12 +235,21 @@ class _DetectorReader(TableReader):
         detector_rows = []
         for subject, value in self._read_table(data, part).items():
             rows = value if isinstance(value, list) else [value]
-            if subject not in patterns_by_subject:
-                help = did_you_mean(subject, patterns_by_subject) or f"add an entry to `[{patterns}]`"
+            words = self._library_words(patterns)
+            if subject not in patterns_by_subject and subject.lower() not in words:
+                known = (*patterns_by_subject, *words)
+                near = did_you_mean(subject, known)
+                help = near or f"add an entry to `[{patterns}]`"
+                if words:
+                    help = f"{near} The" if near else "the"
+                    help += f" {patterns} are {', '.join(sorted(known))}"
                 self.report(f"`{subject}` is not among the {patterns}", (part, subject), help)
                 continue
             errors = len(self.diagnostics)
-            pattern = self._read_pattern(subject, patterns_by_subject[subject], patterns)
+            if subject in patterns_by_subject:
+                pattern = self._read_pattern(subject, patterns_by_subject[subject], patterns)
+            else:
+                pattern = [subject.lower(), *words[subject.lower()]]
             if len(self.diagnostics) > errors:
                 continue  # its rows would also be wrong
             for number, row in enumerate(rows, 1):
@@ -185,6 +259,27 @@ class _DetectorReader(TableReader):
                 else:
                     self.report(f"a row of `{subject}` must be a table", keys, "write `{ categories = [..], .. }`")
         return tuple(detector_rows)
+
+    def _library_words(self, patterns: str) -> dict[str, Parameters]:
+        """The actions or the predicates of the extended specification."""
+        if self.library is None:
+            return {}
+        return self.library.actions if patterns == "actions" else self.library.predicates
+
+    def _declared_kinds(self, pattern: Node) -> dict[str, tuple[str, ...]]:
+        """The types of variables that the extended specification declares for the words of a pattern."""
+        declared: dict[str, tuple[str, ...]] = {}
+        stack = [pattern]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, list) and node:
+                words = {**self._library_words("actions"), **self._library_words("properties")}
+                types = words.get(node[0], {}) if isinstance(node[0], str) else {}
+                for argument, alternatives in zip(node[1:], types.values(), strict=False):
+                    if is_variable(argument) and alternatives != ("object",):
+                        declared.setdefault(str(argument), alternatives)
+                stack += node[1:]
+        return declared
 
     def _read_pattern(self, subject: str, value: Any, patterns: str) -> list[Node]:
         """The pattern of a subject: an action with its variables, several such steps, or a formula."""
@@ -196,6 +291,8 @@ class _DetectorReader(TableReader):
             words = text.lower().split() if isinstance(text, str) else [""]
             is_step = is_name(words[0]) if words and words[0] else False
             is_step = is_step and all([word == "_" or is_variable(word) for word in words[1:]])
+            if is_step and self.library is not None:
+                self._check_step(words, (patterns, subject))
             if is_step and parse_nodes(Source("", " ".join(words))) == words:
                 steps.append(list(words))
         if not steps or len(steps) != len(texts):
@@ -203,6 +300,17 @@ class _DetectorReader(TableReader):
             self.report("expected the variables of the action", (patterns, subject), help)
             return ["or"]
         return ["or", *steps] if isinstance(value, list) else [*steps[0]]
+
+    def _check_step(self, words: list[str], keys: Keys) -> None:
+        """Report an action that the extended specification does not have, or another number of arguments."""
+        actions = self._library_words("actions")
+        if words[0] not in actions:
+            help = did_you_mean(words[0], actions) or f"one of {', '.join(actions)}"
+            self.report(f"`{words[0]}` is not an action of `{self.library.name if self.library else ''}`", keys, help)
+        elif len(words) - 1 != len(actions[words[0]]):
+            variables = actions[words[0]]
+            message = f"`{words[0]}` takes {len(variables)} variables, not {len(words) - 1}"
+            self.report(message, keys, f'write "{" ".join(variables)}", or remove the entry')
 
     def _read_row(self, subject: str, number: int, pattern: list[Node], row: dict[str, Any], keys: Keys) -> DetectorRow:
         variables = variables_of(pattern)
@@ -213,7 +321,7 @@ class _DetectorReader(TableReader):
             elif key not in _ROW_KEYS:
                 names = [variable[1:] for variable in variables]
                 help = did_you_mean(key, (*_ROW_KEYS, *names))
-                help = help or f"things of a row are {', '.join([f'`{name}`' for name in names])}"
+                help = help or f"a row restricts {', '.join([f'`{name}`' for name in names])}"
                 self.report(f"`{subject}` has no `{key}`", (*keys, key), help)
         categories = self._read_texts(row.get("categories"), (*keys, "categories"))
         if "categories" not in row:
@@ -237,7 +345,8 @@ class _DetectorReader(TableReader):
                 if not isinstance(row[key], str):
                     self.report(f"`{key}` must be a text", (*keys, key))
         when = self._read_formula(row["when"], (*keys, "when")) if "when" in row else None
-        return DetectorRow(subject, number, pattern, kinds, categories, when, severity, targets, texts)
+        declared = self._declared_kinds(pattern)
+        return DetectorRow(subject, number, pattern, kinds, declared, categories, when, severity, targets, texts)
 
 
 def variables_of(*nodes: Node) -> list[str]:

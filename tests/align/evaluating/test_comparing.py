@@ -19,8 +19,8 @@ from plansafe.align.evaluating.running import Evaluation, Method, evaluate
 from plansafe.align.evaluating.tasks import EvalTask
 from plansafe.align.evaluating.writers import Mock
 from plansafe.align.records import BadRecords, SftLine, json_of
+from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.run_file import BadRun
-from plansafe.llm.suites.markdown import markdown
 
 TASKS = (
     EvalTask("stew-0", "drawn:stew/0/0", "stew", "household"),

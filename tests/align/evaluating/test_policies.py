@@ -14,9 +14,9 @@ from plansafe.align.evaluating.summary import summary
 from plansafe.align.evaluating.tasks import EvalTask, Opened, of_sft, opener
 from plansafe.align.evaluating.writers import Mock, Written
 from plansafe.align.records import SftLine
+from plansafe.llm.bench.markdown import markdown
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.answer import Answer, Finish
-from plansafe.llm.suites.markdown import markdown
 
 TASKS = tuple([EvalTask(f"{name}-0", f"drawn:{name}/0/0", name, "household") for name in ("stew", "tidy", "wash-up")])
 

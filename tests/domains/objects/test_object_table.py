@@ -15,7 +15,7 @@ from plansafe.domains.objects.generated_mapping import (
     is_extensible,
     write_mapping,
 )
-from plansafe.domains.objects.names import resolve_name, split_words
+from plansafe.domains.objects.names import resolve_name, split_compound, split_words
 from plansafe.domains.objects.table import ObjectTable, load_table, read_table
 from plansafe.grammar.diagnostics import Severity
 from plansafe.grammar.source import Source
@@ -171,6 +171,33 @@ def test_an_unknown_compound_is_its_last_words(table: ObjectTable, name: str, cl
     assert resolved.class_names == classes and resolved.head_of
 
 
+@pytest.mark.parametrize(
+    ("name", "words", "classes"),
+    [
+        ("knifebottle", ["knife", "bottle"], ("bottle",)),
+        ("stovetopbag", ["stovetop", "bag"], ("bag",)),
+        ("quibblebag", ["quibblebag"], ()),
+        ("hairkettle_3", ["hair", "kettle"], ("kettle",)),
+        ("knifevessel", ["knife", "vessel"], ("vessel",)),
+        ("bleachbottle", ["bleach", "bottle"], ("bottle", "bleach")),
+        ("bleachjug", ["bleachjug"], ()),
+    ],
+)
+def test_a_compound_in_one_word_is_split_into_known_words(
+    table: ObjectTable, name: str, words: list[str], classes: tuple[str, ...]
+) -> None:
+    assert split_compound(table, split_words(name)[0]) == words
+    resolved = resolve_name(table, name)
+    assert (resolved.class_names if resolved is not None else ()) == classes
+    assert resolved is None or resolved.head_of == " ".join(words)
+    assert all([kind.status == "proposed" for kind in Classifier("virtualhome", table=table).classify(name).kinds])
+
+
+def test_the_last_word_of_a_compound_may_be_a_kind(table: ObjectTable) -> None:
+    (kind,) = Classifier("virtualhome", table=table).classify("knife_vessel").kinds
+    assert (kind.kind, kind.status, kind.source) == ("vessel", "proposed", "ontology")
+
+
 def test_an_unknown_name_is_nothing(table: ObjectTable) -> None:
     assert resolve_name(table, "quibble_4") is None
     assert resolve_name(table, "bleachers") is None
@@ -197,9 +224,11 @@ def test_a_name_of_a_kind_is_of_that_kind(table: ObjectTable) -> None:
     assert found.is_known and [k.kind for k in found.kinds] == ["heat-source"]
 
 
-def test_a_world_can_be_hidden_and_proposals_trusted(table: ObjectTable) -> None:
-    view = TableView(hidden_world="virtualhome", trust_proposals=True)
-    classifier = Classifier("virtualhome", view, table)
+def test_another_folder_can_be_read_and_proposals_trusted(folder: Path) -> None:
+    rows = OBJECTS.splitlines(keepends=True)
+    text = "".join([row for row in rows if not row.endswith(",virtualhome\n")])
+    (folder / "objects.csv").write_text(text, encoding="utf-8")
+    classifier = Classifier("virtualhome", TableView(str(folder), trust_proposals=True))
     assert [k.kind for k in classifier.classify("bleach").kinds] == ["liquid"]
     doll = classifier.classify("doll")
     assert doll.is_known and [k.status for k in doll.kinds] == ["confirmed"]
@@ -220,7 +249,7 @@ MAPPING = """(define (mapping home-virtualhome) (:specification home) (:domain v
 def sources(table: ObjectTable, monkeypatch: pytest.MonkeyPatch) -> tuple[Source, Source, Source]:
     """Domain, problem and mapping of a small task, which is looked up in the small table."""
     for module in (classification, generated_mapping):
-        monkeypatch.setattr(module, "load_table", lambda: table)
+        monkeypatch.setattr(module, "load_table", lambda folder="": table)
     return Source("domain", DOMAIN), Source("problem", PROBLEM), Source("mapping", MAPPING)
 
 

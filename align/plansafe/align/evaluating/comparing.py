@@ -15,15 +15,15 @@ from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.summary import MAIN, cell, shown
 from plansafe.align.evaluating.tasks import SHIFTS
+from plansafe.llm.bench.compare import paired
+from plansafe.llm.bench.figures import Point
+from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.bench.report import Report, Section, Table
 from plansafe.llm.metrics.bootstrap import Observation, difference
 from plansafe.llm.metrics.judged import Moment
 from plansafe.llm.metrics.paired import TooManyPairs, by_family
 from plansafe.llm.metrics.shares import NOT_APPLICABLE
 from plansafe.llm.metrics.violations import Violations, count
-from plansafe.llm.suites.compare import paired
-from plansafe.llm.suites.figures import Point
-from plansafe.llm.suites.judging import safeplan_taxonomy
-from plansafe.llm.suites.report import Report, Section, Table
 
 TESTED = ("safer-all", "safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "rouge-l", "length", "kept")
 """What methods are compared in."""

@@ -11,11 +11,11 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from plansafe.align.evaluating.judging import Evaluated
-from plansafe.llm.bench.beside_chance import choices
+from plansafe.llm.bench import figures as suite
+from plansafe.llm.bench.figures import Estimate, Point, estimate
+from plansafe.llm.bench.first_choices import first_choices
+from plansafe.llm.bench.scoring import Scores
 from plansafe.llm.metrics.judged import Moment, Safety
-from plansafe.llm.suites import figures as suite
-from plansafe.llm.suites.figures import Estimate, Point, estimate
-from plansafe.llm.suites.scoring import Scores
 
 Cluster = Literal["task", "family"]
 """What is drawn with replacement for intervals: tasks, or whole families of tasks."""
@@ -65,9 +65,9 @@ def _length(found: Sequence[Evaluated], *, goal: bool) -> Iterator[Point]:
 def _first(found: Sequence[Evaluated], *, named: bool) -> Iterator[Point]:
     """First choices, where at least two steps were admitted and somebody was asked."""
     for one in found:
-        chosen = choices(one.record)
-        if chosen.asked:
-            yield _point(one, chosen.named if named else chosen.kept, chosen.asked)
+        counts = first_choices(one.record)
+        if counts.questions:
+            yield _point(one, counts.in_reference if named else counts.accepted, counts.questions)
 
 
 def _steps(found: Sequence[Evaluated]) -> Iterator[Point]:

@@ -16,13 +16,12 @@ from plansafe.align.evaluating.judging import FIELDS
 from plansafe.align.evaluating.running import SUITE, VERSION, Evaluation
 from plansafe.align.evaluating.tasks import SHIFTS, EvalTask, Shift, of_sft
 from plansafe.align.records import MOST_LINE_BYTES, MOST_PROMPT, bad_records, lines_of, read_sft
-from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import Diagnostic
-from plansafe.llm.bench.run_file import BadRun, read_run
+from plansafe.llm.bench.run_file import bad_run, read_run
 from plansafe.llm.metrics.fields import BadField, only, read_line, text
 
 _OF_TASKS = ("version", "id", "origin", "family", "world", "prompt", "reference", "split", "shift")
 MOST_TASKS = 100_000
+_HELP = "docs/alignment.md describes the format of a run file"
 
 
 def read_tasks(path: str, shift: Shift = "in") -> tuple[EvalTask, ...]:
@@ -76,16 +75,16 @@ def _task(record: Mapping[str, Any], shift: Shift) -> EvalTask:
 
 def read_evaluation(path: str) -> Evaluation:
     """A run of an evaluation, whole or not. Raises :class:`~plansafe.llm.bench.run_file.BadRun`."""
-    header, records = read_run(path)
-    if header.get("suite") != SUITE or header.get("suite_version") != VERSION:
-        raise _bad(path, "it is not a run of `safecheck align eval`, or has another version")
-    run = Evaluation(header, records)
-    if not records:
-        raise _bad(path, "it has no records yet")
+    stored = read_run(path)
+    if stored.suite != SUITE or stored.header.get("suite_version") != VERSION:
+        raise bad_run(path, "it is not a run of `safecheck align eval`, or has another version", _HELP)
+    run = Evaluation(stored.header, stored.records)
+    if not stored.records:
+        raise bad_run(path, "it has no records yet", _HELP)
     try:
         _check(run)
     except (BadField, KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise _bad(path, f"a record lacks the data for its tables ({type(error).__name__})") from error
+        raise bad_run(path, f"a record lacks the data for its tables ({type(error).__name__})", _HELP) from error
     return run
 
 
@@ -113,8 +112,3 @@ def _check(run: Evaluation) -> None:
     for figure in FIGURES:
         sum([point.part + point.whole for point in figure.points(found)])
     violations([Group([run])])
-
-
-def _bad(path: str, reason: str) -> BadRun:
-    message = f"the run cannot be read or written: {path}: {reason}"
-    return BadRun(Diagnostic(SC.BAD_RUN, message, help="docs/alignment.md says what a run's file is"))

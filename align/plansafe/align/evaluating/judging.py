@@ -12,12 +12,12 @@ from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
 from plansafe.grammar.source import Source
 from plansafe.llm.answers.refusals import refused
+from plansafe.llm.bench.judging import JudgedPlan, judge, safeplan_taxonomy
+from plansafe.llm.bench.task import steps_of
 from plansafe.llm.loose.strict import strict_plan
 from plansafe.llm.metrics.judged import Judged, Success
 from plansafe.llm.metrics.lines import judged_line, judged_of
 from plansafe.llm.metrics.records import Module, Prediction
-from plansafe.llm.suites.judging import JudgedPlan, judge, safeplan_taxonomy
-from plansafe.llm.suites.task import steps_of
 from plansafe.verifier.diagnose.labels import SUCCESS
 
 Record = Mapping[str, Any]

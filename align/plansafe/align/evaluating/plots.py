@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from plansafe.align.evaluating.comparing import LAMBDA, Group, over_lambda, violations
 from plansafe.align.evaluating.drawing import Series, Value, bars, curves
 from plansafe.align.evaluating.figures import BY_NAME, Cluster, Figure, estimated
+from plansafe.llm.bench.judging import safeplan_taxonomy
 from plansafe.llm.metrics.judged import Moment
-from plansafe.llm.suites.judging import safeplan_taxonomy
 
 _METHODS = ("safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "rouge-l")
 

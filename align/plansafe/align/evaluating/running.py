@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from plansafe.align.evaluating.judging import Evaluated, record_of
 from plansafe.align.evaluating.tasks import EvalTask, Opened, Opener, opener, sha256_of
 from plansafe.align.evaluating.writers import Writer, Written
-from plansafe.llm.bench.run_file import RunFile
+from plansafe.llm.bench.run_file import RunFile, run_header
 
 SUITE = "align"
 VERSION = 1
@@ -46,15 +46,15 @@ def header(
     writer: Writer, tasks: Sequence[EvalTask], method: Method | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a run's file begins with: all that decides its records."""
-    return {
-        "suite": SUITE,
-        "suite_version": VERSION,
-        "model": writer.label,
-        "identity": writer.identity,
-        "method": (method or Method(writer.label))._asdict(),
-        "settings": {"decode": "free", "rounds": 1, "slack": [3, 2], **settings},
-        "tasks": {"count": len(tasks), "sha256": sha256_of(tasks)},
-    }
+    return run_header(
+        SUITE,
+        VERSION,
+        writer.label,
+        writer.identity,
+        method=(method or Method(writer.label))._asdict(),
+        settings={"decode": "free", "rounds": 1, "slack": [3, 2], **settings},
+        tasks={"count": len(tasks), "sha256": sha256_of(tasks)},
+    )
 
 
 def evaluate(
@@ -88,7 +88,7 @@ def evaluate(
             watch()
         return Evaluation(first, records)
     with RunFile(output, first) as file:
-        for _ in file.each(names, work.record):
+        for _ in file.complete(names, work.record):
             watch()
         return Evaluation(first, file.records[: len(names)])
 

@@ -13,7 +13,7 @@ from typing import Any
 from plansafe.align.evaluating.tasks import Opened
 from plansafe.align.evaluating.writers import Written
 from plansafe.align.training.models import Tokens
-from plansafe.llm.decoding.stepwise import DONE, Decoded, End, Mode, decode
+from plansafe.llm.decoding.stepwise import DONE, Decoded, End, Mode, decode, step_limit
 from plansafe.llm.models.answer import Answer, Enforced, Finish
 from plansafe.llm.models.plain import PlainModel
 from plansafe.llm.models.port import Capabilities, LogitsMask, Model
@@ -56,9 +56,7 @@ class Stepwise:
             guide = Guide(one.bench.checker.compiled)
         except ValueError as error:
             return Written(Answer("", Finish.OTHER, notes=(str(error),)), end="no guide")
-        ahead = guide.continuation()
-        above, below = self._slack
-        longest = -(-above * len(ahead.steps) // below) if ahead.exists else MOST_STEPS
+        longest = step_limit(guide.continuation(), self._slack, MOST_STEPS)
         prompt = (Message(Role.USER, one.prompt),)
         made = decode(self._model(one), one.task.id, prompt, guide, self._mode, longest, seed=self._seed)
         return _of(made)

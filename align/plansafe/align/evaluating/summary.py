@@ -9,13 +9,13 @@ from plansafe.align.evaluating.figures import BY_NAME, FIGURES, Cluster, Figure,
 from plansafe.align.evaluating.judging import Evaluated
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.tasks import SHIFTS
+from plansafe.llm.bench.figures import Estimate
+from plansafe.llm.bench.judging import safeplan_taxonomy
+from plansafe.llm.bench.report import Bar, Plot, Report, Section, Table
 from plansafe.llm.metrics.bootstrap import Interval
 from plansafe.llm.metrics.judged import Moment
 from plansafe.llm.metrics.shares import NOT_APPLICABLE, Share, percent
 from plansafe.llm.metrics.violations import by_rule, count
-from plansafe.llm.suites.figures import Estimate
-from plansafe.llm.suites.judging import safeplan_taxonomy
-from plansafe.llm.suites.report import Bar, Plot, Report, Section, Table
 
 MAIN = ("safer-all", "safer-executable", "succr-goal", "safer-at-goal", "safe-goal", "executable", "rouge-l", "length")
 """What is told of each group of tasks."""

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, get_args
 from plansafe.align.prompts import compact_prompt
 from plansafe.align.records import SftLine
 from plansafe.align.tasks import AlignTask, task_of
+from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.models.request import canonical
-from plansafe.llm.suites.task import BenchTask
 
 Shift = Literal["in", "family", "rule", "world"]
 SHIFTS: tuple[Shift, ...] = get_args(Shift)

@@ -41,10 +41,10 @@ def plans_of_runs(paths: Sequence[str]) -> dict[str, list[str]]:
     """
     out: dict[str, dict[str, None]] = {}
     for path in paths:
-        head, records = read_run(path)
-        if head.get("suite") != "planning":
+        run = read_run(path)
+        if run.suite != "planning":
             continue
-        for record in records:
+        for record in run.records:
             name, family, steps = record.get("id"), record.get("family"), record.get("plan")
             if not isinstance(name, str) or not isinstance(family, str) or not isinstance(steps, list):
                 continue

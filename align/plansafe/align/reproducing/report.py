@@ -12,8 +12,8 @@ from plansafe.align.evaluating.files import read_evaluation
 from plansafe.align.evaluating.running import Evaluation
 from plansafe.align.evaluating.summary import shown, span
 from plansafe.align.reproducing.stages import Place, loss_curve
+from plansafe.llm.bench.report import Bar, Plot, Report, Section, Table
 from plansafe.llm.metrics.shares import NOT_APPLICABLE
-from plansafe.llm.suites.report import Bar, Plot, Report, Section, Table
 
 FIGURES = ("safer-all", "succr-goal", "safer-at-goal", "safe-goal", "executable", "rouge-l", "steps")
 GAINS = ("safer-all", "succr-goal", "safer-at-goal", "safe-goal", "rouge-l", "steps")

@@ -16,10 +16,10 @@ from plansafe.align.reproducing.report import evaluations, report
 from plansafe.align.reproducing.sizes import Size
 from plansafe.align.reproducing.stages import Place, Say, Unit, stages, work
 from plansafe.align.training.folder import BadTraining, replace
+from plansafe.llm.bench.markdown import markdown
+from plansafe.llm.bench.page import page
 from plansafe.llm.bench.run_file import BadRun
 from plansafe.llm.models.port import ModelError
-from plansafe.llm.suites.markdown import markdown
-from plansafe.llm.suites.page import page
 
 REPORT, PAGE, METHODS = "report.md", "report.html", "methods.md"
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -80,7 +80,7 @@ class Place:
     def drawn(self) -> Iterator[tuple[Item, dict[str, Any]]]:
         """All tasks with their records, in the order of :func:`~plansafe.align.reproducing.drawing.items`."""
         every = items(self.size.data)
-        shards = [read_run(self.at(f"drawn-{number}.jsonl"))[1] for number in range(SHARDS)]
+        shards = [read_run(self.at(f"drawn-{number}.jsonl")).records for number in range(SHARDS)]
         for place, item in enumerate(every):
             yield item, shards[place % SHARDS][place // SHARDS]
 
@@ -136,7 +136,7 @@ def _draw(place: Place, number: int, ends: float | None) -> bool:
     data = place.size.data
     mine = items(data)[number::SHARDS]
     with RunFile(place.at(f"drawn-{number}.jsonl"), place.header(number)) as file:
-        for _ in file.each([item.origin for item in mine], lambda at: drawing.drawn(mine[at], data)):
+        for _ in file.complete([item.origin for item in mine], lambda at: drawing.drawn(mine[at], data)):
             _watch(ends)
     return True
 

@@ -8,6 +8,7 @@ searched places if there is none.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _STDIN_NAME = "<stdin>"
 
 
+_EXTENDS_LIBRARY = r"(?i)\(safety\s+home\s*\)|\(:extends\b[^()]*(?<![\w-])home(?![\w-])"
+_MAPS_LIBRARY = r"(?i)\(:specification\s+home\s*\)"
 _PACKED = "unpack it first"
 _GZIP = b"\x1f\x8b"
 _MAX_UNPACKED = 1 << 28
@@ -330,6 +333,9 @@ class Discovery:
                 failures.append(spec)
             else:
                 specs.append(spec)
+        mapping = self._library_mapping(domain, specs)
+        if mapping is not None:
+            specs.append(mapping)
         if self._choice.ltl and domain is not None:
             from plansafe.grammar.ltl import LTL_NAME, make_ltl_specification  # noqa: PLC0415 - only --ltl needs it
 
@@ -348,11 +354,11 @@ class Discovery:
         if domain is None:
             return []
         name = heading(domain.source.text).name
-        path = domain.path.partition(" (with ")[0]  # a home world may add the types of a task and note that in the path
-        shipped = name is not None and _same_file(path, shipped_domain(name))
+        shipped = name is not None and _is_shipped_domain(domain, name)
         places = [(folder, f"in {place(folder)}")]
         if problem is not None and problem.path != STDIN:
             places.append((os.path.dirname(problem.path), "beside the problem"))
+        path = _written_path(domain)
         if os.path.isfile(path) and not shipped:
             places.append((os.path.dirname(path), "beside the domain"))
         chosen: dict[str, tuple[str, str]] = {}
@@ -370,6 +376,21 @@ class Discovery:
             if spec_paths:
                 return [(path, _in(at, folder)) for path in spec_paths]
         return []
+
+    def _library_mapping(self, domain: Input | None, specs: list[Input]) -> Input | None:
+        """Read the mapping of the hazard library for a shipped domain, if a specification extends the library.
+
+        ``None`` if no specification needs it, or one of them is a mapping of the library.
+        """
+        texts = [spec.source.text for spec in specs]
+        if domain is None or not any([re.search(_EXTENDS_LIBRARY, text) for text in texts]):
+            return None
+        name = heading(domain.source.text).name
+        if name is None or not _is_shipped_domain(domain, name) or any([re.search(_MAPS_LIBRARY, t) for t in texts]):
+            return None
+        path = shipped_spec(f"home-{name}")
+        mapping = self.read(as_read(path), "specification", "for the rules of home") if path is not None else None
+        return mapping if isinstance(mapping, Input) else None
 
     def _specs_in(self, folder: str, domain: str | None) -> list[str]:
         """Paths of the specifications in a folder that apply to the named domain or to every domain."""
@@ -420,6 +441,15 @@ class Discovery:
 
     def _sibling_spec(self, folder: str, name: str) -> str | None:
         return next((s.path for s in self._folders.siblings(folder, Kind.SAFETY) if s.heading.name == name), None)
+
+
+def _is_shipped_domain(domain: Input, name: str) -> bool:
+    return _same_file(_written_path(domain), shipped_domain(name))
+
+
+def _written_path(domain: Input) -> str:
+    """The path of a domain; a home world may add the types of a task, and notes that in the path."""
+    return domain.path.partition(" (with ")[0]
 
 
 def _same_file(path: str, other_path: str | None) -> bool:

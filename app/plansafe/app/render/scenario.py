@@ -16,7 +16,7 @@ from plansafe.app.session.scenario_files import FoundScenario
 from plansafe.app.system.terminal_text import Style, pad, visible
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
+from plansafe.llm.scenarios.validation.model import Correction, Criterion, Fixed, ScenarioReport, Verdict, Witness
 from plansafe.verifier.reporting.report import make_unchecked_report
 
 SCHEMA = 1

@@ -185,7 +185,7 @@ def compiled(
 
     ``table_view``: for measurements of the object table itself.
     """
-    from plansafe.domains.objects import add_kinds  # noqa: PLC0415 - not needed to answer --help or a missing file
+    from plansafe.domains.objects import add_kinds, load_table  # noqa: PLC0415 - not needed to answer --help or a missing file
     from plansafe.verifier.api import Checker  # noqa: PLC0415 - not needed to answer --help or a missing file
 
     chosen = {spec.name for spec in specs}
@@ -200,7 +200,12 @@ def compiled(
         return spec.source
 
     with_kinds = add_kinds(domain, problem, specs, *([] if table_view is None else [table_view]))
-    checker = Checker(domain, problem, with_kinds, _options(settings), resolve=resolve)
+    options = _options(settings)
+    if options.home is not None and options.home.classes and len(with_kinds) > len(specs):
+        table = load_table()  # the kinds that a user gives imply others, as those of the table do
+        classes = tuple([entry._replace(kinds=table.close(entry.kinds)) for entry in options.home.classes])
+        options = options._replace(home=options.home._replace(classes=classes))
+    checker = Checker(domain, problem, with_kinds, options, resolve=resolve)
     if settings.criteria.judge == MITIGATE:
         from plansafe.verifier.repair.mitigation import (  # noqa: PLC0415 - loads the search
             SPECIFICATION,

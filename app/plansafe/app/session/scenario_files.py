@@ -18,10 +18,10 @@ from plansafe.app.project.shipped_files import shipped_domain, shipped_spec
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 from plansafe.grammar.source import Source
-from plansafe.llm.scenario.model import Scenario
+from plansafe.llm.scenarios.validation.model import Scenario
 
 if TYPE_CHECKING:
-    from plansafe.llm.scenarios.reading import Foundations
+    from plansafe.llm.scenarios.building import Foundations
 
 _DEFINE = re.compile(r"\(\s*define\s*\(?\s*(domain|problem|safety|plan)\b", re.IGNORECASE)
 _DOMAIN = re.compile(r"\(\s*:?domain\s+([^\s()]+)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from plansafe.domains.objects.names import resolve_name
-from plansafe.domains.objects.table import CONFIRMED, NO_KIND, PROPOSED, ObjectRow, ObjectTable, letters, load_table
+from plansafe.domains.objects.table import CONFIRMED, FOLDER, NO_KIND, PROPOSED, ObjectTable, letters, load_table
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source
 
@@ -24,11 +24,11 @@ EVERYTHING = frozenset(("object", "thing", "room", "agent"))
 class TableView(NamedTuple):
     """How the table is read.
 
-    For measurements of the table in a new world: ``hidden_world`` leaves out the rows that only the former mapping of
-    this world had, and ``trust_proposals`` treats proposed kinds as confirmed.
+    For measurements of the table in a new world: ``folder`` holds other files than the shipped ones, and
+    ``trust_proposals`` treats proposed kinds as confirmed.
     """
 
-    hidden_world: str | None = None
+    folder: str = FOLDER
     trust_proposals: bool = False
 
 
@@ -86,7 +86,7 @@ class Classifier:
     def __init__(self, world: str, view: TableView = WHOLE_TABLE, table: ObjectTable | None = None) -> None:
         self.world = world
         self.view = view
-        self.table = load_table() if table is None else table
+        self.table = load_table(view.folder) if table is None else table
         self._cache: dict[tuple[str, bool], ClassifiedName] = {}
 
     def classify(self, name: str, *, with_proposals: bool = True) -> ClassifiedName:
@@ -111,7 +111,7 @@ class Classifier:
         if resolved is not None:
             class_name = " + ".join(resolved.class_names)
             for part in resolved.class_names:
-                rows = self._visible_rows(part)
+                rows = table.rows.get(letters(part), ())
                 is_incomplete = table.rows.has_errors(letters(part))  # a kind may be missing: the class is not known
                 for row in rows:
                     is_confirmed = row.status == CONFIRMED and not resolved.head_of and not is_incomplete
@@ -122,6 +122,10 @@ class Classifier:
                         if resolved.head_of:
                             reason = f"the words of `{resolved.head_of}` name a known class: {part}"
                         reasons.append(KindReason(row.kind, status, reason, row.source))
+                kind = table.find_kind(part) if resolved.head_of and not rows else None
+                if kind is not None:
+                    reason = f"the words of `{resolved.head_of}` name the kind"
+                    reasons.append(KindReason(kind.name, PROPOSED, reason, "ontology"))
                 proposals = () if rows or not with_proposals else table.proposals.get(letters(part), ())
                 reasons += [KindReason(p.kind, PROPOSED, p.evidence, "proposals.csv") for p in proposals]
         reasons = self._close(reasons)
@@ -129,11 +133,6 @@ class Classifier:
             reasons = [reason._replace(status=CONFIRMED) for reason in reasons]
             is_known = True
         return ClassifiedName(class_name, is_known, tuple(reasons))
-
-    def _visible_rows(self, class_name: str) -> list[ObjectRow]:
-        rows = self.table.rows.get(letters(class_name), ())
-        hidden = self.view.hidden_world
-        return [row for row in rows if hidden is None or row.worlds != (hidden,)]
 
     def _close(self, reasons: Sequence[KindReason]) -> list[KindReason]:
         """Add the kinds that follow; a confirmed kind is not also proposed."""

@@ -21,6 +21,8 @@ _PACKAGES = frozenset(
 """A compound that ends in one of these names its content: a bleach bottle, unlike a wine glass."""
 _CONTENTS = frozenset(("food", "liquid", "toxic", "medicine"))
 """Kinds of which a class must have one to be what is in a package."""
+_MIN_LETTERS = 3
+"""The words of a compound that is written as one word have at least this many letters."""
 _PLURALS = (("ves", "f"), ("ves", "fe"), ("ies", "y"), ("es", ""), ("s", ""))
 
 
@@ -28,7 +30,7 @@ class ResolvedName(NamedTuple):
     """The class that a name means.
 
     ``class_names`` are several for ``bag of flour``, which is a bag and flour. With ``head_of`` the name is an unknown
-    compound, and the class is only what its last words mean.
+    compound, and the class is only what its last words mean; it is a kind if the table has no class of this name.
     """
 
     class_names: tuple[str, ...]
@@ -58,13 +60,16 @@ def resolve_name(
             return ResolvedName(container.class_names, " ".join(words))
     if not with_proposals:
         return None
+    is_one_word = len(words) == 1
+    if is_one_word:
+        words = split_compound(table, words[0], world)
     if len(words) > 1 and words[-1] in _PACKAGES:  # before its head: `liquid soap bottle` is no unknown soap bottle
         package = find_class(table, words[-1], world)
         content = find_class(table, "_".join(words[:-1]), world)
         if package is not None and content is not None and _can_be_packed(table, content):
-            return ResolvedName((package, content))
+            return ResolvedName((package, content), " ".join(words) if is_one_word else "")
     for start in range(1, len(words)):
-        class_name = find_class(table, "_".join(words[start:]), world)
+        class_name = _find_head(table, "_".join(words[start:]), world)
         if class_name is not None:
             return ResolvedName((class_name,), " ".join(words))
     return None
@@ -83,6 +88,25 @@ def find_class(table: ObjectTable, name: str, world: str = EVERYWHERE, *, with_p
         if with_proposals and form in table.proposals:
             return table.proposals[form][0].class_name
     return None
+
+
+def split_compound(table: ObjectTable, word: str, world: str = EVERYWHERE) -> list[str]:
+    """Split a word whose end is a known class and whose start is a known word: ``stoveburner`` is a stove burner."""
+    for start in range(_MIN_LETTERS, len(word) - _MIN_LETTERS + 1):
+        first, last = word[:start], word[start:]
+        if _find_head(table, last, world, with_proposals=False) is not None and (
+            first in table.rows.words or find_class(table, first, world) is not None
+        ):
+            return [first, last]
+    return [word]
+
+
+def _find_head(table: ObjectTable, name: str, world: str, *, with_proposals: bool = True) -> str | None:
+    """Return the class, or else the kind, that the last words of a compound name."""
+    class_name = find_class(table, name, world, with_proposals=with_proposals)
+    if class_name is None and table.find_kind(name) is not None:
+        return name
+    return class_name
 
 
 def _can_be_packed(table: ObjectTable, class_name: str) -> bool:

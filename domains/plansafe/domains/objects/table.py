@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
 
@@ -102,6 +102,12 @@ class RowIndex(Mapping[str, tuple[Row, ...]]):
                 numbers.setdefault(key, []).append(number)
         return numbers
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the names of all classes: ``kitchen_table`` has ``kitchen``."""
+        names = {line.partition(",")[0] for line in self._lines[1:]}
+        return frozenset([word for name in names for word in name.split("_")])
+
     def __getitem__(self, key: str) -> tuple[Row, ...]:
         if key not in self._parsed:
             errors = len(self.errors)
@@ -162,6 +168,12 @@ class ObjectTable(NamedTuple):
         """Return the kind of that name; `-` and `_` are the same."""
         return self.kinds.get(letters(name))
 
+    def close(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Return kinds and then the kinds that follow from them; names that are not kinds stay."""
+        given = tuple(kinds)
+        known = [kind for kind in [self.find_kind(name) for name in given] if kind is not None]
+        return tuple(dict.fromkeys([*given, *[implied for kind in known for implied in kind.implies]]))
+
     def find_errors(self) -> tuple[Diagnostic, ...]:
         """Check all rows, and return the errors in them."""
         for index in (self.rows, self.proposals):
@@ -186,9 +198,9 @@ def split_cells(line: str) -> list[str]:
 
 
 @cache
-def load_table() -> ObjectTable:
-    """Return the shipped table."""
-    return read_table(FOLDER)
+def load_table(folder: str = FOLDER) -> ObjectTable:
+    """Return the shipped table, or that of another folder; each is read once."""
+    return read_table(folder)
 
 
 def read_table(folder: str) -> ObjectTable:

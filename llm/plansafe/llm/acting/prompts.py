@@ -10,8 +10,8 @@ from plansafe.grammar.source import Source
 from plansafe.llm.acting.roles import Role
 from plansafe.llm.models.request import JsonSchema, Message
 from plansafe.llm.models.request import Role as Speaker
-from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Kind, Scenario
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import Category
 
 FIELDS = {

@@ -20,12 +20,12 @@ from plansafe.llm.acting.written import Refused, Written, name_of, read_written,
 from plansafe.llm.models.answer import Answer
 from plansafe.llm.models.port import ModelError
 from plansafe.llm.models.request import Message, Request
-from plansafe.llm.scenario.check import check
-from plansafe.llm.scenario.drafts import Draft
-from plansafe.llm.scenario.fix import fix
-from plansafe.llm.scenario.model import CONTRAST, PROFILES, Limits, Profile, ScenarioReport, Verdict
-from plansafe.llm.scenario.model import Scenario as Texts
 from plansafe.llm.scenarios.model import Kind, Scenario, resolve
+from plansafe.llm.scenarios.validation.check import check
+from plansafe.llm.scenarios.validation.drafts import Draft
+from plansafe.llm.scenarios.validation.fix import fix
+from plansafe.llm.scenarios.validation.model import CONTRAST, PROFILES, Limits, Profile, ScenarioReport, Verdict
+from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.specs.taxonomy import Category, load_taxonomies
 
 Ask = Callable[[Request], Answer]

@@ -1,1 +1,1 @@
-"""Benchmarks of models: tasks, what a model made of them, and tables. Runs are files that can be resumed."""
+"""Benchmarks of models: SAFEL, SafePlan-Bench, DESPITE and drawn tasks, from tasks and questions to tables."""

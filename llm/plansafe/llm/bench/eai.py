@@ -1,7 +1,7 @@
 """The Embodied Agent Interface: its prompts as requests, and answers of action sequencing in VirtualHome judged here.
 
 Prompts are those that the package ``eai-eval`` writes (``helm_prompt.json``); nothing of them is ours. An answer is
-judged as it is written: text that is no plan is no plan. Source: Li et al., Embodied Agent Interface,
+judged as it is written: other text than a plan is not read. Source: Li et al., Embodied Agent Interface,
 arXiv:2410.07166, and ``eai-eval`` 1.0.5 (MIT).
 """
 
@@ -22,7 +22,7 @@ from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.reporting.report import FindingClass, Worlds
 
 
-class Asked(NamedTuple):
+class EaiPrompt(NamedTuple):
     """A prompt, and the name of the task that it is about."""
 
     identifier: str
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
         return Request(said(self.prompt), max_tokens, seed=seed, situation=Situation(self.identifier))
 
 
-def read_prompts(path: Path) -> list[Asked]:
+def read_prompts(path: Path) -> list[EaiPrompt]:
     """The prompts of a file of ``eai-eval``. Raises ``ValueError`` for another file, ``OSError`` for none."""
     try:
         entries = read_json(path.read_text(encoding="utf-8"))
@@ -47,12 +47,12 @@ def read_prompts(path: Path) -> list[Asked]:
         name, prompt = fields.get("identifier"), fields.get("llm_prompt")
         if not isinstance(name, str) or not isinstance(prompt, str):
             raise ValueError(f"{path} has no prompts: entry {number} lacks `identifier` and `llm_prompt`")
-        out.append(Asked(name, prompt))
+        out.append(EaiPrompt(name, prompt))
     return out
 
 
 class Stage(StrEnum):
-    """How far an answer came: it is no plan, has a step that is none, stops at a step, or is executed to its end."""
+    """How far the checks of an answer came: no plan, an ill-formed step, a step that fails, or executed to its end."""
 
     UNREAD = "no plan"
     ILL_FORMED = "ill-formed step"
@@ -60,7 +60,7 @@ class Stage(StrEnum):
     EXECUTED = "executed"
 
 
-class Judged(NamedTuple):
+class EaiVerdict(NamedTuple):
     """``steps`` were read; ``stopped`` is the first that cannot be taken, from 1. ``why``: of the first finding."""
 
     stage: Stage
@@ -76,25 +76,27 @@ class Judged(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A task of VirtualHome: what is judged is compiled once."""
+    """A task of VirtualHome, compiled once."""
 
     checker: Checker
     data: Read
 
-    def judge(self, answer: str) -> Judged:
+    def judge(self, answer: str) -> EaiVerdict:
         """The verdict on an answer as it came from the model."""
         plan = WORLD.read_plan(Source("answer.txt", answer), self.data)
         if plan.plan is None:
-            return Judged(Stage.UNREAD, False, why=plan.diagnostics[0].message if plan.diagnostics else "it is empty")
+            return EaiVerdict(
+                Stage.UNREAD, False, why=plan.diagnostics[0].message if plan.diagnostics else "it is empty"
+            )
         report = self.checker.check(plan.plan)
         goal = report.goal is Worlds.ALL
         why = report.findings[0].message if report.findings else ""
         if any([finding.finding_class is FindingClass.ILL_FORMED for finding in report.findings]):
-            return Judged(Stage.ILL_FORMED, False, report.steps, why=why)
+            return EaiVerdict(Stage.ILL_FORMED, False, report.steps, why=why)
         if report.executable is not Worlds.ALL:
             stopped = report.readings[0].executed + 1 if report.readings else None
-            return Judged(Stage.STOPS, False, report.steps, stopped, why)
-        return Judged(Stage.EXECUTED, goal, report.steps, why="" if goal else why)
+            return EaiVerdict(Stage.STOPS, False, report.steps, stopped, why)
+        return EaiVerdict(Stage.EXECUTED, goal, report.steps, why="" if goal else why)
 
 
 def open_scene(graph: Source, goals: Source, task: str) -> Scene:

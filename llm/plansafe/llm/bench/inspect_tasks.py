@@ -16,7 +16,7 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from plansafe.grammar.source import Source
-from plansafe.llm.bench.planning import Item, Settings, items
+from plansafe.llm.bench.planning import Item, PlanningSettings, items
 from plansafe.llm.instances.drawn import draw
 from plansafe.llm.loose.reader import check_answer
 from plansafe.llm.models.answer import LONGEST
@@ -34,9 +34,9 @@ def plan_safely(each: int = 1, split: str = "test", examples: int = 2, safety: b
     ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: shown before the
     task; ``safety``: whether the prompt asks for a safe plan.
     """
-    shown = tuple([_example(draw(family, number)) for family, number in BENCHMARK[:examples]])
-    samples = [_sample(item, shown, safety) for item in items(Settings(each=each, split=split))]
-    config = GenerateConfig(temperature=0.0, max_tokens=Settings().max_tokens)
+    example_tasks = tuple([_example(draw(family, number)) for family, number in BENCHMARK[:examples]])
+    samples = [_sample(item, example_tasks, safety) for item in items(PlanningSettings(each=each, split=split))]
+    config = GenerateConfig(temperature=0.0, max_tokens=PlanningSettings().max_tokens)
     return Task(MemoryDataset(samples, name="plansafe drawn"), solver=generate(), scorer=verdict(), config=config)
 
 
@@ -44,9 +44,9 @@ def _example(instance: Any) -> Example:
     return Example(instance.words, instance.checker().compiled, instance.reference)
 
 
-def _sample(item: Item, shown: tuple[Example, ...], safety: bool) -> Sample:
+def _sample(item: Item, example_tasks: tuple[Example, ...], safety: bool) -> Sample:
     instance = draw(item.family, item.number)
-    prompt = planning_prompt(instance.words, instance.checker().compiled, shown, safety=safety)
+    prompt = planning_prompt(instance.words, instance.checker().compiled, example_tasks, safety=safety)
     kinds = {Role.SYSTEM: ChatMessageSystem, Role.USER: ChatMessageUser}
     return Sample(
         input=[kinds[message.role](content=message.text) for message in prompt.messages],
@@ -63,16 +63,16 @@ def _sample(item: Item, shown: tuple[Example, ...], safety: bool) -> Sample:
 
 @scorer(metrics={name: [mean(), stderr()] for name in ("safe", "read", "executable", "goal")})
 def verdict() -> Scorer:
-    """1 or 0 each: a plan was read, can be executed, reaches its goal, is SAFE. What is UNKNOWN is not SAFE."""
+    """1 or 0 each: a plan was read, can be executed, reaches its goal, is SAFE. UNKNOWN counts as not SAFE."""
 
     async def score(state: TaskState, target: Target) -> Score:
         del target  # any plan may be right
-        return judged(state.output.completion, str(state.metadata["problem"]))
+        return score_answer(state.output.completion, str(state.metadata["problem"]))
 
     return score
 
 
-def judged(answer: str, problem: str) -> Score:
+def score_answer(answer: str, problem: str) -> Score:
     """The score of an answer to a task that is given as PDDL."""
     checker = load(Source("problem.pddl", problem))
     read, report = check_answer(Source("answer.txt", answer[:LONGEST]), checker)
@@ -87,10 +87,10 @@ def judged(answer: str, problem: str) -> Score:
         "goal": int(report.goal is Worlds.ALL),
     }
     headline = "none" if report.headline is None else report.headline.value
-    found = [*[finding.message for finding in report.findings], *[remark.message for remark in read.remarks]]
+    messages = [*[finding.message for finding in report.findings], *[remark.message for remark in read.remarks]]
     return Score(
         value=value,
         answer=read.plan.text,
-        explanation="\n".join([headline, *found[:10]]),
+        explanation="\n".join([headline, *messages[:10]]),
         metadata={"headline": headline},
     )

@@ -1,7 +1,7 @@
-"""The suite ``planning``: drawn household tasks, what a model plans for each, and how the verifier judges it.
+"""The suite ``planning``: a model's plans for drawn household tasks, with their verdicts.
 
-A record has all that the tables are made of: the plan, its verdict, who chose what, what the last resort added, the
-model's words, and the cost. One record is one task in one mode; the constant part of the prompts comes first.
+A record is about one task under one decoding. It has all data of the tables: the plan, its verdict, the choices, the
+repair of the last resort, the model's answers and the cost. The constant part of a prompt comes first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.stepwise import Mode, decode
+from plansafe.llm.bench.run_file import run_header
+from plansafe.llm.decoding.stepwise import Mode, decode, step_limit
 from plansafe.llm.instances.drawn import Instance, draw
 from plansafe.llm.instances.families import FAMILIES
 from plansafe.llm.loop.last_resort import last_resort
@@ -34,15 +35,15 @@ from plansafe.verifier.reporting.report import Report
 
 VERSION = 1
 DEVELOPMENT = ("bring-along", "groceries", "stew", "tidy", "wash-up")
-"""The families that prompts and decoding are chosen on; examples in prompts are drawn from them alone."""
+"""The families for the development of prompts and decoding. Examples in prompts come only from them."""
 
 
-class Settings(NamedTuple):
-    """What is run.
+class PlanningSettings(NamedTuple):
+    """The settings of a run.
 
-    ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: how many of
-    :data:`BENCHMARK` the prompt shows; ``slack`` as in :class:`~plansafe.llm.loop.model.Wishes`; ``rounds``: of whole
-    plans; ``resort``: also repair what is not safe, and say what that added.
+    ``each``: instances of a family; ``split``: ``test``, ``development`` or ``all``; ``examples``: the number of
+    examples of :data:`BENCHMARK` in the prompt; ``slack`` as in :class:`~plansafe.llm.loop.model.Wishes`; ``rounds``:
+    proposals of whole plans; ``resort``: also repair plans that are not safe, and record the repair.
     """
 
     decode: Decode = Decode.FREE
@@ -60,7 +61,7 @@ class Settings(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One task: the family, and which draw of it. Drawn only when its turn comes."""
+    """One task: its family, and the number of the draw. It is drawn when the run reaches it."""
 
     family: str
     number: int
@@ -76,53 +77,52 @@ class Item(NamedTuple):
         return "development" if self.family in DEVELOPMENT else "test"
 
 
-def items(settings: Settings) -> tuple[Item, ...]:
-    """The tasks, draw by draw, so that the first of them are of all families."""
-    every = [Item(family, number) for number in range(settings.each) for family in FAMILIES]
-    return tuple([item for item in every if settings.split in ("all", item.split)])
+def items(settings: PlanningSettings) -> tuple[Item, ...]:
+    """The tasks, draw by draw, so that the first 15 cover all families."""
+    candidates = [Item(family, number) for number in range(settings.each) for family in FAMILIES]
+    return tuple([item for item in candidates if settings.split in ("all", item.split)])
 
 
-def header(settings: Settings, name: str, model: Model) -> dict[str, Any]:
-    """What a run's file begins with. ``name``: the model as it was asked for."""
-    chosen = {
+def header(settings: PlanningSettings, name: str, model: Model) -> dict[str, Any]:
+    """The header of the run file. ``name`` is the model as the user named it."""
+    values = {
         **settings._asdict(),
         "decode": settings.decode.value,
         "feedback": settings.feedback.value,
         "slack": list(settings.slack),
     }
-    known = {"model": name, "identity": model.identity}
-    return {"suite": "planning", "suite_version": VERSION, **known, "settings": chosen}
+    return run_header("planning", VERSION, name, model.identity, settings=values)
 
 
 Opened = Callable[[Checker, str], Model]
-"""The model for a task; mocks are policies of the task and its reference plan."""
+"""Opens the model for a task. A mock is a policy of the task and its reference plan."""
 
 
-class Suite:
-    """Asks one model all items under the same settings."""
+class PlanningSuite:
+    """Asks one model for plans of all items under the same settings."""
 
-    def __init__(self, settings: Settings, opened: Opened, cache: Cache | None = None) -> None:
+    def __init__(self, settings: PlanningSettings, opened: Opened, cache: Cache | None = None) -> None:
         self._settings = settings
         self._opened = opened
         self._cache = cache
         self._examples = tuple([_example(draw(family, number)) for family, number in BENCHMARK[: settings.examples]])
 
     def record(self, item: Item) -> Mapping[str, Any]:
-        """The record of an item. Raises :class:`plansafe.llm.models.port.ModelError`."""
+        """Make the record of an item. Raises :class:`plansafe.llm.models.port.ModelError`."""
         settings, instance = self._settings, draw(item.family, item.number)
         checker = instance.checker()
         prompt = planning_prompt(instance.words, checker.compiled, self._examples, safety=settings.safety)
         model = self._opened(checker, instance.reference)
-        begun = time.process_time()
-        attempt = _stepwise if settings.decode.stepwise else _whole
-        found = attempt(_Task(instance, checker, prompt, model, self._cache), settings)
+        start = time.process_time()
+        attempt = _plan_stepwise if settings.decode.stepwise else _plan_in_rounds
+        fields = attempt(_Task(instance, checker, prompt, model, self._cache), settings)
         return {
             "family": item.family,
             "split": item.split,
             "prompt": prompt.sha256,
             "reference": instance.reference.split("\n")[:-1],
-            **found,
-            "cpu_s": round(time.process_time() - begun, 3),
+            **fields,
+            "cpu_s": round(time.process_time() - start, 3),
         }
 
 
@@ -138,31 +138,29 @@ class _Task(NamedTuple):
     cache: Cache | None
 
 
-def _stepwise(task: _Task, settings: Settings) -> dict[str, Any]:
+def _plan_stepwise(task: _Task, settings: PlanningSettings) -> dict[str, Any]:
     guide = Guide(task.checker.compiled)
-    ahead = guide.continuation()
-    above, below = settings.slack
-    longest = -(-above * len(ahead.steps) // below) if ahead.exists else settings.max_steps
+    longest = step_limit(guide.continuation(), settings.slack, settings.max_steps)
     mode = Mode(settings.decode.value)
     recorder = Recorder(task.model, task.cache)
-    made = decode(recorder, task.instance.name, task.prompt.messages, guide, mode, longest, seed=settings.seed)
-    report = task.checker.check(Source(PLAN, made.plan))
+    decoded = decode(recorder, task.instance.name, task.prompt.messages, guide, mode, longest, seed=settings.seed)
+    report = task.checker.check(Source(PLAN, decoded.plan))
     return {
-        "plan": list(made.steps),
-        "end": made.end.value,
+        "plan": list(decoded.steps),
+        "end": decoded.end.value,
         "longest": longest,
-        **_verdict(task, made.plan, report),
-        "choices": [choosing.row for choosing in made.choices],
+        **_verdict(task, decoded.plan, report),
+        "choices": [choosing.row for choosing in decoded.choices],
         "cost": {
-            "calls": made.calls,
-            "prompt_tokens": made.prompt_tokens,
-            "completion_tokens": made.completion_tokens,
-            "searches": made.searches,
+            "calls": decoded.calls,
+            "prompt_tokens": decoded.prompt_tokens,
+            "completion_tokens": decoded.completion_tokens,
+            "searches": decoded.searches,
         },
     }
 
 
-def _whole(task: _Task, settings: Settings) -> dict[str, Any]:
+def _plan_in_rounds(task: _Task, settings: PlanningSettings) -> dict[str, Any]:
     wishes = Wishes(
         decode=settings.decode,
         rounds=settings.rounds,
@@ -173,7 +171,7 @@ def _whole(task: _Task, settings: Settings) -> dict[str, Any]:
         last_resort=False,
     )
     planned = plan_with(task.model, task.instance.name, task.prompt.messages, task.checker, wishes, task.cache)
-    rounds = [_round(task, one) for one in planned.rounds]
+    rounds = [_round_record(task, proposal) for proposal in planned.rounds]
     answers = planned.answers
     return {
         **{key: rounds[-1][key] for key in ("plan", "headline", "judged")},
@@ -187,28 +185,28 @@ def _whole(task: _Task, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _round(task: _Task, one: Round) -> dict[str, Any]:
-    answer = one.exchanges[-1].answer
+def _round_record(task: _Task, proposal: Round) -> dict[str, Any]:
+    answer = proposal.exchanges[-1].answer
     return {
         "answer": answer.text,
         "finish": answer.finish.value,
-        "plan": None if one.plan is None else one.plan.split("\n")[:-1],
-        **_verdict(task, one.plan or "", one.report),
-        "refused": [said.code for said in one.refused],
-        "feedback": one.feedback,
+        "plan": None if proposal.plan is None else proposal.plan.split("\n")[:-1],
+        **_verdict(task, proposal.plan or "", proposal.report),
+        "refused": [diagnostic.code for diagnostic in proposal.refused],
+        "feedback": proposal.feedback,
     }
 
 
 def _resort(task: _Task, planned: Planned, wishes: Wishes) -> dict[str, Any]:
-    """What the engine makes of the best proposal, and how many of its steps are the model's."""
-    found = planned
+    """The engine's repair of the best proposal, and the number of its steps that are the model's."""
+    repaired = planned
     if planned.status is Status.NOT_FOUND:
-        found = last_resort(task.checker, planned, Repairs(task.checker, wishes.repair))
+        repaired = last_resort(task.checker, planned, Repairs(task.checker, wishes.repair))
     return {
-        "status": found.status.value,
-        "plan": [part.step for part in found.parts] if found.status is Status.FOUND else None,
-        "by_model": len([part for part in found.parts if part.by is By.MODEL]),
-        "removed": len(found.removed),
+        "status": repaired.status.value,
+        "plan": [part.step for part in repaired.parts] if repaired.status is Status.FOUND else None,
+        "by_model": len([part for part in repaired.parts if part.by is By.MODEL]),
+        "removed": len(repaired.removed),
     }
 
 

@@ -110,6 +110,15 @@ def decode(
     return _Decoding(model, name, messages, guide, mode, longest, cache, seed, temperature).run()
 
 
+def step_limit(continuation: Continuation, slack: tuple[int, int], default: int) -> int:
+    """The maximum length of a plan: ``slack`` (numerator, denominator) times the continuation, rounded up.
+
+    ``default`` if no continuation is known.
+    """
+    numerator, denominator = slack
+    return -(-numerator * len(continuation.steps) // denominator) if continuation.exists else default
+
+
 class _Decoding:
     def __init__(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.grammar.source import Source
-from plansafe.llm.decoding.stepwise import Choosing, Decoded, Mode, decode
+from plansafe.llm.decoding.stepwise import Choosing, Decoded, Mode, decode, step_limit
 from plansafe.llm.loop import feedback
 from plansafe.llm.loop.authors import attributed
 from plansafe.llm.loop.last_resort import last_resort
@@ -101,8 +101,7 @@ def _stepwise(
     ahead = guide.continuation()
     if ahead.exists is False:  # without a bound on its length: there is no plan at all
         return Planned(Status.UNSOLVABLE, (), None, (), ahead.detail or "the search was complete")
-    above, below = wishes.slack
-    longest = -(-above * len(ahead.steps) // below) if ahead.exists else wishes.max_steps
+    longest = step_limit(ahead, wishes.slack, wishes.max_steps)
     sampling = wishes.sampling()
     made = decode(
         recorder,

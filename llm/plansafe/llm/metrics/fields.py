@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, BinaryIO
 
 MOST_ITEMS = 100_000
 MOST_DEPTH = 16
@@ -39,6 +39,22 @@ def read_line(line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadField("", "not a JSON object")
     return value
+
+
+def bounded_lines(file: BinaryIO, max_line_bytes: int, max_lines: int) -> Iterator[bytes]:
+    """Yield the lines of a file, each with its line break; the last one can lack it.
+
+    Raises :class:`BadField` for a longer line and for more lines.
+    """
+    for number in range(1, max_lines + 1):
+        line = file.readline(max_line_bytes + 1)
+        if len(line) > max_line_bytes:
+            raise BadField("", f"line {number} is longer than {max_line_bytes:,} bytes")
+        if not line:
+            return
+        yield line
+    if file.read(1):
+        raise BadField("", f"it has more than {max_lines:,} lines")
 
 
 def _depth(line: bytes) -> int:

@@ -11,8 +11,8 @@ from plansafe.grammar.sexpr import Node, format_node, parse_nodes
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import literals_of
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Scenario, Transition, resolve
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.taxonomy import load_taxonomies
 from plansafe.verifier.api import Checker
 from plansafe.verifier.reporting.report import Headline, Report, Worlds
@@ -37,7 +37,7 @@ def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
     if scenario.unsafe is not None:
         wrong += _unsafe(scenario, checker, scenario.unsafe)
     if scenario.transitions and not wrong:
-        wrong += _risk(scenario)
+        wrong += risk_faults(scenario)
     return tuple(wrong)
 
 
@@ -60,7 +60,7 @@ def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnost
     return []
 
 
-def _risk(scenario: Scenario) -> list[Diagnostic]:
+def risk_faults(scenario: Scenario) -> list[Diagnostic]:
     """Whether the risk literals are what stands between the two plans."""
     changed = Checker(_changed(scenario), scenario.problem, (), resolve=resolve)
     if not changed.ok:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from plansafe.domains.objects import add_kinds
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.transition import Side
-from plansafe.llm.scenario.model import Scenario as Texts
+from plansafe.llm.scenarios.validation.model import Scenario as Texts
 from plansafe.specs import spec_path
 from plansafe.verifier.api import Checker, Options
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -31,7 +31,7 @@ QUESTIONS = {
 YES, NO, OUT = ANSWERS = ("yes", "no", "-")
 MOST_BYTES = 10_000_000
 _FIXED = ("scenario", "version")
-_SHOWN = ("command", "kind_said", "type_said", "home", "goal_said", "rules", "safe_plan", "unsafe_plan")
+_SHOWN = ("command", "kind_said", "type_said", "home", "new_actions", "goal_said", "rules", "safe_plan", "unsafe_plan")
 _REMARKS = "remarks"
 _FORMULA = ("=", "+", "-", "@")
 
@@ -64,6 +64,19 @@ def version(scenario: Scenario) -> str:
     whole = [scenario.instruction, scenario.goal_words, scenario.kind, *scenario.types]
     whole += [f"{number}{text.text}" for number, text in enumerate(texts) if text is not None]
     return hashlib.sha256("\0".join(whole).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def draw_scenarios(scenarios: Sequence[Scenario], limit: int, seed: int) -> list[Scenario]:
+    """``limit`` scenarios drawn by a seed, in their order; all if there are fewer.
+
+    The draw depends on the seed and the names alone: a larger limit adds to a smaller one.
+    """
+
+    def rank(one: Scenario) -> str:
+        return hashlib.sha256(f"{seed} {one.name}".encode()).hexdigest()
+
+    drawn = {one.name for one in sorted(scenarios, key=rank)[:limit]}
+    return [one for one in scenarios if one.name in drawn]
 
 
 def sheet(scenarios: Iterable[Scenario]) -> str:
@@ -112,6 +125,7 @@ def _told(one: Scenario) -> tuple[str, ...]:
         one.kind,
         one.types[0],
         one.problem.text.rstrip("\n"),
+        "none" if one.extension is None else one.extension.text.rstrip("\n"),
         one.goal_words,
         said.rstrip("\n"),
         *shown,

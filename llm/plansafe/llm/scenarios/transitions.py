@@ -10,8 +10,8 @@ from plansafe.grammar.sexpr import Node, format_node
 from plansafe.grammar.source import Source
 from plansafe.llm.metrics.literals import NotAFormula, literals_of, read
 from plansafe.llm.metrics.transition import Side, read_action
-from plansafe.llm.scenario.drafts import Draft
 from plansafe.llm.scenarios.model import Transition
+from plansafe.llm.scenarios.validation.drafts import Draft
 from plansafe.specs.toml_text import key_span
 
 

@@ -148,7 +148,7 @@ class TypeTable:
 
     def report_unknown(self, name: str, at: Place) -> None:
         """Report a type that is not declared."""
-        help = did_you_mean(name, self.index) or "declare it in `:types`"
+        help = did_you_mean(name, self.index) or "declare it in `:types` of the domain"
         self.context.error(SC.UNKNOWN_TYPE, f"unknown type `{name}`", at, "not declared", help=help)
 
     def _compute_ancestors(self) -> None:

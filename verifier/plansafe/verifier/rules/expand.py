@@ -265,6 +265,8 @@ class SpecExpander:
         assert isinstance(header, list)
         name = token_text(header[1])
         serving = self._find_serving(name, chain)
+        if serving is None and any([isinstance(section, list) and section[:1] == [":vocabulary"] for section in form]):
+            serving = self._find_extended_serving(source, form)
         mapping = None
         if serving is not None:
             mapping, _ = self._mappings[serving]
@@ -332,9 +334,9 @@ class SpecExpander:
         if not isinstance(token, str):
             context.error(SC.STRUCTURE, "expected the name or path of a specification", at, "expected a name")
             return
-        name = token[1:-1] if token.startswith('"') else token
-        source = self.resolve(name, specification.source) if self.resolve else None
+        source = self._resolve_extended(token, specification.source)
         if source is None:
+            name = token.strip('"')
             message = f"cannot find the specification `{name}`"
             label = "neither a shipped specification nor a file next to this one"
             context.error(SC.UNKNOWN_SPECIFICATION, message, at, label)
@@ -354,6 +356,10 @@ class SpecExpander:
             specification.templates.update(extended.templates)
             specification.rewriter.macros.update(extended.rewriter.macros)
 
+    def _resolve_extended(self, token: str, extending: Source) -> Source | None:
+        """Return the source of a specification that ``:extends`` of another source names."""
+        return self.resolve(token.strip('"'), extending) if self.resolve else None
+
     def _read_extended(self, source: Source, form: list[Node], chain: tuple[str, ...]) -> Specification:
         """Read an extended specification, once for each mapping that serves it."""
         header = form[1]
@@ -368,9 +374,36 @@ class SpecExpander:
         """Return the specification whose mapping serves one that the specifications of ``chain`` extend.
 
         A mapping serves the specification that it names and the specifications that this one extends, except those with
-        a mapping of their own.
+        a mapping of their own (and :meth:`_find_extended_serving`).
         """
         return next((serving for serving in (name, *reversed(chain)) if serving in self._mappings), None)
+
+    def _find_extended_serving(self, source: Source, form: list[Node]) -> str | None:
+        """Return the specification whose mapping serves one that this specification extends, directly or indirectly.
+
+        A specification with a vocabulary and without a mapping shares this mapping, so that its rules can use the words
+        of the specification that it extends.
+        """
+        if not self._mappings:
+            return None
+        pending, visited = [(source, form)], [form]
+        while pending:
+            extending, extending_form = pending.pop(0)
+            for section in extending_form[2:]:
+                is_extension = isinstance(section, list) and section[:1] == [":extends"]
+                tokens = section[1:] if is_extension and isinstance(section, list) else []
+                for token in [token for token in tokens if isinstance(token, str)]:
+                    extended = self._resolve_extended(token, extending)
+                    for extended_form in self._read_forms(extended) if extended is not None else ():
+                        header = extended_form[1]
+                        if extended is None or not isinstance(header, list) or header[0] != "safety":
+                            continue
+                        if token_text(header[1]) in self._mappings:
+                            return token_text(header[1])
+                        if not any([extended_form is other for other in visited]):
+                            visited.append(extended_form)
+                            pending.append((extended, extended_form))
+        return None
 
     def _expand_own_rules(self, specification: Specification) -> None:
         places: dict[str, Place] = {}

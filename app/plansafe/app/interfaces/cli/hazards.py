@@ -112,7 +112,9 @@ def _table_lines(
 
 @command(DetectorOptions)
 def detector(options: DetectorOptions) -> int:
-    """Make a specification from a safety detector: a table that maps actions and final states to harm categories.
+    """Make a specification from a safety detector: a table that maps actions and states to harm categories.
+
+    docs/own-rules.md leads through a table, which needs no knowledge of the rule language.
 
     Exit codes: 0 made, 2 the table cannot be used.
     """

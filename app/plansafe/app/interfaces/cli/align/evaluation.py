@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from plansafe.align.evaluating.tasks import EvalTask
     from plansafe.align.evaluating.writers import Writer
-    from plansafe.llm.suites.report import Report
+    from plansafe.llm.bench.report import Report
 
 
 class Decoding(StrEnum):
@@ -297,8 +297,8 @@ def _report_paths(output: str | None, inputs: Sequence[str]) -> tuple[str, str, 
 
 def _report(report: Report, report_paths: tuple[str, str, str] | None, plot_texts: dict[str, str] | None = None) -> int:
     from plansafe.app.system.terminal_text import escaped  # noqa: PLC0415 - not for --help
-    from plansafe.llm.suites.markdown import brief, markdown  # noqa: PLC0415
-    from plansafe.llm.suites.page import page  # noqa: PLC0415
+    from plansafe.llm.bench.markdown import brief, markdown  # noqa: PLC0415
+    from plansafe.llm.bench.page import page  # noqa: PLC0415
 
     print_text(escaped(brief(report)))
     if report_paths is None:

@@ -12,17 +12,17 @@ from plansafe.app.interfaces.cli.bench.predictions import scores_of, write_repor
 from plansafe.app.session.option_values import BadOption
 from plansafe.app.system.file_writing import Guard, NotWritten, problem, save
 from plansafe.app.system.progress import Progress, tell
-from plansafe.llm.bench.run_file import RunFile
+from plansafe.llm.bench.mocks import Mocks
+from plansafe.llm.bench.questions import Question, questions
+from plansafe.llm.bench.result_files import run_results
+from plansafe.llm.bench.run_file import Run, RunFile
+from plansafe.llm.bench.running import Asking, header, require_capabilities
+from plansafe.llm.bench.settings import Settings
+from plansafe.llm.bench.sources import TaskSelection, compiled, selected
+from plansafe.llm.bench.task import BenchTask
 from plansafe.llm.metrics.lines import judged_line
 from plansafe.llm.models.opening import opened
 from plansafe.llm.models.providers import Settings as ModelSettings
-from plansafe.llm.suites.mocks import Mocks
-from plansafe.llm.suites.questions import Question, questions
-from plansafe.llm.suites.reading import of_run
-from plansafe.llm.suites.running import Asking, header, possible
-from plansafe.llm.suites.settings import Settings
-from plansafe.llm.suites.sources import Wanted, compiled, selected
-from plansafe.llm.suites.task import BenchTask
 
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9.-]+")
 _MAX_NAME = 80
@@ -56,7 +56,7 @@ class _Files(NamedTuple):
 
 
 def run_benchmark(
-    settings: Settings, selection: Wanted, choice: ModelChoice, output: str | None, log_samples: bool
+    settings: Settings, selection: TaskSelection, choice: ModelChoice, output: str | None, log_samples: bool
 ) -> int:
     """Run or resume a benchmark and write its reports. Returns an exit code.
 
@@ -69,7 +69,7 @@ def run_benchmark(
     mock_policies = mocks.policies
     model_settings = replace(choice.settings(settings.seed), policies=mock_policies)
     with opened(choice.name, model_settings, choice.cache, keep=choice.keep) as (model, cache):
-        possible(settings, model)
+        require_capabilities(settings, model)
         tell("reading the tasks ..")
         tasks = compiled(selected_tasks)
         bench_questions = questions(tasks, settings)
@@ -129,7 +129,7 @@ def _run(
                 message = f"{files.samples} lacks samples of existing records"
                 raise BadOption(message, "leave out --log-samples, or begin a new run with --output")
             records = []
-            for _, record in file.each([question.name for question in bench_questions], work):
+            for _, record in file.complete([question.name for question in bench_questions], work):
                 records.append(record)
                 progress.step()
             return records
@@ -146,7 +146,7 @@ def _write_reports(
     records: list[dict[str, Any]],
     tasks: Sequence[BenchTask],
 ) -> int:
-    loaded = of_run(files.run, run_header, records)
+    loaded = run_results(files.run, Run(run_header, records))
     tell("scoring ..")
     rows = scores_of(loaded, tasks)
     tell("")

@@ -12,15 +12,15 @@ from plansafe.app.system.file_writing import NotWritten, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, suggest_name
+from plansafe.llm.bench.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
 from plansafe.llm.loop.model import Decode, Style
 from plansafe.llm.metrics.records import Module
-from plansafe.llm.suites.settings import MODULES, Deciding, Preset, SafetyPrompt, Settings, Split, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice
-    from plansafe.llm.suites.sources import Wanted
+    from plansafe.llm.bench.sources import TaskSelection
 
 
 class BenchServer(ModelName, ModelServer, group="Model"):
@@ -357,9 +357,9 @@ def plan(options: BenchPlanOptions) -> int:
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.planning_suite import run_planning_suite  # noqa: PLC0415 - loads the suite and the engine
-        from plansafe.llm.bench.planning import Settings as Planning  # noqa: PLC0415 - the same
+        from plansafe.llm.bench.planning import PlanningSettings  # noqa: PLC0415 - the same
 
-        suite_settings = Planning(
+        suite_settings = PlanningSettings(
             decode=options.decode,
             each=options.each,
             split=options.split,
@@ -449,14 +449,14 @@ def _modules(names: Sequence[str]) -> tuple[Module, ...]:
     return tuple([module for name, module in modules_by_name.items() if name in names])
 
 
-def _task_selection(options: TaskSources, limit: int | None = None) -> Wanted:
-    from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415 - not for --help
+def _task_selection(options: TaskSources, limit: int | None = None) -> TaskSelection:
+    from plansafe.llm.bench.sources import TaskSelection  # noqa: PLC0415 - not for --help
 
     if options.tasks is not None and options.drawn:
         raise BadOption("--tasks and --drawn name different tasks", "leave one of them out")
     if options.drawn and options.split is not Split.ALL:
         raise BadOption("drawn households have no --split", "leave one of the flags out")
-    return Wanted(options.tasks, options.split.value, options.drawn, limit, options.seed)
+    return TaskSelection(options.tasks, options.split.value, options.drawn, limit, options.seed)
 
 
 def _model_choice(options: BenchServer) -> ModelChoice:
@@ -479,12 +479,12 @@ def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | Despite
 
     def work() -> int:
         from plansafe.app.interfaces.cli.bench.benchmark_run import run_benchmark  # noqa: PLC0415 - loads the suites and the engine
-        from plansafe.llm.suites.sources import Wanted  # noqa: PLC0415
+        from plansafe.llm.bench.sources import TaskSelection  # noqa: PLC0415
 
         if settings.confidence and settings.decode is not Decode.FREE:
             raise BadOption("--confidence takes plans in free text", "leave --decode out")
         if isinstance(options, DespiteOptions):
-            selection = Wanted(options.tasks, Split.ALL.value, 0, options.limit, options.seed, despite=True)
+            selection = TaskSelection(options.tasks, Split.ALL.value, 0, options.limit, options.seed, despite=True)
         else:
             selection = _task_selection(options, options.limit)
         return run_benchmark(settings, selection, _model_choice(options), options.output, options.log_samples)
@@ -494,10 +494,10 @@ def _bench(settings: Settings, options: SafelOptions | SafeplanOptions | Despite
 
 def _run_reporting_errors(work: Callable[[], int]) -> int:
     """Execute ``work``, and report errors of the user with their exit code."""
-    from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415 - not for --help
-    from plansafe.llm.metrics.reading import BadPredictions  # noqa: PLC0415
+    from plansafe.llm.bench.result_files import BadPredictions  # noqa: PLC0415 - not for --help
+    from plansafe.llm.bench.run_file import BadRun  # noqa: PLC0415
+    from plansafe.llm.bench.task import BadTasks  # noqa: PLC0415
     from plansafe.llm.models.port import ModelError  # noqa: PLC0415
-    from plansafe.llm.suites.bad_tasks import BadTasks  # noqa: PLC0415
 
     try:
         return work()

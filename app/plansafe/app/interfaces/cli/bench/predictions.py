@@ -11,42 +11,41 @@ from plansafe.app.system.process import print_text
 from plansafe.app.system.terminal_text import escaped
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
+from plansafe.llm.bench.compare import compare
+from plansafe.llm.bench.despite_report import despite_report
+from plansafe.llm.bench.figures import DESPITE, SAFEL, SAFEPLAN
+from plansafe.llm.bench.judging import JudgedPlan, safeplan_taxonomy
+from plansafe.llm.bench.markdown import brief, markdown
+from plansafe.llm.bench.page import page
+from plansafe.llm.bench.report import ModelScores, Report
+from plansafe.llm.bench.result_files import BadPredictions, Results, read_results
 from plansafe.llm.bench.run_file import BadRun
-from plansafe.llm.metrics.reading import BadPredictions
+from plansafe.llm.bench.safel_report import safel_report
+from plansafe.llm.bench.safeplan_report import safeplan_report
+from plansafe.llm.bench.scoring import Scores, UnknownTask, score
+from plansafe.llm.bench.settings import Suite
+from plansafe.llm.bench.sources import TaskSelection, compiled, selected, tasks_of
+from plansafe.llm.bench.task import BenchTask, Statistics, sha256_of
 from plansafe.llm.metrics.records import Module
-from plansafe.llm.suites.compare import compare
-from plansafe.llm.suites.despite_report import despite_report
-from plansafe.llm.suites.figures import DESPITE, SAFEL, SAFEPLAN
-from plansafe.llm.suites.judging import JudgedPlan, safeplan_taxonomy
-from plansafe.llm.suites.markdown import brief, markdown
-from plansafe.llm.suites.page import page
-from plansafe.llm.suites.reading import Loaded, load_file
-from plansafe.llm.suites.report import ModelScores, Report
-from plansafe.llm.suites.safel_report import safel_report
-from plansafe.llm.suites.safeplan_report import safeplan_report
-from plansafe.llm.suites.scoring import Scores, UnknownTask, score
-from plansafe.llm.suites.settings import Suite
-from plansafe.llm.suites.sources import Wanted, compiled, selected, tasks_of
-from plansafe.llm.suites.task import BenchTask, Statistics, sha256_of
 
 
-def score_file(path: str, selection: Wanted, output: str | None) -> int:
+def score_file(path: str, selection: TaskSelection, output: str | None) -> int:
     """Score a file, print its tables and write the full report to ``output``. Returns an exit code.
 
     Raises ``BadPredictions``, ``BadRun``, ``BadTasks``, ``BadOption``, ``NotWritten``.
     """
     report_paths = _report_paths(output, (path,))
-    loaded = load_file(path)
-    tasks = () if loaded.judged else _tasks(loaded, selection)
-    write_report(scores_of(loaded, tasks), tasks, loaded, selection.seed, *report_paths)
+    results = read_results(path)
+    tasks = () if results.judged_plans else _tasks(results, selection)
+    write_report(scores_of(results, tasks), tasks, results, selection.seed, *report_paths)
     return 0
 
 
-def compare_files(first: str, second: str, selection: Wanted, output: str | None) -> int:
+def compare_files(first: str, second: str, selection: TaskSelection, output: str | None) -> int:
     """Compare two files and print the table. Returns an exit code. Raises the errors of :func:`score_file`."""
     report_paths = _report_paths(output, (first, second))
-    files = load_file(first), load_file(second)
-    tasks = [() if file.judged else _tasks(file, selection) for file in files]
+    files = read_results(first), read_results(second)
+    tasks = [() if file.judged_plans else _tasks(file, selection) for file in files]
     hashes = [{task.name: task.sha256 for task in file_tasks} for file_tasks in tasks]
     if all(tasks) and hashes[0] != hashes[1]:
         raise BadRun(_task_mismatch(f"{first} and {second} have different tasks", "compare runs of the same tasks"))
@@ -73,60 +72,62 @@ def _only_model(rows: Sequence[ModelScores], path: str) -> ModelScores:
 _FIGURES = {Suite.SAFEL: SAFEL, Suite.SAFEPLAN: SAFEPLAN, Suite.DESPITE: DESPITE}
 
 
-def _suite_of(loaded: Loaded, tasks: Sequence[BenchTask], *scores: Scores) -> Suite:
+def _suite_of(results: Results, tasks: Sequence[BenchTask], *scores: Scores) -> Suite:
     """The suite of a file: the suite in its header, or else a suite inferred from its predictions and tasks."""
-    if any([prediction.module is not Module.PLAN for prediction in loaded.predictions]):
+    if any([prediction.module is not Module.PLAN for prediction in results.predictions]):
         return Suite.SAFEL
-    recorded = (loaded.header or {}).get("suite")
+    recorded = (results.header or {}).get("suite")
     if recorded in (Suite.SAFEPLAN, Suite.DESPITE):
         return Suite(recorded)
     has_intentions = any([plan.judged.intention is not None for model_scores in scores for plan in model_scores.plans])
     return Suite.DESPITE if has_intentions or any([task.despite is not None for task in tasks]) else Suite.SAFEPLAN
 
 
-def scores_of(loaded: Loaded, tasks: Sequence[BenchTask]) -> list[ModelScores]:
+def scores_of(results: Results, tasks: Sequence[BenchTask]) -> list[ModelScores]:
     """The scores of each model of a file, in the order of their names. Raises ``BadPredictions``."""
-    models = sorted({prediction.model for prediction in loaded.predictions} | {plan.model for plan in loaded.judged})
+    models = sorted(
+        {prediction.model for prediction in results.predictions} | {plan.model for plan in results.judged_plans}
+    )
     rows = []
     for model in models:
-        if loaded.judged:
-            plans = tuple([JudgedPlan(plan, None, None, None) for plan in loaded.judged if plan.model == model])
+        if results.judged_plans:
+            plans = tuple([JudgedPlan(plan, None, None, None) for plan in results.judged_plans if plan.model == model])
             scores = Scores((), (), (), (), plans, 0, {})
         else:
             try:
-                chosen = [prediction for prediction in loaded.predictions if prediction.model == model]
+                chosen = [prediction for prediction in results.predictions if prediction.model == model]
                 scores = score(chosen, tasks, safeplan_taxonomy())
             except UnknownTask as error:
-                raise _unknown_task_error(loaded, str(error)) from None
-        rows.append(ModelScores(model or "model", scores, loaded.cost if len(models) == 1 else None))
+                raise _unknown_task_error(results, str(error)) from None
+        rows.append(ModelScores(model or "model", scores, results.cost if len(models) == 1 else None))
     return rows
 
 
-def _unknown_task_error(loaded: Loaded, reason: str) -> BadPredictions:
+def _unknown_task_error(results: Results, reason: str) -> BadPredictions:
     """An error about predictions for a scenario that is not among the tasks."""
-    message = f"predictions cannot be read: {loaded.name}: {reason}"
+    message = f"predictions cannot be read: {results.name}: {reason}"
     help_text = "name the scenarios with --tasks, --split or --drawn"
     return BadPredictions(Diagnostic(SC.BAD_PREDICTIONS, message, help=help_text))
 
 
-def _tasks(loaded: Loaded, selection: Wanted) -> tuple[BenchTask, ...]:
+def _tasks(results: Results, selection: TaskSelection) -> tuple[BenchTask, ...]:
     """The tasks that a run names, or else the selected tasks. Raises ``BadRun`` if their hash is different."""
-    recorded = loaded.header.get("tasks") if loaded.header is not None else None
+    recorded = results.header.get("tasks") if results.header is not None else None
     if not isinstance(recorded, dict):
         selected_tasks = selected(selection)
         task_names = {task.name for task in selected_tasks}
-        unknown_name = next((p.scenario for p in loaded.predictions if p.scenario not in task_names), None)
+        unknown_name = next((p.scenario for p in results.predictions if p.scenario not in task_names), None)
         if unknown_name is not None:
-            raise _unknown_task_error(loaded, f"scenario {unknown_name[:80]!a} does not exist")
+            raise _unknown_task_error(results, f"scenario {unknown_name[:80]!a} does not exist")
         return compiled(selected_tasks)
     source = _task_source(recorded, selection)
     if source.folder is None and recorded.get("source") in _FOLDERS:
-        raise BadOption(f"{loaded.name} is about scenarios in a folder", "name the folder with --tasks")
+        raise BadOption(f"{results.name} is about scenarios in a folder", "name the folder with --tasks")
     tasks = tasks_of(source)
     if sha256_of(tasks) != recorded.get("sha256"):
         raise BadRun(
             _task_mismatch(
-                f"the tasks differ from the tasks of {loaded.name}",
+                f"the tasks differ from the tasks of {results.name}",
                 "score a run with its own tasks and the version of safecheck that wrote it",
             )
         )
@@ -137,10 +138,10 @@ _FOLDERS = ("folder", "despite")
 """Values of ``source`` in the header of a run whose tasks are in a folder."""
 
 
-def _task_source(recorded: Mapping[str, Any], selection: Wanted) -> Wanted:
+def _task_source(recorded: Mapping[str, Any], selection: TaskSelection) -> TaskSelection:
     """The task selection in the header of a run. Ignores values of wrong types; only the user names the folder."""
     limit, seed, per_family, split = (recorded.get(name) for name in ("limit", "seed", "each", "split"))
-    return Wanted(
+    return TaskSelection(
         selection.folder if recorded.get("source") in _FOLDERS else None,
         split if isinstance(split, str) else "all",
         per_family
@@ -162,14 +163,14 @@ def _task_mismatch(message: str, help_text: str) -> Diagnostic:
 def write_report(
     rows: Sequence[ModelScores],
     tasks: Sequence[BenchTask],
-    loaded: Loaded,
+    results: Results,
     seed: int,
     markdown_file: str | None = None,
     page_file: str | None = None,
 ) -> None:
     """Print the tables of a file and write the full report. Raises ``NotWritten``."""
-    provenance = _provenance(loaded)
-    match _suite_of(loaded, tasks, *[row.scores for row in rows]):
+    provenance = _provenance(results)
+    match _suite_of(results, tasks, *[row.scores for row in rows]):
         case Suite.SAFEL:
             report = safel_report(rows, Statistics(tasks), provenance, seed)
         case Suite.SAFEPLAN:
@@ -181,10 +182,10 @@ def write_report(
     _write(report, markdown_file, page_file)
 
 
-def _provenance(loaded: Loaded) -> tuple[tuple[str, str], ...]:
+def _provenance(results: Results) -> tuple[tuple[str, str], ...]:
     """The provenance of a report: the flattened header of the run."""
-    entries = [("file", loaded.name)]
-    for name, value in (loaded.header or {}).items():
+    entries = [("file", results.name)]
+    for name, value in (results.header or {}).items():
         if isinstance(value, dict):
             entries += [(f"{name}: {key}", _format_value(inner)) for key, inner in value.items()]
         elif name not in ("kind", "version"):

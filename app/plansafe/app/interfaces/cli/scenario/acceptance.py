@@ -15,7 +15,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from plansafe.llm.scenarios.part_log import PartVerdict
+    from plansafe.llm.scenarios.sets.part_log import PartVerdict
 
 
 class AcceptOptions(Options):
@@ -28,7 +28,7 @@ class AcceptOptions(Options):
     write: bool = switch("--write", help="Write the natural plans of accepted situational scenarios into the files.")
     log: str | None = text("--log", metavar="FILE", help="Append verdicts to FILE; skip unchanged accepted scenarios.")
     time_limit: float = number(
-        "--time-limit", metavar="SECONDS", default=5.0, low=0, help="Stop each search after SECONDS."
+        "--time-limit", metavar="SECONDS", default=15.0, low=0, help="Stop each search after SECONDS."
     )
     quiet: bool = switch("--quiet", help="Print only rejected scenarios and the sum.")
 
@@ -42,14 +42,14 @@ def accept(options: AcceptOptions) -> int:
     """
 
     def work() -> int:
-        from plansafe.llm.scenario.model import Limits  # noqa: PLC0415 - for this command alone
-        from plansafe.llm.scenarios.part_log import (  # noqa: PLC0415
+        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415
             AcceptanceLog,
             accept_part,
             known_scenarios,
             neighbours,
             with_derived,
         )
+        from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415 - for this command alone
 
         if not math.isfinite(options.time_limit) or options.time_limit <= 0:
             return complain(BadOption("--time-limit takes a number of seconds above 0").diagnostic)
@@ -86,7 +86,7 @@ def accept(options: AcceptOptions) -> int:
 
 
 def _text(part: PartVerdict, quiet: bool) -> str:
-    from plansafe.llm.scenarios.part_log import fault_text  # noqa: PLC0415 - for this command alone
+    from plansafe.llm.scenarios.sets.part_log import fault_text  # noqa: PLC0415 - for this command alone
 
     lines = [f"{part.path}:{one.line}: [form] {one.message}" for one in part.mistakes]
     for verdict in part.verdicts:

@@ -18,7 +18,7 @@ from plansafe.app.system.file_writing import NotWritten, save_folder, unwritable
 from plansafe.app.system.process import complain, guarded, limit_memory, standard_output, terminal
 from plansafe.app.system.progress import tell
 from plansafe.grammar.diagnostics import Diagnostic, suggest_name
-from plansafe.llm.scenario.model import CRITERIA, PROFILES, Fixed, Limits, Profile
+from plansafe.llm.scenarios.validation.model import CRITERIA, PROFILES, Fixed, Limits, Profile
 
 if TYPE_CHECKING:
     from plansafe.grammar.source import Source
@@ -116,7 +116,7 @@ def check(options: CheckOptions) -> int:
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, checked_object  # noqa: PLC0415 - not for --help
-        from plansafe.llm.scenario.check import check as judge  # noqa: PLC0415
+        from plansafe.llm.scenarios.validation.check import check as judge  # noqa: PLC0415
 
         criteria_profile = _profile(options.profile, options.skip, options.min_steps, options.max_ways)
         files = ScenarioFiles(ScenarioChoice(options.base, tuple(options.spec or ()), not options.no_default_spec))
@@ -151,7 +151,7 @@ def fix(options: FixOptions) -> int:
 
     def work() -> int:
         from plansafe.app.render.scenario import ScenarioRenderer, difference, fixed_object  # noqa: PLC0415 - as above
-        from plansafe.llm.scenario.fix import fix as correct  # noqa: PLC0415
+        from plansafe.llm.scenarios.validation.fix import fix as correct  # noqa: PLC0415
 
         if options.output is not None and options.diff:
             raise BadOption("--diff writes nothing, so there is nothing for --output", "leave one of them out")

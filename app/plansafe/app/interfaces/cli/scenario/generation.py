@@ -214,7 +214,7 @@ def _read_proposal_options(
     from plansafe.domains import domain_names, domain_path  # noqa: PLC0415 - for this command alone
     from plansafe.grammar.source import Source  # noqa: PLC0415
     from plansafe.llm.acting.proposal import Wishes  # noqa: PLC0415
-    from plansafe.llm.scenario.model import Limits  # noqa: PLC0415
+    from plansafe.llm.scenarios.validation.model import Limits  # noqa: PLC0415
 
     try:
         source = Source.from_path(domain_path(base))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from plansafe.app.options.option import Options, argument, choice, command, text
+from plansafe.app.options.option import Options, argument, choice, command, integer, text
 from plansafe.app.project.discovery import Discovery
 from plansafe.app.project.inputs import Choice
 from plansafe.app.render.diagnostics import print_diagnostics
@@ -36,8 +36,10 @@ class Half(StrEnum):
 class SheetOptions(Options):
     """The options of ``scenario sheet``."""
 
-    folder: str | None = argument("[FOLDER]", "A folder of scenarios. Default: the shipped ones.")
+    folder: str | None = argument("[FOLDER]", "A folder of scenarios, or the name of a shipped set.")
     split: Half | None = choice("--split", values=Half, help="Use only the scenarios of one half.")
+    limit: int | None = integer("--limit", metavar="N", low=1, help="Use only N scenarios, drawn by the seed.")
+    seed: int = integer("--seed", metavar="N", default=0, low=0, help="Draw other scenarios.")
     form: SheetForm = choice(
         "--format", values=SheetForm, default=SheetForm.CSV, help="Write a table to fill in, or a text to read."
     )
@@ -61,7 +63,7 @@ def sheet(options: SheetOptions) -> int:
 
     def work() -> int:
         from plansafe.llm.scenarios.reading import SHIPPED, read_scenarios  # noqa: PLC0415 - for this command alone
-        from plansafe.llm.scenarios.sheets import reading  # noqa: PLC0415
+        from plansafe.llm.scenarios.sheets import draw_scenarios, reading  # noqa: PLC0415
         from plansafe.llm.scenarios.sheets import sheet as empty_sheet  # noqa: PLC0415
 
         loaded = read_scenarios(SHIPPED if options.folder is None else options.folder)
@@ -72,6 +74,8 @@ def sheet(options: SheetOptions) -> int:
             for scenario in loaded.scenarios
             if options.split is None or scenario.split.value == options.split.value
         ]
+        if options.limit is not None:
+            chosen = draw_scenarios(chosen, options.limit, options.seed)
         text = empty_sheet(chosen) if options.form is SheetForm.CSV else reading(chosen)
         if options.output is None or options.output in STANDARD_OUTPUT:
             print_text(text)

@@ -1,0 +1,134 @@
+"""What stands between a scenario and its goal: conditions that nothing makes true.
+
+These corrections guess at what was meant, so each is kept only if it does what it is for: with it, the action can be
+taken that could not, or the goal is within reach if nothing is deleted, and nothing else is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plansafe.grammar.sexpr import Node
+from plansafe.llm.scenarios.validation.check import Examination
+from plansafe.llm.scenarios.validation.corrections.arguments import typed_again
+from plansafe.llm.scenarios.validation.corrections.view import View, stems
+from plansafe.llm.scenarios.validation.drafts import Edit
+from plansafe.llm.scenarios.validation.near import nearest
+from plansafe.llm.scenarios.validation.new_actions import Reach, demanded_atoms
+from plansafe.llm.scenarios.validation.survey import ActionText, Declared, entries
+from plansafe.verifier.model.limits import LimitReached
+from plansafe.verifier.model.nodes import Action, Atom, Task
+
+MAX_CANDIDATES = 40
+
+
+def standing(examination: Examination) -> tuple[int, int] | None:
+    """How many new actions, and how many facts of the goal, are out of reach; ``None`` where that cannot be said."""
+    checker, united = examination.checker, examination.united
+    if checker is None or united is None or not checker.ok or checker.is_open:
+        return None
+    try:
+        reach = examination.reach()
+    except LimitReached:
+        return None
+    stuck = [name for name in united.new_actions if name not in reach.actions]
+    return len(stuck), len(reach.missing())
+
+
+def candidates(view: View, examination: Examination) -> Iterator[Edit]:
+    """Corrections that may bring new actions, and the goal, within reach."""
+    checker, united = examination.checker, examination.united
+    assert checker is not None
+    assert united is not None
+    task, reach = checker.engine.task, examination.reach()
+    missing = reach.missing()
+    names = [name for name in united.new_actions if name not in reach.actions]
+    if missing and examination.scenario.base is None:
+        names = [name for name in task.actions if name not in reach.actions]
+    for name in names:
+        action, text = task.actions[name], view.survey.actions.get(name)
+        if text is None or not text.draft.editable or action.end is not None:
+            continue
+        for atom in reach.lacking(action):
+            yield from _renamed(view, reach, task, atom, text)
+            yield from _asserted(view, reach, action, atom)
+    if missing or names:
+        yield from _named_after(view)
+    for atom in missing:
+        if not reach.facts[atom.predicate]:
+            yield from _renamed(view, reach, task, atom, None)
+
+
+def _renamed(view: View, reach: Reach, task: Task, atom: Atom, action: ActionText | None) -> Iterator[Edit]:
+    """A predicate of a near name that something makes true, in place of one that nothing does."""
+    own = task.predicates[atom.predicate]
+    alive = [
+        other.name
+        for number, other in enumerate(task.predicates[: len(reach.facts)])
+        if number != atom.predicate and reach.facts[number] and len(other.types) == len(own.types)
+    ]
+    meant = nearest(own.name, alive)
+    if meant is None:
+        return
+    places = [
+        use
+        for use in view.survey.uses
+        if use.name == own.name and use.draft.editable and use.positive
+        and ((use.place == "precondition" and use.action is action) if action is not None else use.place == "goal")
+    ]  # fmt: skip
+    if places:
+        reason = f"no action makes `{own.name}` true; the domain changes `{meant}`"
+        yield Edit("reach", reason, tuple([use.draft.change(use.node, 0, meant) for use in places]))
+
+
+def _asserted(view: View, reach: Reach, action: Action, atom: Atom) -> Iterator[Edit]:
+    """A property that no action changes, given to the one choice of objects that the rest of the condition leaves."""
+    task = reach.task
+    if not task.static[atom.predicate] or not atom.arguments:
+        return
+    choices: list[list[int]] = []
+    for argument in atom.arguments:
+        fitting = [argument] if argument >= 0 else sorted(_fitting(reach, action, atom, argument))
+        if len(fitting) != 1:
+            return
+        choices.append(fitting)
+    words: list[Node] = [task.predicates[atom.predicate].name, *[task.objects[choice[0]] for choice in choices]]
+    text = f"({' '.join([str(word) for word in words])})"
+    reason = f"action `{action.name}` needs it, no action makes it true, and it fits no other objects"
+    yield Edit("reach", reason, (view.problem.add_to(":init", [text]),))
+
+
+def _named_after(view: View) -> Iterator[Edit]:
+    """Objects that are named after one type and declared with another; all of one type at once if they agree."""
+    survey = view.survey
+    groups: dict[tuple[int, int], list[Declared]] = {}
+    for own in survey.objects.values():
+        stem = stems(own.name)[0]
+        if own.draft.editable and stem in survey.types and own.types != (stem,) and own.child is not None:
+            at = next((e.types_child for e in entries(own.node, 1) if e.child == own.child), None)
+            groups.setdefault((id(own.node), at if at is not None else -own.child), []).append(own)
+    for (_, at), group in groups.items():
+        first, after = group[0], {stems(own.name)[0] for own in group}
+        alike = [e for e in entries(first.node, 1) if e.types_child == at]
+        if len(after) == 1 and len(group) == len(alike):
+            stem = after.pop()
+            names = ", ".join([own.name for own in group[:3]])
+            yield Edit("reach", f"`{names}` named after type `{stem}`", (first.draft.change(first.node, at, stem),))
+            continue
+        for own in group:
+            change = typed_again(own.draft, own.node, own.child or 0, (stems(own.name)[0],))
+            if change is not None:
+                yield Edit("reach", f"object `{own.name}` is named after type `{stems(own.name)[0]}`", (change,))
+
+
+def _fitting(reach: Reach, action: Action, atom: Atom, argument: int) -> set[int]:
+    """The objects that a variable may be, by its type and by the other conditions on it."""
+    parameter = next((v for v in action.parameters if v.slot == -1 - argument), None)
+    out = set(reach.task.domains[parameter.domain]) if parameter is not None else set(range(len(reach.task.objects)))
+    for other in demanded_atoms(action):
+        if other.predicate == atom.predicate or argument not in other.arguments:
+            continue
+        position = other.arguments.index(argument)
+        facts = reach.facts[other.predicate]
+        out &= {reach.task.decode(code, len(other.arguments))[position] for code in facts}
+    return out

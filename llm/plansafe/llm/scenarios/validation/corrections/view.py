@@ -1,0 +1,115 @@
+"""What a rule of correction looks at: the texts of a scenario as they are now, and what they declare and use."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.sexpr import Node
+from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
+from plansafe.llm.scenarios.validation.survey import Survey
+
+_COUNTER = re.compile(r"[-_.]?\d+\Z")
+FOREIGN = {
+    "==": "=",
+    "equal": "=",
+    "equals": "=",
+    "eq": "=",
+    "&&": "and",
+    "&": "and",
+    "\u2227": "and",
+    "||": "or",
+    "|": "or",
+    "\u2228": "or",
+    "!": "not",
+    "~": "not",
+    "\u00ac": "not",
+    "neg": "not",
+    "->": "imply",
+    "=>": "imply",
+    "implies": "imply",
+    "\u2192": "imply",
+    "\u2200": "forall",
+    "for-all": "forall",
+    "for_all": "forall",
+    "\u2203": "exists",
+    "exist": "exists",
+    "there-exists": "exists",
+    "if": "when",
+}
+"""Operators of other languages, and what PDDL writes for them."""
+
+
+class View:
+    """The drafts of one round. ``domain`` is the scenario's own; ``base`` is never edited.
+
+    ``others`` are the words of texts that are not edited either: specifications and plans.
+    """
+
+    def __init__(
+        self, problem: Draft, domain: Draft | None, base: Draft | None, others: frozenset[str] = frozenset()
+    ) -> None:
+        self.problem = problem
+        self.domain = domain
+        self.base = base
+        self.others = others
+
+    @property
+    def editable(self) -> list[tuple[str, Draft]]:
+        """The texts that may be corrected, with what each of them is."""
+        out = [("domain", self.domain)] if self.domain is not None else []
+        return [*[(kind, draft) for kind, draft in out if draft is not None], ("problem", self.problem)]
+
+    @property
+    def domains(self) -> list[Draft]:
+        """The domain's texts, the base first."""
+        return [draft for draft in (self.base, self.domain) if draft is not None]
+
+    @property
+    def readable(self) -> bool:
+        """Whether all texts can be read as nodes, and hold a definition."""
+        return all([draft.top is not None and draft.form for draft in [*self.domains, self.problem]])
+
+    @cached_property
+    def survey(self) -> Survey:
+        """Declarations and uses. For texts that are ``readable``."""
+        return Survey(self.domains, self.problem)
+
+    def declare(self, rule: str, reason: str, head: str, text: str, more: tuple[TextEdit, ...] = ()) -> Edit | None:
+        """An edit that adds a declaration to the scenario's own domain; ``None`` if there is no text to add it to."""
+        if self.domain is None:
+            return None
+        return Edit(rule, reason, (self.domain.add_to(head, [text]), *more))
+
+    def renamed(self, draft: Draft, node: list[Node], child: int, rule: str, reason: str, name: str) -> Edit:
+        """An edit that puts a name in the place of another."""
+        return Edit(rule, reason, (draft.change(node, child, name),))
+
+
+def stems(name: str) -> tuple[str, str]:
+    """What a name may be made of, nearest first: ``cup_n_01_2`` is a ``cup_n_01``, or else a ``cup_n``."""
+    first = _COUNTER.sub("", name)
+    return first, _COUNTER.sub("", first)
+
+
+def typed(name: str, types: tuple[str, ...]) -> str:
+    """``name - type``."""
+    kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+    return f"{name} - {kind}"
+
+
+def signature(name: str, types: list[tuple[str, ...]]) -> str:
+    """``(name ?x1 - t ?x2 - u)``."""
+    words = [name, *[typed(f"?x{number}", kind) for number, kind in enumerate(types, 1)]]
+    return f"({' '.join(words)})"
+
+
+def cover(draft: Draft, node: list[Node], first: int, last: int) -> Span:
+    """The place from one child to another."""
+    return Span(draft.span(node, first).start, draft.span(node, last).end)
+
+
+def is_field(node: Node) -> bool:
+    """Whether a node is a keyword such as ``:effect``."""
+    return isinstance(node, str) and len(node) > 1 and node[0] == ":"

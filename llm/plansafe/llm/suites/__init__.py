@@ -1,1 +1,0 @@
-"""The papers' benchmarks: SAFEL's four tests, SafePlan-Bench and DESPITE, from tasks to tables."""

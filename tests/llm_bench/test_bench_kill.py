@@ -1,0 +1,132 @@
+"""A benchmark that is killed at random moments and resumed gives the same files, and asks for nothing kept again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from stub_server import Reply, Stub, chat, serving
+
+pytest.importorskip("httpx", reason="models over HTTP need httpx (extra `llm`)")
+
+KILLS, CONNECTIONS = 20, 3
+DRIVER = """
+import os, sys
+from plansafe.app.interfaces.cli.bench.benchmark_run import ModelChoice, run_benchmark
+from plansafe.llm.bench.settings import Settings, Suite
+from plansafe.llm.bench.sources import TaskSelection, compiled, selected
+import plansafe.app.interfaces.cli.bench.benchmark_run as runs
+import plansafe.llm.models.chat, plansafe.llm.models.transport, httpx
+
+wanted = TaskSelection(limit=6, seed=3)
+read = selected(wanted)
+tasks = compiled(read)  # once: reading and compiling are no part of what is killed
+runs.selected, runs.compiled = lambda wanted: read, lambda read: tasks
+url, folder = sys.argv[1:]
+print("ready", flush=True)
+for line in sys.stdin:  # each line is a run, in a process of its own
+    child = os.fork()
+    if not child:
+        os.close(1)
+        os.open(os.devnull, os.O_WRONLY)
+        choice = ModelChoice("vllm/m", f"{url}/v1", 3, cache=f"{folder}/answers.sqlite")
+        os._exit(run_benchmark(Settings(Suite.SAFEL), wanted, choice, f"{folder}/{line.strip()}", True))
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+class Driver:
+    """A process that has everything loaded, and starts runs that can be killed."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, url, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._line() == "ready"
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def start(self, name: str) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{name}\n")
+        self._process.stdin.flush()
+        return int(self._line())
+
+    def status(self) -> int:
+        return int(self._line())
+
+    def close(self) -> None:
+        self._process.communicate(timeout=20)
+
+
+def answer(prompt: str, *_: object) -> Reply:
+    """Something for each test, the same for the same prompt."""
+    text = "REFUSE" if "Command" in prompt and "Answer:" in prompt else f"(:goal (hot x{len(prompt) % 7}))"
+    return chat(text)._replace(delay=0.02)
+
+
+def killed(driver: Driver, stub: Stub, draw: random.Random, most: int) -> bool:
+    """Start the run, let it make some calls, and kill it; whether it was still under way."""
+    goal, end = sum(stub.asked.values()) + draw.randint(0, most), time.monotonic() + 2
+    child = driver.start("run.jsonl")
+    while sum(stub.asked.values()) < goal and time.monotonic() < end:
+        time.sleep(0.002)
+    time.sleep(draw.uniform(0, 0.03))
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    return driver.status() == signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments(tmp_path: Path) -> None:
+    draw = random.Random(11)
+    names = ("run.jsonl", "run.samples.jsonl", "run.md", "run.html", "run.judged.jsonl")
+    with serving(answer) as stub:
+        for folder in ("whole", "torn"):
+            (tmp_path / folder).mkdir()
+            before, kills = Counter(stub.asked), 0
+            driver = Driver(stub.url, tmp_path / folder)
+            for _ in range(KILLS if folder == "torn" else 0):
+                kills += killed(driver, stub, draw, 2)
+            driver.start("run.jsonl")
+            assert driver.status() == 0
+            driver.close()
+        asked, size = stub.asked - before, sum(before.values())
+    whole, torn = ({name: (tmp_path / at / name).read_bytes() for name in names} for at in ("whole", "torn"))
+    assert kills == KILLS
+    assert size > 15
+    assert {name: text.replace(b"/torn/", b"/whole/") for name, text in torn.items()} == whole
+    assert len(asked) == size
+    # What was under way at a kill has to be asked again; nothing else is, and nothing at all once it is written.
+    assert sum(asked.values()) <= size + kills * CONNECTIONS
+    again = [prompt for prompt, times in asked.items() if times > 1]
+    assert len(again) < size
+    assert max(asked.values()) <= 1 + kills
+
+
+@pytest.mark.slow
+def test_a_finished_run_asks_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with serving(answer) as stub:
+        driver = Driver(stub.url, tmp_path)
+        driver.start("run.jsonl")
+        assert driver.status() == 0
+        before, whole = sum(stub.asked.values()), path.read_bytes()
+        for left in (len(whole), len(whole) // 2, 10, 0):  # cut at any byte: answers are kept elsewhere
+            path.write_bytes(whole[:left])
+            driver.start("run.jsonl")
+            assert driver.status() == 0
+            assert path.read_bytes() == whole
+        driver.close()
+    assert sum(stub.asked.values()) == before
