@@ -107,7 +107,9 @@ def _run_cell(
     if cell.needs_trained_model and not options.trained:
         return _CellResult(cell, model.name, "not run: needs a model trained on embodied experience (--trained)")
     if time.monotonic() > deadline:
-        return _CellResult(cell, model.name, f"not run: the time was over. Command: {cell.command(model.name)}")
+        return _CellResult(
+            cell, model.name, f"not run: the time was over. Command: {_command(cell, model.name, selection)}"
+        )
     provider, _, name = model.name.partition("/")
     file_model = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{provider}-{os.path.basename(name)}")
     path = os.path.join(options.folder, f"{cell.name}.{file_model}.jsonl")
@@ -141,6 +143,18 @@ def _figure_tables(results: Sequence[_CellResult], seed: int) -> Iterator[str]:
         yield ""
 
 
+def _command(cell: Cell, model: str, selection: TaskSelection) -> str:
+    """The command that runs a cell alone, on the same tasks."""
+    words = [cell.command(model)]
+    if selection.folder is not None:
+        words.append(f"--tasks {selection.folder}")
+    if selection.split != "all":
+        words.append(f"--split {selection.split}")
+    if selection.drawn:
+        words.append(f"--drawn {selection.drawn}")
+    return " ".join(words)
+
+
 def _print_estimates(
     cells: Sequence[Cell], models: Sequence[ModelChoice], selection: TaskSelection, options: CellOptions
 ) -> None:
@@ -151,7 +165,7 @@ def _print_estimates(
         count, seconds = estimate_seconds(cell, tasks[cell.limit], options.speed, selection.seed)
         total += seconds
         scenarios = min(cell.limit, len(tasks[cell.limit]))
-        command = cell.command(models[0].name if models else "MODEL")
+        command = _command(cell, models[0].name if models else "MODEL", selection)
         lines.append(f"| {cell.name} | {scenarios} | {count} | {seconds / 60:.1f} | `{command}` |")
     lines.append(f"| all | | | {total / 60:.1f} | |")
     print_text(escaped("\n".join([*lines, ""])))
