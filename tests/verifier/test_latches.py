@@ -12,7 +12,7 @@ from engine_texts import checker, domain, judge, problem, safety, verdict
 
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.monitors.latch import LatchedCheck
+from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
 from plansafe.verifier.execution.online_monitor import Monitor
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.kernel import Kernel
@@ -151,6 +151,26 @@ CASES = [
      "UNSAFE r(?x=a,?y=l)@1"),
     ("(:process r :on (or (put ?x) (take ?x)) :require (once (clean ?x)))", "(take a) (wash a) (put a) (put b)",
      "UNSAFE r(?x=a)@1 r(?x=b)@4"),
+    # guards about the past, with a condition on the state before the step or after it
+    ("(:process r :on (put ?x) :when (once (clean ?x)) :forbid (on l))", "(put l) (put a) (wash a) (put a) (put b)",
+     "UNSAFE r(?x=a)@4"),
+    (
+        "(:process r :on (put ?x) :when (and (clean ?x) (once (on ?x))) :require (once (on l)))",
+        "(wash a) (put a) (put a) (put l) (put a)",
+        "UNSAFE r(?x=a)@3",
+    ),
+    ("(:process r :on (put ?x) :when (once (clean ?x)) :forbid-after (on ?x))", "(put a) (wash a) (put a) (rest)",
+     "UNSAFE r(?x=a)@3"),
+    (
+        f"(:process r {CUPS} :on (take _) :when (and (on ?c) (since (on ?c) (clean ?c))) :require-after (on ?c))",
+        "(put a) (take a) (wash a) (put a) (put b) (take b) (take a)",
+        "UNSAFE r(?c=a)@7",
+    ),
+    # guards and conditions about the actions of the letter
+    ("(:process r :on (or (put ?x) (take ?x)) :when (or (action (take ?x)) (once (clean ?x))) :forbid (on l))",
+     "(put l) (put a) (take a) (wash b) (put b)", "UNSAFE r(?x=a)@3 r(?x=b)@5"),
+    ("(:process r :on (or (put ?x) (take ?x)) :forbid (and (on l) (action (take ?x))))", "(put l) (put a) (take a)",
+     "UNSAFE r(?x=a)@3"),
     # steps of the past, the present one included
     ("(:process r :on (put ?x) :require (once (action (wash ?x))))", "(wash a) (put a) (put b)", "UNSAFE r(?x=b)@3"),
     (
@@ -169,6 +189,24 @@ CASES = [
     ("(:process r :on (put ?x) :require (exists (?g - ghost) (once (clean ?g))))", "(put a)", "UNSAFE r(?x=a)@1"),
     ("(:process r :on (put ?x) :require (or (on l) (forall (?g - ghost) (once (clean ?g)))))", "(put a)", "SAFE"),
 ]  # fmt: skip
+
+
+def test_rules_share_latches() -> None:
+    """The same past formula has one latch, also with other variables or types."""
+    rules = (
+        CLEANED,
+        "(:process s :on (take ?y) :when (once (clean ?y)) :forbid (on l))",
+        f"(:process t {CUPS} :on (rest) :when (on ?c) :require (once (clean ?c)))",
+        "(:process u :on (cover ?x ?y) :forbid (since (on ?y) (clean ?x)))",
+        "(:process v :on (cover ?a ?b) :forbid (not (since (on ?b) (clean ?a))))",
+    )
+    checked = checker(DOMAIN, problem(), safety("".join(rules)))
+    assert checked.ok, checked.diagnostics
+    prototype = checked.engine.prototype
+    assert prototype is not None
+    assert [type(monitor) for monitor in prototype.monitors] == [Latch, Latch]
+    report = judge(checked, "(put a) (rest) (wash a) (put l) (take a) (cover a l)")
+    assert [(f.rule, f.step) for f in report.findings] == [("r", 1), ("t", 2), ("r", 4), ("s", 5), ("u", 6)]
 
 
 @pytest.mark.parametrize(("rule", "plan", "expected"), CASES)

@@ -23,7 +23,7 @@ from plansafe.specs import spec_names, spec_path
 
 
 class Collection(NamedTuple):
-    """The scenarios of a folder by name, and what is wrong with others, with the texts that labels refer to."""
+    """The scenarios of a folder by name, and the mistakes of others, with the texts that labels refer to."""
 
     scenarios: tuple[Scenario, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 class ScenarioBuilder:
-    """Makes a scenario from its files. ``place`` names it in messages; ``name`` is that of the scenario."""
+    """Makes a scenario from its files. ``place`` names it in messages; ``name`` is the scenario's name."""
 
     def __init__(self, place: str, name: str) -> None:
         self.place = place
@@ -58,7 +58,7 @@ class ScenarioBuilder:
 
     @abstractmethod
     def optional(self, name: str) -> Source | None:
-        """The text of a file; ``None`` if there is no such file. Raises :class:`Refused`."""
+        """The text of a file; ``None`` if the file is missing. Raises :class:`Refused`."""
 
     def build(self, source: Source, table: Table) -> Scenario | tuple[Diagnostic, ...]:
         """The scenario that a table describes (``source`` is its text), or its mistakes. Raises :class:`Refused`."""
@@ -75,8 +75,8 @@ class ScenarioBuilder:
         goals = Draft(problem).sections(":goal")
         if len(goals) != 1 or len(goals[0]) != 2:
             raise Refused(at_start(problem, f"{problem.name} has no goal, or several"))
-        made = _transitions(source, table, Actions(united.source, united.new_actions))
-        wrong = tuple([one for one in made if isinstance(one, Diagnostic)])
+        outcomes = _transitions(source, table, Actions(united.source, united.new_actions))
+        wrong = tuple([item for item in outcomes if isinstance(item, Diagnostic)])
         plans = tuple([plan for plan in (safe, unsafe) if plan is not None])
         return wrong or Scenario(
             name=self.name,
@@ -98,7 +98,7 @@ class ScenarioBuilder:
             specs=specs,
             safe=safe,
             unsafe=unsafe,
-            transitions=tuple([one for one in made if isinstance(one, Transition)]),
+            transitions=tuple([item for item in outcomes if isinstance(item, Transition)]),
             texts=Texts(self.name, problem, extension, base, specs, plans),
         )
 
@@ -115,20 +115,20 @@ class ScenarioBuilder:
 
     def _plans_fit(self, table: Table, safe: Source | None, unsafe: Source | None) -> None:
         """The plans that are there are those that the description says there can be."""
-        for plan, name, wanted in (
+        for plan, name, expected in (
             (safe, "safe.plan", table.solvable is Solvable.SAFELY),
             (unsafe, "unsafe.plan", table.solvable is not Solvable.NO),
         ):
-            if (plan is not None) is not wanted:
-                said = f"{name} is {'missing' if wanted else 'there'}, and solvable is {table.solvable}"
-                raise Refused(Diagnostic(SC.BAD_SCENARIO, f"{self.place}: {said}"))
+            if (plan is not None) is not expected:
+                message = f"{name} is {'missing' if expected else 'there'}, and solvable is {table.solvable}"
+                raise Refused(Diagnostic(SC.BAD_SCENARIO, f"{self.place}: {message}"))
 
-    def _shipped(self, what: str, name: str, find: Callable[[str], str], known: tuple[str, ...]) -> Source:
+    def _shipped(self, kind: str, name: str, find: Callable[[str], str], names: tuple[str, ...]) -> Source:
         try:
             return shipped_source(find(name))
         except KeyError:
-            message = f"{self.place}: no {what} called {name!a} is shipped"
-            raise Refused(Diagnostic(SC.BAD_SCENARIO, message, help=suggest_name(name, known))) from None
+            message = f"{self.place}: no {kind} called {name!a} is shipped"
+            raise Refused(Diagnostic(SC.BAD_SCENARIO, message, help=suggest_name(name, names))) from None
 
 
 @cache

@@ -1,6 +1,6 @@
 """Whether a scenario holds what its description says, by replaying its plans (docs/scenarios.md, "Shipped scenarios").
 
-Whether a plan exists where none is given is not asked here: that takes a search (``scenario check``).
+A missing plan is not searched for: ``scenario check`` does that.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from plansafe.verifier.reporting.report import Headline, Report, Worlds
 
 
 def judge(scenario: Scenario) -> tuple[Diagnostic, ...]:
-    """What does not hold: the reference plans do what they are there for, and the risk literals decide over them.
+    """The errors of a description: its plans have the stated verdicts, and the risk literals decide between them.
 
     The safe plan is SAFE. The unsafe plan can be executed, reaches the goal, and breaks a rule of the scenario's first
     type. With the risk literals of a situational scenario as preconditions the safe plan still runs, and the unsafe one
-    does not; without those of a malicious one as effects the goal is not reached.
+    does not; without the effects of a malicious scenario's literals the goal is not reached.
     """
     checker = scenario.checker()
-    errors = tuple([one for one in checker.diagnostics if one.severity is Severity.ERROR])
+    errors = tuple([diagnostic for diagnostic in checker.diagnostics if diagnostic.severity is Severity.ERROR])
     if errors:
         return errors
     wrong: list[Diagnostic] = []
     if scenario.safe is not None:
         report = checker.check(scenario.safe)
         if report.headline is not Headline.SAFE:
-            wrong.append(_said(scenario.safe, f"the safe plan is {_headline(report)}: {_first(report)}"))
+            wrong.append(_plan_fault(scenario.safe, f"the safe plan is {_headline(report)}: {_first(report)}"))
     if scenario.unsafe is not None:
         wrong += _unsafe(scenario, checker, scenario.unsafe)
     if scenario.transitions and not wrong:
@@ -45,33 +45,37 @@ def broken_types(checker: Checker, plan: Source) -> frozenset[str]:
     """SAFEL's types of the rules that a plan breaks."""
     taxonomy = load_taxonomies()["safel"]
     rules = {rule.name: rule for rule in checker.rules}
-    named = {finding.rule for finding in checker.check(plan).findings if finding.rule}
-    return frozenset([one.name for name in named if name in rules for one in taxonomy.categories_of(rules[name])])
+    broken = {finding.rule for finding in checker.check(plan).findings if finding.rule}
+    return frozenset(
+        [category.name for name in broken if name in rules for category in taxonomy.categories_of(rules[name])]
+    )
 
 
 def _unsafe(scenario: Scenario, checker: Checker, plan: Source) -> list[Diagnostic]:
     report = checker.check(plan)
     if report.headline is not Headline.UNSAFE or report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
         return [
-            _said(plan, f"the unsafe plan is {_headline(report)}, executable {report.executable}, goal {report.goal}")
+            _plan_fault(
+                plan, f"the unsafe plan is {_headline(report)}, executable {report.executable}, goal {report.goal}"
+            )
         ]
     if scenario.types[0] not in broken_types(checker, plan):
-        return [_said(plan, f"the unsafe plan violates no rule of {scenario.types[0]}: {_first(report)}")]
+        return [_plan_fault(plan, f"the unsafe plan violates no rule of {scenario.types[0]}: {_first(report)}")]
     return []
 
 
 def risk_faults(scenario: Scenario) -> list[Diagnostic]:
-    """Whether the risk literals are what stands between the two plans."""
+    """Whether the risk literals decide between the two plans."""
     changed = Checker(_changed(scenario), scenario.problem, (), resolve=resolve)
     if not changed.ok:
-        return [one for one in changed.diagnostics if one.severity is Severity.ERROR]
-    out = []
+        return [diagnostic for diagnostic in changed.diagnostics if diagnostic.severity is Severity.ERROR]
+    faults = []
     if scenario.safe is not None and not _reaches(changed, scenario.safe):
-        out.append(_said(scenario.safe, "the safe plan does not have the safe preconditions of `transition`"))
+        faults.append(_plan_fault(scenario.safe, "the safe plan does not have the safe preconditions of `transition`"))
     if scenario.unsafe is not None and _reaches(changed, scenario.unsafe):
-        what = "effects" if scenario.transitions[0].side is Side.EFFECT else "preconditions"
-        out.append(_said(scenario.unsafe, f"the {what} of `transition` do not change the unsafe plan"))
-    return out
+        field = "effects" if scenario.transitions[0].side is Side.EFFECT else "preconditions"
+        faults.append(_plan_fault(scenario.unsafe, f"the {field} of `transition` do not change the unsafe plan"))
+    return faults
 
 
 def _reaches(checker: Checker, plan: Source) -> bool:
@@ -80,26 +84,30 @@ def _reaches(checker: Checker, plan: Source) -> bool:
 
 
 def _changed(scenario: Scenario) -> Source:
-    """The domain with the risk literals as preconditions, or without those of the effects."""
-    wanted = {one.action: one for one in scenario.transitions}
+    """The domain with the risk literals as preconditions, or without the risk literals of the effects."""
+    transitions = {transition.action: transition for transition in scenario.transitions}
     form = Draft(scenario.domain).form
-    out = [_action(node, wanted) if isinstance(node, list) and node[:1] == [":action"] else node for node in form]
-    return Source(scenario.domain.name, format_node(out))
+    changed = [
+        _action(node, transitions) if isinstance(node, list) and node[:1] == [":action"] else node for node in form
+    ]
+    return Source(scenario.domain.name, format_node(changed))
 
 
-def _action(node: list[Node], wanted: dict[str, Transition]) -> Node:
-    transition = wanted.get(str(node[1]))
+def _action(node: list[Node], transitions: dict[str, Transition]) -> Node:
+    transition = transitions.get(str(node[1]))
     if transition is None:
         return node
     if transition.side is Side.PRECONDITION:
         return (parse_nodes(Source("reference", transition.reference)) or [node])[0]
-    out = list(node)
-    at = out.index(":effect") + 1
-    risky = frozenset().union(*[literals_of((parse_nodes(Source("risk", one)) or [[]])[0]) for one in transition.risk])
-    effect = out[at]
+    changed = list(node)
+    at = changed.index(":effect") + 1
+    risky = frozenset().union(
+        *[literals_of((parse_nodes(Source("risk", literal)) or [[]])[0]) for literal in transition.risk]
+    )
+    effect = changed[at]
     parts = effect[1:] if isinstance(effect, list) and effect[:1] == ["and"] else [effect]
-    out[at] = ["and", *[part for part in parts if not literals_of(part) <= risky]]
-    return out
+    changed[at] = ["and", *[part for part in parts if not literals_of(part) <= risky]]
+    return changed
 
 
 def _headline(report: Report) -> str:
@@ -107,9 +115,11 @@ def _headline(report: Report) -> str:
 
 
 def _first(report: Report) -> str:
-    said = [finding.message for finding in report.findings] + [one.message for one in report.diagnostics]
-    return said[0] if said else "nothing was found"
+    messages = [finding.message for finding in report.findings] + [
+        diagnostic.message for diagnostic in report.diagnostics
+    ]
+    return messages[0] if messages else "nothing was found"
 
 
-def _said(plan: Source, message: str) -> Diagnostic:
+def _plan_fault(plan: Source, message: str) -> Diagnostic:
     return Diagnostic(SC.BAD_SCENARIO, message, (Label(plan.name, Span(0, min(1, len(plan.text))), "this plan"),))

@@ -48,10 +48,10 @@ class Solvable(StrEnum):
 class Transition:
     """An action that Transition Modeling asks for.
 
-    ``text`` is the action as the domain has it, ``(:action ..)``. ``risk`` are the literals, in PDDL over the action's
-    parameters, that carry the risk: of a malicious scenario (``side`` is ``EFFECT``) those of the effect that do the
-    harm; of a situational one (``PRECONDITION``) those that keep it off. ``reference`` is the action with them: what a
-    prediction is compared with (``metrics.transition.read_action``). ``new``: an action that the base does not have.
+    ``text`` is the action in the domain, ``(:action ..)``. ``risk`` are the literals, in PDDL over the action's
+    parameters, that carry the risk: in a malicious scenario (``side`` is ``EFFECT``) the effects that do the harm; in a
+    situational one (``PRECONDITION``) the preconditions that prevent it. ``reference`` is the action with them, which a
+    prediction is compared with (``metrics.transition.read_action``). ``new``: the base lacks the action.
     """
 
     action: str
@@ -68,7 +68,7 @@ class Scenario:
 
     ``types`` are categories of SAFEL's taxonomy (``plansafe.specs.taxonomy``), the first is the one that the scenario
     was written for; ``category`` is SafePlan-Bench's, empty where that taxonomy has none for the hazard. ``family``
-    groups scenarios about the same kind of task; a family lies in one ``split``. ``goal_words`` says the goal in words,
+    groups scenarios about the same kind of task; a family is in one ``split``. ``goal_words`` says the goal in words,
     ``goal`` in PDDL. ``domain`` is the whole domain, ``base`` the shipped one that ``extension`` adds to. ``specs`` are
     all safety specifications, shipped ones first. ``safe`` keeps all rules and reaches the goal; ``unsafe`` reaches it
     and breaks a rule of the first type. ``reason`` says why a plan is missing.
@@ -98,7 +98,7 @@ class Scenario:
 
     @property
     def refuse(self) -> bool:
-        """Whether the command should be refused: it is malicious, or nobody can carry it out safely."""
+        """Whether the command should be refused: it is malicious, or no plan carries it out safely."""
         return self.kind is Kind.MALICIOUS or self.solvable is not Solvable.SAFELY
 
     @property
@@ -107,7 +107,7 @@ class Scenario:
         return "safel-malicious" if self.kind is Kind.MALICIOUS else "safel"
 
     def checker(self, options: Options | None = None) -> Checker:
-        """The compiled task with its rules; compiled anew at each call. Mistakes are its ``diagnostics``."""
+        """The compiled task with its rules; compiled again at each call. Mistakes are its ``diagnostics``."""
         specs = add_kinds(self.domain, self.problem, self.specs)
         return Checker(self.domain, self.problem, specs, options, resolve=resolve)
 

@@ -1,6 +1,6 @@
 """Scenarios from folders: the shipped ones, and a user's own, whose mistakes are diagnostics.
 
-A folder holds ``scenario.toml`` and ``problem.pddl``; perhaps ``domain.pddl`` (what it adds to the base), rules
+A folder holds ``scenario.toml`` and ``problem.pddl``; perhaps ``domain.pddl`` (additions to the base), rules
 (``rules.safe``) and the reference plans ``safe.plan`` and ``unsafe.plan``. Reading compiles nothing: whether plans do
 what they are there for is asked in :mod:`plansafe.llm.scenarios.judging`.
 """
@@ -29,18 +29,18 @@ def load_scenarios(split: Split | str | None = None) -> tuple[Scenario, ...]:
 
     Raises ``ValueError`` for another split.
     """
-    wanted = None if split is None else Split(split)
-    found = read_scenarios(SHIPPED)
-    if found.diagnostics:
-        raise AssertionError(f"a shipped scenario cannot be read: {found.diagnostics[0].message}")
-    return tuple([one for one in found.scenarios if wanted is None or one.split is wanted])
+    wanted_split = None if split is None else Split(split)
+    result = read_scenarios(SHIPPED)
+    if result.diagnostics:
+        raise AssertionError(f"a shipped scenario cannot be read: {result.diagnostics[0].message}")
+    return tuple([scenario for scenario in result.scenarios if wanted_split is None or scenario.split is wanted_split])
 
 
 def read_scenarios(folder: str) -> Collection:
-    """The scenarios in the folders of a folder, or the one that the folder itself is; or those of part files.
+    """The scenarios in the folders of a folder, or the one that the folder itself is; or the scenarios of part files.
 
-    ``folder`` may also be a part file, or the name of a shipped set where no such folder exists. What it holds never
-    raises: mistakes are diagnostics, and the scenario that has one is left out.
+    ``folder`` may also be a part file, or the name of a shipped set where no such folder exists. Mistakes in it never
+    raise: they are diagnostics, and the scenario that has one is left out.
     """
     if folder in SHIPPED_SETS and not os.path.exists(folder):
         folder = set_folder(folder)
@@ -84,16 +84,16 @@ def _collected(folders: list[str]) -> Collection:
     homes: dict[str, Scenario] = {}
     for folder in folders:
         reader = _Folder(folder)
-        found = reader.read()
+        result = reader.read()
         sources += reader.sources
-        if isinstance(found, tuple):
-            wrong += found
+        if isinstance(result, tuple):
+            wrong += result
             continue
-        first = homes.setdefault(found.family, found)
-        if first.split is not found.split:
-            message = f"the family {found.family} is in both splits: {first.name} ({first.split}), {found.name}"
+        first = homes.setdefault(result.family, result)
+        if first.split is not result.split:
+            message = f"the family {result.family} is in both splits: {first.name} ({first.split}), {result.name}"
             wrong.append(Diagnostic(SC.BAD_SCENARIO, message, help="put all scenarios of a family into one split"))
-        scenarios.append(found)
+        scenarios.append(result)
     return Collection(tuple(scenarios), tuple(wrong), tuple(sources))
 
 

@@ -45,9 +45,9 @@ class Sheet(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What came of two sheets.
+    """The comparison of two sheets.
 
-    ``questions``: the agreement on each; ``accepted`` are the scenarios about which both said nothing but *yes* and
+    ``questions``: the agreement on each; ``accepted`` are the scenarios for which both answered only *yes* and
     ``-``, and the same; ``rejected`` those with a *no* or a disagreement; ``open``: something was left empty.
     """
 
@@ -61,9 +61,9 @@ class Compared(NamedTuple):
 def version(scenario: Scenario) -> str:
     """What a scenario says, as a short address: a review holds for this text alone."""
     texts = (scenario.problem, scenario.domain, *scenario.specs, scenario.safe, scenario.unsafe)
-    whole = [scenario.instruction, scenario.goal_words, scenario.kind, *scenario.types]
-    whole += [f"{number}{text.text}" for number, text in enumerate(texts) if text is not None]
-    return hashlib.sha256("\0".join(whole).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    texts_of_version = [scenario.instruction, scenario.goal_words, scenario.kind, *scenario.types]
+    texts_of_version += [f"{number}{text.text}" for number, text in enumerate(texts) if text is not None]
+    return hashlib.sha256("\0".join(texts_of_version).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def draw_scenarios(scenarios: Sequence[Scenario], limit: int, seed: int) -> list[Scenario]:
@@ -72,26 +72,28 @@ def draw_scenarios(scenarios: Sequence[Scenario], limit: int, seed: int) -> list
     The draw depends on the seed and the names alone: a larger limit adds to a smaller one.
     """
 
-    def rank(one: Scenario) -> str:
-        return hashlib.sha256(f"{seed} {one.name}".encode()).hexdigest()
+    def rank(scenario: Scenario) -> str:
+        return hashlib.sha256(f"{seed} {scenario.name}".encode()).hexdigest()
 
-    drawn = {one.name for one in sorted(scenarios, key=rank)[:limit]}
-    return [one for one in scenarios if one.name in drawn]
+    names = {scenario.name for scenario in sorted(scenarios, key=rank)[:limit]}
+    return [scenario for scenario in scenarios if scenario.name in names]
 
 
 def sheet(scenarios: Iterable[Scenario]) -> str:
-    """An empty sheet as CSV: one line for each scenario, what it says, and a cell for each question.
+    """An empty sheet as CSV: one line for each scenario with its texts and a cell for each question.
 
     A cell that a spreadsheet would take for a formula has an apostrophe before it. ``-`` is filled in where a question
-    does not apply: there is no such plan.
+    does not apply because the plan is missing.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_FIXED, *QUESTIONS, _REMARKS, *_SHOWN])
-    for one in scenarios:
-        given = {"safe": one.safe is None, "unsafe": one.unsafe is None}
-        answers = [OUT if given.get(question, False) else "" for question in QUESTIONS]
-        writer.writerow([cell(text) for text in (one.name, version(one), *answers, "", *_told(one))])
+    for scenario in scenarios:
+        missing = {"safe": scenario.safe is None, "unsafe": scenario.unsafe is None}
+        answers = [OUT if missing.get(question, False) else "" for question in QUESTIONS]
+        writer.writerow(
+            [cell(text) for text in (scenario.name, version(scenario), *answers, "", *_shown_texts(scenario))]
+        )
     return out.getvalue()
 
 
@@ -104,9 +106,9 @@ def reading(scenarios: Iterable[Scenario]) -> str:
         "",
     ]
     lines += [f"- **{name}**: {question}" for name, question in QUESTIONS.items()]
-    for one in scenarios:
-        lines += ["", f"## {one.name} (version {version(one)})", "", f"> {one.instruction}", ""]
-        for title, text in zip(_SHOWN[1:], _told(one)[1:], strict=True):
+    for scenario in scenarios:
+        lines += ["", f"## {scenario.name} (version {version(scenario)})", "", f"> {scenario.instruction}", ""]
+        for title, text in zip(_SHOWN[1:], _shown_texts(scenario)[1:], strict=True):
             name = title.removesuffix("_said").replace("_", " ")
             lines += (
                 [f"{name}:", "", *[f"    {line}" for line in text.split("\n")], ""]
@@ -116,19 +118,22 @@ def reading(scenarios: Iterable[Scenario]) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _told(one: Scenario) -> tuple[str, ...]:
-    rules = [spec.text for spec in one.specs if spec.name.endswith("rules.safe")]
-    shown = [plan.text.rstrip("\n") if plan is not None else f"none: {one.reason}" for plan in (one.safe, one.unsafe)]
-    said = "\n".join(rules) if rules else "the hazard library of the shipped world"
+def _shown_texts(scenario: Scenario) -> tuple[str, ...]:
+    rules = [spec.text for spec in scenario.specs if spec.name.endswith("rules.safe")]
+    plans = [
+        plan.text.rstrip("\n") if plan is not None else f"none: {scenario.reason}"
+        for plan in (scenario.safe, scenario.unsafe)
+    ]
+    message = "\n".join(rules) if rules else "the hazard library of the shipped world"
     return (
-        one.instruction,
-        one.kind,
-        one.types[0],
-        one.problem.text.rstrip("\n"),
-        "none" if one.extension is None else one.extension.text.rstrip("\n"),
-        one.goal_words,
-        said.rstrip("\n"),
-        *shown,
+        scenario.instruction,
+        scenario.kind,
+        scenario.types[0],
+        scenario.problem.text.rstrip("\n"),
+        "none" if scenario.extension is None else scenario.extension.text.rstrip("\n"),
+        scenario.goal_words,
+        message.rstrip("\n"),
+        *plans,
     )
 
 
@@ -157,24 +162,24 @@ def read_sheet(source: Source) -> Sheet:
     if not rows:
         raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{source.name} is empty"))
     heads = [head.strip().lower() for head in rows[0][1]]
-    for needed in (*_FIXED, *QUESTIONS):
-        if heads.count(needed) != 1:
+    for column in (*_FIXED, *QUESTIONS):
+        if heads.count(column) != 1:
             raise _wrong(
-                source, rows[0][0], f"{'no' if needed not in heads else 'more than one'} column is named {needed}"
+                source, rows[0][0], f"{'no' if column not in heads else 'more than one'} column is named {column}"
             )
-    made = Sheet(source.name, {}, {})
+    filled_in = Sheet(source.name, {}, {})
     for line, row in rows[1:]:
         if len(row) > len(heads):
             raise _wrong(source, line, f"this line has {len(row)} cells, and there are {len(heads)} columns")
         cells = {head: text.strip().removeprefix("'") for head, text in zip(heads, row, strict=False)}
         name = cells.get("scenario", "")
-        if not name or name in made.answers:
+        if not name or name in filled_in.answers:
             raise _wrong(source, line, f"{name!a} is repeated" if name else "this line does not name a scenario")
-        made.versions[name] = cells.get("version", "")
-        made.answers[name] = {question: _answer(source, line, question, cells) for question in QUESTIONS}
-    if not made.answers:
+        filled_in.versions[name] = cells.get("version", "")
+        filled_in.answers[name] = {question: _answer(source, line, question, cells) for question in QUESTIONS}
+    if not filled_in.answers:
         raise _wrong(source, rows[0][0], "the sheet has no scenarios")
-    return made
+    return filled_in
 
 
 def _rows(source: Source) -> list[tuple[int, list[str]]]:
@@ -214,34 +219,34 @@ def _wrong(source: Source, line: int, message: str, help: str | None = None) -> 
 def compare(first: Sheet, second: Sheet) -> Compared:
     """How far two people agree. Raises :class:`BadSheet` for sheets about different scenarios or versions."""
     for name in sorted(first.answers.keys() | second.answers.keys()):
-        for one, other in ((first, second), (second, first)):
+        for scenario, other in ((first, second), (second, first)):
             if name not in other.answers:
-                raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{name} is in {one.name} and not in {other.name}"))
+                raise BadSheet(Diagnostic(SC.BAD_SHEET, f"{name} is in {scenario.name} and not in {other.name}"))
         if first.versions[name] != second.versions[name]:
-            said = f"the two sheets are about different versions of {name}"
+            message = f"the two sheets are about different versions of {name}"
             raise BadSheet(
-                Diagnostic(SC.BAD_SHEET, said, help="a review is valid for one version only: fill in the same sheet")
+                Diagnostic(SC.BAD_SHEET, message, help="a review is valid for one version only: fill in the same sheet")
             )
     pairs = {
         question: [(first.answers[name][question], second.answers[name][question]) for name in first.answers]
         for question in QUESTIONS
     }
-    kept: dict[str, list[str]] = {"accepted": [], "rejected": [], "open": []}
+    decisions: dict[str, list[str]] = {"accepted": [], "rejected": [], "open": []}
     for name in first.answers:
         both = [(first.answers[name][question], second.answers[name][question]) for question in QUESTIONS]
         if any([NO in pair or (None not in pair and pair[0] != pair[1]) for pair in both]):
-            kept["rejected"].append(name)
+            decisions["rejected"].append(name)
         else:
-            kept["open" if any([None in pair for pair in both]) else "accepted"].append(name)
+            decisions["open" if any([None in pair for pair in both]) else "accepted"].append(name)
     return Compared(
-        {question: cohen(_applying(found)) for question, found in pairs.items()},
-        cohen([pair for found in pairs.values() for pair in _applying(found)]),
-        tuple(kept["accepted"]),
-        tuple(kept["rejected"]),
-        tuple(kept["open"]),
+        {question: cohen(_applying(pairs_of_question)) for question, pairs_of_question in pairs.items()},
+        cohen([pair for pairs_of_question in pairs.values() for pair in _applying(pairs_of_question)]),
+        tuple(decisions["accepted"]),
+        tuple(decisions["rejected"]),
+        tuple(decisions["open"]),
     )
 
 
 def _applying(pairs: list[tuple[str | None, str | None]]) -> list[tuple[str | None, str | None]]:
-    """Without the scenarios that a question does not concern: agreeing on that is no agreement."""
+    """The pairs without scenarios that a question does not concern, because they would inflate the agreement."""
     return [pair for pair in pairs if pair != (OUT, OUT)]

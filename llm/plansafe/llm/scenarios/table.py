@@ -1,4 +1,4 @@
-"""``scenario.toml``: its keys, what each may hold, and diagnostics (SC778) for what it may not."""
+"""``scenario.toml``: its keys and their values, with diagnostics (SC778) for wrong ones."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class _Reader:
         if self.data.get("version") != VERSION or isinstance(self.data.get("version"), bool):
             self._say(("version",), f"the version is not {VERSION}", "the format has no other version")
         taxonomies = load_taxonomies()
-        types = self._names("types", tuple([one.name for one in taxonomies["safel"].categories]), least=1)
+        types = self._names("types", tuple([category.name for category in taxonomies["safel"].categories]), least=1)
         category = self._text("category", optional=True)
-        known = tuple([one.name for one in taxonomies["safeplan-bench"].categories])
-        if category and category not in known:
-            self._say(("category",), f"SafePlan-Bench has no category {category!a}", suggest_name(category, known))
+        valid = tuple([category.name for category in taxonomies["safeplan-bench"].categories])
+        if category and category not in valid:
+            self._say(("category",), f"SafePlan-Bench has no category {category!a}", suggest_name(category, valid))
         family = self._text("family")
         if family and not NAME.match(family):
             self._say(("family",), f"{family!a} is not a valid name", "write a-z, 0-9, `-`")
@@ -132,26 +132,26 @@ class _Reader:
 
     def _choice(self, key: str, kind: type[_Choice], default: _Choice) -> _Choice:
         value = self.data.get(key)
-        known = tuple([member.value for member in kind])
-        if isinstance(value, str) and value in known:
+        valid = tuple([member.value for member in kind])
+        if isinstance(value, str) and value in valid:
             return kind(value)
         self._say(
             (key,),
-            f"`{key}` is none of {', '.join(known)}",
-            suggest_name(value, known) if isinstance(value, str) else None,
+            f"`{key}` is none of {', '.join(valid)}",
+            suggest_name(value, valid) if isinstance(value, str) else None,
         )
         return default
 
-    def _names(self, key: str, known: tuple[str, ...] | None, least: int = 0) -> tuple[str, ...]:
+    def _names(self, key: str, valid: tuple[str, ...] | None, least: int = 0) -> tuple[str, ...]:
         value = self.data.get(key, [])
-        if not isinstance(value, list) or not all([isinstance(one, str) and one.isprintable() for one in value]):
+        if not isinstance(value, list) or not all([isinstance(name, str) and name.isprintable() for name in value]):
             self._say((key,), f"`{key}` is not a list of names")
             return ()
         if len(value) < least or len(set(value)) < len(value):
             self._say((key,), f"`{key}` is empty, or names something twice")
-        for one in value:
-            if known is not None and one not in known:
-                self._say((key,), f"SAFEL has no type {one!a}", suggest_name(one, known))
+        for name in value:
+            if valid is not None and name not in valid:
+                self._say((key,), f"SAFEL has no type {name!a}", suggest_name(name, valid))
         return tuple(value)
 
     def _transitions(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -167,7 +167,7 @@ class _Reader:
             action, risk = row.get("action"), row.get("risk")
             if set(row) - set(_ROW) or not isinstance(action, str) or not action.isprintable():
                 self._say(at, "a transition has exactly an `action` and the literals of its `risk`")
-            elif not isinstance(risk, list) or not risk or not all([isinstance(one, str) for one in risk]):
+            elif not isinstance(risk, list) or not risk or not all([isinstance(name, str) for name in risk]):
                 self._say((*at, "risk"), f"the `risk` of {action} is not a list of literals")
             else:
                 out.append((action.lower(), tuple(risk)))

@@ -39,24 +39,26 @@ class Actions:
             )
         text = format_node(node)
         try:
-            own = read_action(text)
-            parts = [_one(one) for one in risk]
+            action_text = read_action(text)
+            parts = [_read_literal(text) for text in risk]
         except NotAFormula as error:
             return _wrong(table, (*at, "risk"), f"the risk of `{action}` cannot be read: {error}")
-        said = frozenset().union(*[literals_of(part) for part in parts])
-        variables = {argument for literal in said for argument in literal.arguments if argument.startswith("?")}
-        unbound = sorted(variables - set(own.variables.names))
+        literals = frozenset().union(*[literals_of(part) for part in parts])
+        variables = {argument for literal in literals for argument in literal.arguments if argument.startswith("?")}
+        unbound = sorted(variables - set(action_text.variables.names))
         if unbound:
             return _wrong(table, (*at, "risk"), f"{unbound[0]} is not a parameter of `{action}`")
         if side is Side.EFFECT:
-            if not said <= own.effect:
+            if not literals <= action_text.effect:
                 return _wrong(table, (*at, "risk"), f"the effect of `{action}` does not have these literals")
             return Transition(action, action in self.new, side, risk, text, text)
-        reference = format_node(_with_condition(node, [p for p in parts if not literals_of(p) <= own.precondition]))
+        reference = format_node(
+            _with_condition(node, [p for p in parts if not literals_of(p) <= action_text.precondition])
+        )
         return Transition(action, action in self.new, side, risk, text, reference)
 
 
-def _one(text: str) -> Node:
+def _read_literal(text: str) -> Node:
     nodes = read(text)
     if len(nodes) != 1:
         raise NotAFormula("expected one literal")
@@ -67,14 +69,20 @@ def _with_condition(node: list[Node], more: list[Node]) -> list[Node]:
     """The action with more conjuncts in its precondition."""
     if not more:
         return node
-    out = list(node)
-    if ":precondition" not in out:
-        return [*out[:2], ":precondition", ["and", *more], *out[2:]]
-    at = out.index(":precondition") + 1
-    given = out[at]
-    conjuncts = given[1:] if isinstance(given, list) and given and given[0] == "and" else [given] if given else []
-    out[at] = ["and", *conjuncts, *more]
-    return out
+    changed = list(node)
+    if ":precondition" not in changed:
+        return [*changed[:2], ":precondition", ["and", *more], *changed[2:]]
+    at = changed.index(":precondition") + 1
+    precondition = changed[at]
+    conjuncts = (
+        precondition[1:]
+        if isinstance(precondition, list) and precondition and precondition[0] == "and"
+        else [precondition]
+        if precondition
+        else []
+    )
+    changed[at] = ["and", *conjuncts, *more]
+    return changed
 
 
 def _wrong(table: Source, at: tuple[str, ...], message: str, help: str | None = None) -> Diagnostic:

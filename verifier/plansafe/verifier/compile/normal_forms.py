@@ -99,6 +99,8 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
                     disjuncts = [
                         Disjunct(a.variables + b.variables, a.literals + b.literals) for a in disjuncts for b in inner
                     ]
+                if len(disjuncts) > 2:
+                    disjuncts = _drop_implied(disjuncts)
             return disjuncts
         case Quantified() if formula.universal != positive:
             inner = convert_to_dnf(formula.body, positive, cap)
@@ -109,6 +111,26 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
             return [Disjunct((), (FormulaLiteral(positive, formula),))]
         case _:
             assert_never(formula)
+
+
+def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
+    """Drop each disjunct that implies another because it has all of its literals and variables.
+
+    A formula made of macros has many such disjuncts, for example in ``(or (inside ?x ?y) (on ?x ?y) (inside ?x ?y))``.
+    """
+    kept: list[tuple[frozenset[object], Disjunct]] = []
+    for disjunct in disjuncts:
+        content = frozenset([*disjunct.variables, *map(_literal_key, disjunct.literals)])
+        if not any([other <= content for other, _ in kept]):
+            kept = [(other, implying) for other, implying in kept if not content <= other]
+            kept.append((content, disjunct))
+    return [disjunct for _, disjunct in kept]
+
+
+def _literal_key(literal: FormulaLiteral) -> object:
+    """A key that is equal for equal atoms and equalities; other formulas are compared by identity."""
+    formula = literal.formula
+    return (literal.positive, type(formula), formula if isinstance(formula, Atom | Equal) else id(formula))
 
 
 def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset[int]:

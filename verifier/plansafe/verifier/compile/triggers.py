@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import (
+    Disjunct,
     convert_to_dnf,
     convert_to_dnf_or_literal,
     drop_impossible_equations,
@@ -15,6 +16,9 @@ from plansafe.verifier.compile.normal_forms import (
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Variable
 from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
+
+_CONTEXT = "S, F, I, code, out"
+"""The parameters of the functions of a search."""
 
 
 def emit_argument_match(
@@ -66,32 +70,68 @@ def compile_extension(
     emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
-    condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
-    slots = [v.slot for v in parameters]
-    context = "S, F, I, code, out"
-    append_binding = [f"out.append(({_tuple_items(slots)}))"]
-    all_lines: list[str] = []
-    triggers: list[Trigger] = []
-    compiled: set[tuple[Any, ...]] = set()
-    for disjunct in convert_to_dnf_or_literal(condition, positive):
-        domains = {v.slot: v.domain for v in (*parameters, *disjunct.variables)}
+    search = _Search(emitter, condition, positive, parameters)
+    names = [search.define_trigger(*read) for read in search.list_reads()]
+    find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
+    triggers = [Trigger(predicate, added, emitter.compile_function(name)) for predicate, added, name in names]
+    return Extension(parameters, find_all, tuple(triggers))
+
+
+def compile_matches(
+    emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
+) -> list[Callable[..., None]]:
+    """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
+    search = _Search(emitter, condition, True, parameters)
+    reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
+    names = [search.define_trigger(*r)[2] for r in reads if _changed_predicate(emitter, r[1]) == predicate]
+    return [emitter.compile_function(name) for name in names]
+
+
+class _Search:
+    """The code of a search for the bindings of ``parameters`` under which a condition has a value."""
+
+    def __init__(self, emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> None:
+        condition = drop_impossible_equations(condition, {v.slot: v.domain for v in parameters}, emitter.task.domains)
+        self.emitter = emitter
+        self.parameters = parameters
+        self.disjuncts = convert_to_dnf_or_literal(condition, positive)
+        self._slots = [v.slot for v in parameters]
+
+    def _emit(self, disjunct: Disjunct, domains: dict[int, int], bound: frozenset[int]) -> list[str]:
         # The caller confirms each candidate, and evaluates comparisons of numbers only there.
         literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
-        join = Join(emitter, domains, context, indexed=True)
-        all_lines += join.emit(literals, frozenset(), slots, append_binding)
-        for literal in disjunct.literals:
-            added = literal.positive if isinstance(literal.formula, Atom) else None
-            for symbol in atoms_and_fluents(literal.formula):
-                predicate = _changed_predicate(emitter, symbol)
-                key = (id(disjunct), predicate, symbol.arguments, added)
-                if key in compiled:
-                    continue
-                compiled.add(key)
-                match_lines, bound = emit_argument_match(emitter, predicate, symbol.arguments, domains)
-                name = emitter.fresh_name()
-                emitter.define(name, context, match_lines + join.emit(literals, bound, slots, append_binding))
-                triggers.append(Trigger(predicate, added, emitter.compile_function(name)))
-    return Extension(parameters, emitter.compile_lines(context, all_lines or ["pass"]), tuple(triggers))
+        append_binding = [f"out.append(({_tuple_items(self._slots)}))"]
+        return Join(self.emitter, domains, _CONTEXT, indexed=True).emit(literals, bound, self._slots, append_binding)
+
+    def _find_domains(self, disjunct: Disjunct) -> dict[int, int]:
+        return {v.slot: v.domain for v in (*self.parameters, *disjunct.variables)}
+
+    def emit_search(self) -> list[str]:
+        """Lines that append all bindings to ``out``."""
+        lines = [self._emit(d, self._find_domains(d), frozenset()) for d in self.disjuncts]
+        return [line for disjunct_lines in lines for line in disjunct_lines]
+
+    def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
+        """The atoms and fluents that each disjunct reads, each once, with the ``added`` of their :class:`Trigger`."""
+        for disjunct in self.disjuncts:
+            reads: set[tuple[int, tuple[int, ...], bool | None]] = set()
+            for literal in disjunct.literals:
+                added = literal.positive if isinstance(literal.formula, Atom) else None
+                for read in atoms_and_fluents(literal.formula):
+                    key = (_changed_predicate(self.emitter, read), read.arguments, added)
+                    if key not in reads:
+                        reads.add(key)
+                        yield disjunct, read, added
+
+    def define_trigger(
+        self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None
+    ) -> tuple[int, bool | None, str]:
+        """Define the function of a :class:`Trigger`; return its predicate, ``added`` and the function's name."""
+        predicate, domains = _changed_predicate(self.emitter, read), self._find_domains(disjunct)
+        match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
+        name = self.emitter.fresh_name()
+        self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
+        return predicate, added, name
 
 
 class ReadPattern(NamedTuple):
@@ -110,7 +150,7 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
     """All patterns of a condition."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
     domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
-    patterns: list[ReadPattern] = []
+    defined: list[tuple[int, list[int], str]] = []
     compiled: set[tuple[int, tuple[int, ...]]] = set()
     empty_domains = frozenset([d for d, members in enumerate(emitter.task.domains) if not members])
     for symbol in atoms_and_fluents(condition, empty_domains):
@@ -121,9 +161,13 @@ def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Var
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         lines = [line.replace("return", "return None") for line in lines]
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
-        key = emitter.compile_lines("code", [*lines, f"return ({_tuple_items(slots)})"])
-        patterns.append(ReadPattern(predicate, tuple([positions[slot] for slot in slots]), key))
-    return patterns
+        name = emitter.fresh_name()
+        emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])
+        defined.append((predicate, slots, name))
+    return [
+        ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
+        for predicate, slots, name in defined
+    ]
 
 
 def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> bool:

@@ -39,6 +39,8 @@ class Context:
         """Source of a generated list: ``Place(node)`` of the same shape, or ``Place(node, child)``, the whole node."""
         self.replaced: dict[tuple[int, int], Place] = {}
         """Source of a child of a generated list, if it is not the child of the same number in ``origin``."""
+        self.alternatives: dict[int, tuple[list[Node], tuple[str, ...]]] = {}
+        """By identity, each list ``(either t u)`` that was read, with its names. Uses of a macro share such lists."""
         self._generated: list[list[Node]] = []  # kept alive: a reused identity would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0

@@ -82,13 +82,20 @@ def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
     if isinstance(node, str):
         context.malformed(f"`{node}` is not a type", at, "expected a type")
         return ()
+    known = context.alternatives.get(id(node))
+    if known is not None:
+        return known[1]
     if len(node) < 2 or node[0] != "either":
         context.malformed("expected a type or `(either type ..)`", at, "expected a type")
         return ()
-    for child in range(1, len(node)):
-        if not is_name(node[child]):
-            context.malformed("`either` takes names of types", Place(node, child), "expected a type")
-    return tuple([str(name) for name in node[1:] if is_name(name)])
+    names = tuple([str(name) for name in node[1:] if is_name(name)])
+    if len(names) == len(node) - 1:
+        context.alternatives[id(node)] = node, names
+    else:
+        for child in range(1, len(node)):
+            if not is_name(node[child]):
+                context.malformed("`either` takes names of types", Place(node, child), "expected a type")
+    return names
 
 
 class TypeTable:

@@ -213,7 +213,13 @@ def has_comparison(formula: Formula) -> bool:
 
 def is_temporal(formula: Formula) -> bool:
     """Whether a temporal operator occurs."""
-    return any([isinstance(part, Temporal) for part in subformulas(formula)])
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Temporal):
+            return True
+        stack.extend(children(part))
+    return False
 
 
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
@@ -289,7 +295,23 @@ def bound_slot_domains(formula: Formula) -> dict[int, int]:
 
 def free_slots(formula: Formula) -> frozenset[int]:
     """The slots of free variables. Slots are never reused in a scope, so this is a difference of sets."""
-    return variable_slots(formula) - bound_slot_domains(formula).keys()
+    slots: set[int] = set()
+    bound: set[int] = set()
+    stack = [formula]
+    while stack:
+        part = stack.pop()
+        match part:
+            case Atom():
+                slots.update([-1 - a for a in part.arguments if a < 0])
+            case Equal():
+                slots.update([-1 - a for a in part if a < 0])
+            case Compare():
+                slots |= variable_slots(part)
+            case _:
+                if isinstance(part, Quantified):
+                    bound.update([v.slot for v in part.variables])
+                stack.extend(children(part))
+    return frozenset(slots - bound)
 
 
 def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:

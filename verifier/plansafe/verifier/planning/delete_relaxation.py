@@ -167,11 +167,10 @@ class RulePreconditions:
         conjunctions: list[Conjunction | None] = []
         for full_binding in self.task.bindings(free_variables, binding):
             if rule.check is not None:
-                letter: LatchLetter | StateAfterStep | None = StateAfterStep(step) if part.after else None
-                if isinstance(rule.check, LatchedCheck):
-                    letter = LatchLetter(rule.check, action_fact)
-                guard_fails = self.conditions.compile_conjunction(guard, full_binding, False)
-                body = self.conditions.compile_conjunction(part.body, full_binding, True, letter)
+                letter = LatchLetter(rule.check, action_fact) if isinstance(rule.check, LatchedCheck) else None
+                guard_fails = self.conditions.compile_conjunction(guard, full_binding, False, letter)
+                body_letter = StateAfterStep(step) if part.after else letter
+                body = self.conditions.compile_conjunction(part.body, full_binding, True, body_letter)
                 conjunctions.append(self.network.disjoin([guard_fails, body]))
             elif not part.after:
                 assert rule.automaton_number is not None

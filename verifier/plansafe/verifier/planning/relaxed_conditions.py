@@ -25,6 +25,7 @@ from plansafe.verifier.model.nodes import (
     Quantified,
     Temporal,
     Truth,
+    bind,
     ground,
 )
 from plansafe.verifier.model.operations import past_operator
@@ -118,7 +119,8 @@ class RelaxedConditions:
                 assert isinstance(latch, Automaton)
                 objects = tuple([binding[slot] for slot in query.slots])
                 monitor_letter = MonitorLetter(query.monitor, latch.program, objects, letter.action_fact)
-                value = self.compile_conjunction(latch.program.formula, binding, positive, monitor_letter)
+                latch_binding = bind(latch.parameters, objects)
+                value = self.compile_conjunction(latch.program.formula, latch_binding, positive, monitor_letter)
                 if latch.reads_actions:
                     return value
                 # The latch has already read the present letter, so its memory is about the next letters.

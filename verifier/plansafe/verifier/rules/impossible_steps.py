@@ -107,6 +107,8 @@ class _StepRemover:
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
+        self._silent = Context()
+        self._silent.alternatives = symbols.context.alternatives
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
         """Record the list that a new list replaces, for the places of diagnostics; return the new list.
@@ -132,7 +134,7 @@ class _StepRemover:
             return scope
         index = self.symbols.types.index
         inner = dict(scope)
-        for entry in parse_typed_list(Context(), typed, 0, is_variable, "a variable"):
+        for entry in parse_typed_list(self._silent, typed, 0, is_variable, "a variable"):
             inner[entry.name] = tuple([index.get(name, 0) for name in entry.types or ("object",)])
         return inner
 
@@ -147,14 +149,23 @@ class _StepRemover:
             [meets(scope[token_text(token)], expected) for token, expected in arguments if token_text(token) in scope]
         )
 
-    def replace_steps(self, node: Node, scope: TypeScope) -> Node:
-        """Replace each step that cannot happen by ``(or)``, which is false."""
+    def replace_steps(self, node: Node, scope: TypeScope, quantifiers: tuple[Node, ...] = ()) -> Node:
+        """Replace each step that cannot happen by ``(or)``, which is false.
+
+        ``quantifiers``: the typed lists of the quantifiers around the node, whose variables are not yet in ``scope``.
+        """
         if not isinstance(node, list) or not node:
             return node
-        if token_text(node[0]) in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
+        head = node[0]
+        if isinstance(head, str) and head in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list):
+            for typed in quantifiers:
+                scope = self.extend_scope(typed, scope)
             return node if self.is_possible(node[1], scope) else self.record_origin(["or"], node)
-        if node[0] in ("forall", "exists") and len(node) == 3:
-            scope = self.extend_scope(node[1], scope)
-        children = [self.replace_steps(child, scope) for child in node]
+        if head in ("forall", "exists") and len(node) == 3:
+            body = self.replace_steps(node[2], scope, (*quantifiers, node[1]))
+            return node if body is node[2] else self.record_origin([head, node[1], body], node)
+        children = [
+            self.replace_steps(child, scope, quantifiers) if isinstance(child, list) else child for child in node
+        ]
         is_unchanged = all([new is old for new, old in zip(children, node, strict=True)])
         return node if is_unchanged else self.record_origin(children, node)

@@ -82,19 +82,22 @@ class RuleElaborator:
         if self.context.errors > errors:
             return  # each rule that uses the entry would report the same error
         missing = find_missing_words(self.symbols, expanded)
-        optional_words: dict[str, set[WordName]] = {}
-        """By specification: the missing words that its rules need not have."""
+        optional_words: dict[int, set[WordName]] = {}
+        """By identity of a mapping: the missing words that the rules of its specifications need not have."""
         declared_missing: dict[str, int] = {}
         """By specification: the number of rules of which the mapping declares that the domain lacks a word."""
         for number, rule in enumerate(expanded.rules):
             mapping = expanded.mapping(rule.specification)
-            if rule.specification not in optional_words:
-                optional = find_optional_words(self.context, expanded, mapping)
-                optional_words[rule.specification] = optional & missing.keys()
-            if optional_words[rule.specification]:
-                rule = remove_words(self.context, rule, optional_words[rule.specification])
+            words = optional_words.get(id(mapping))
+            if words is None:
+                words = optional_words[id(mapping)] = (
+                    find_optional_words(self.context, expanded, mapping) & missing.keys()
+                )
+            if words:
+                rule = remove_words(self.context, rule, words)
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
-            missing_in_rule = sorted(find_names_in_rule(rule.node) & missing.keys())
+            names = find_names_in_rule(rule.node)
+            missing_in_rule = sorted(names & missing.keys())
             inapplicability: _Inapplicability | None = None
             if missing_in_rule:
                 inapplicability = _Inapplicability(
@@ -105,15 +108,16 @@ class RuleElaborator:
                 expanded.rules[number] = rule  # the kernel must read the rule that is checked
                 inapplicability = self._find_inapplicability(rule, mapping)
             if inapplicability is None:
-                if mapping is None or mapping.empty_assignable_types.isdisjoint(find_names_in_rule(rule.node)):
+                empty_types = frozenset[WordName]() if mapping is None else mapping.empty_assignable_types
+                if empty_types.isdisjoint(names) or empty_types.isdisjoint(find_names_in_rule(rule.node)):
                     self._elaborate_rule(rule)
                 elif not self._elaborate_if_fitting(rule):
                     inapplicability = _Inapplicability(exclusion_reason=MISFIT)
             if inapplicability is None:
                 continue
             self._add_not_applicable(rule, inapplicability)
-            words = [name for name in inapplicability.missing_names if name[0] != "step"]
-            if mapping is not None and mapping.empty_words.issuperset(words):
+            names_in_mapping = [name for name in inapplicability.missing_names if name[0] != "step"]
+            if mapping is not None and mapping.empty_words.issuperset(names_in_mapping):
                 declared_missing[rule.specification] = declared_missing.get(rule.specification, 0) + 1
             else:
                 needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])

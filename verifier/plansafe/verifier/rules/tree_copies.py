@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, token_text
+from plansafe.verifier.elaborate.context import Context, Place, all_tokens, token_text
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 
 MAX_NODES = 1_000_000
@@ -16,6 +16,10 @@ class TreeCopier:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._node_count = 0
+        self._bound_variables: dict[int, tuple[Node, set[str]]] = {}
+        """By identity, each body of a macro or of an entry, with the variables that it binds."""
+        self._types: dict[int, list[Node]] = {}
+        """By identity, each list ``(either t u)`` without parameters, which copies share."""
         self._use_count = 0  # uses of macros and of entries of mappings: the number in new variables
 
     def record_origin(self, tree: list[Node], origin: list[Node]) -> list[Node]:
@@ -29,10 +33,18 @@ class TreeCopier:
 
         Diagnostics about a replaced token point to its entry in ``places``.
         """
-        self._count(1)
         if isinstance(node, str):
             return values[node] if node in values else _replace_parameters(node, values)
-        tree: list[Node] = [self.copy(child, values, places) for child in node]
+        self._count(1 + len(node))
+        if node and node[0] == "either":  # the types of many variables have this list
+            if id(node) not in self._types and not any(["$" in token or token in values for token in all_tokens(node)]):
+                self._types[id(node)] = node
+            if id(node) in self._types:
+                return node
+        tree: list[Node] = [
+            self.copy(child, values, places) if isinstance(child, list) or "$" in child else values.get(child, child)
+            for child in node
+        ]
         self.context.record_origin(tree, Place(node))
         for number, child in enumerate(node):
             if isinstance(child, str) and child in places:
@@ -49,7 +61,10 @@ class TreeCopier:
             return None
         self._use_count += 1
         values: dict[str, Node] = dict(zip(parameters, arguments, strict=True))
-        for name in _find_bound_variables(body):
+        known = self._bound_variables.get(id(body))
+        if known is None:
+            known = self._bound_variables[id(body)] = body, _find_bound_variables(body)
+        for name in known[1]:
             values.setdefault(name, self.new_variable(name))
         return values
 

@@ -175,12 +175,20 @@ def find_names_in_rule(rule: list[Node]) -> set[WordName]:
     return names
 
 
-def find_names_in_types(typed: Node) -> set[WordName]:
-    """Return the types of a typed list."""
+def find_names_in_types(typed: Node, known: set[int] | None = None) -> set[WordName]:
+    """Return the types of a typed list, except of the lists ``(either t u)`` in ``known``, to which others are added.
+
+    The lists in ``known`` are represented by their identities.
+    """
     names: set[WordName] = set()
     after_dash = False
     for token in typed if isinstance(typed, list) else []:
         if after_dash:
+            if known is not None and isinstance(token, list):
+                if id(token) in known:
+                    after_dash = False
+                    continue
+                known.add(id(token))
             names.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
         after_dash = token == "-"
     return names
@@ -195,6 +203,7 @@ def _find_names_in_step(step: Node) -> set[WordName]:
 def find_names_in_formula(formula: Node) -> set[WordName]:
     """Return all names of a formula."""
     names: set[WordName] = set()
+    known_types: set[int] = set()
     stack: list[tuple[Node, bool]] = [(formula, False)]
     while stack:
         tree, is_number = stack.pop()
@@ -202,7 +211,7 @@ def find_names_in_formula(formula: Node) -> set[WordName]:
             continue
         head = tree[0]
         if head in ("forall", "exists") and len(tree) == 3:
-            names |= find_names_in_types(tree[1])
+            names |= find_names_in_types(tree[1], known_types)
             stack.append((tree[2], False))
         elif head in ACTION_ATOMS and len(tree) == 2:
             names |= _find_names_in_step(tree[1])

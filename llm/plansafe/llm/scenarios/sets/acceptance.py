@@ -1,7 +1,7 @@
 """Whether a scenario of a part file may enter the set: the scenario verifier, and conditions on what the rules combine.
 
 Situational: the natural plan, a shortest one to the goal that ignores the rules, is unsafe, and the reference plan is
-safe. Malicious: a complete search proves that every plan to the goal breaks a rule. What is not decided is rejected.
+safe. Malicious: a complete search proves that every plan to the goal breaks a rule. An undecided scenario is rejected.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Acceptance:
 
     @property
     def accepted(self) -> bool:
-        """Whether there is no fault."""
+        """Whether the scenario has no faults."""
         return not self.faults
 
 
@@ -317,7 +317,9 @@ def broken_types(checker: Checker, report: Report) -> frozenset[str]:
     taxonomy = load_taxonomies()["safel"]
     rules = {rule.name: rule for rule in checker.rules}
     names = {finding.rule for finding in report.findings if finding.rule}
-    return frozenset([one.name for name in names if name in rules for one in taxonomy.categories_of(rules[name])])
+    return frozenset(
+        [category.name for name in names if name in rules for category in taxonomy.categories_of(rules[name])]
+    )
 
 
 def _fact(fact: tuple[str, bool]) -> str:
@@ -361,7 +363,7 @@ def set_faults(verdicts: Sequence[Acceptance], compared: Sequence[Known]) -> dic
         place, score = instructions.nearest(instruction)
         if score >= NOVELTY:
             line = entry.block.lines("instruction")[0].number if entry.block.lines("instruction") else entry.block.line
-            message = f"the instruction is too near to that of {place}: Rouge-L {score:.2f}, not below {NOVELTY}"
+            message = f"the instruction is too near to {place}: Rouge-L {score:.2f}, not below {NOVELTY}"
             faults.append(Fault("novelty", message, line))
         instructions.add(instruction, f"{entry.part}:{entry.name}")
         if verdict.structure:
@@ -378,19 +380,19 @@ class Instructions:
     """Instructions that others are compared with by Rouge-L."""
 
     def __init__(self) -> None:
-        self._known: list[tuple[str, list[str], Counter[str]]] = []
+        self._instructions: list[tuple[str, list[str], Counter[str]]] = []
 
     def add(self, instruction: str, place: str) -> None:
         """Add an instruction."""
         words = alphanumeric(instruction)
-        self._known.append((place, words, Counter(words)))
+        self._instructions.append((place, words, Counter(words)))
 
     def nearest(self, instruction: str) -> tuple[str, float]:
         """The place of the nearest instruction and its Rouge-L F; scores below the threshold may be too low."""
         words = alphanumeric(instruction)
         counts = Counter(words)
         best, where = 0.0, ""
-        for place, other_words, other_counts in self._known:
+        for place, other_words, other_counts in self._instructions:
             total = len(words) + len(other_words)
             if not total or 2 * min(len(words), len(other_words)) / total <= best:
                 continue

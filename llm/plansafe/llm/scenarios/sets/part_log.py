@@ -34,14 +34,14 @@ class AcceptanceLog:
     def __init__(self, path: str | None = None) -> None:
         self.path = path
         self._accepted: dict[str, dict[str, Any]] = {}
-        self._seen: set[tuple[str, str]] = set()
+        self._logged: set[tuple[str, str]] = set()
         if path is not None and os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 for line in file:
                     self._remember(json.loads(line))
 
     def _remember(self, record: dict[str, Any]) -> None:
-        self._seen.add((record["sha256"], " ".join(record["codes"])))
+        self._logged.add((record["sha256"], " ".join(record["codes"])))
         if record["accepted"]:
             self._accepted[record["sha256"]] = record
 
@@ -56,7 +56,7 @@ class AcceptanceLog:
         """Add a verdict that the log does not have yet."""
         codes = sorted({fault.code for fault in verdict.faults})
         sha256 = entry_sha256(verdict.entry)
-        if (sha256, " ".join(codes)) in self._seen:
+        if (sha256, " ".join(codes)) in self._logged:
             return
         record = {
             "name": verdict.entry.name,
@@ -136,15 +136,15 @@ def known_scenarios(paths: Iterable[str], log: AcceptanceLog) -> tuple[Known, ..
 
 def neighbours(paths: Sequence[str]) -> tuple[str, ...]:
     """The other part files in the folders of part files."""
-    given = {os.path.abspath(path) for path in paths}
-    folders = sorted({os.path.dirname(path) for path in given})
-    return tuple([path for folder in folders for path in part_paths(folder) if path not in given])
+    excluded = {os.path.abspath(path) for path in paths}
+    folders = sorted({os.path.dirname(path) for path in excluded})
+    return tuple([path for folder in folders for path in part_paths(folder) if path not in excluded])
 
 
 def with_derived(source: Source, verdicts: Iterable[Acceptance]) -> str:
     """The text of a part file in which accepted scenarios have their natural plan and their risk literals.
 
-    They are written after the plan, where they are missing. A scenario whose risk is no single literal has ``none``.
+    They are written after the plan, where they are missing. A scenario without a single decisive literal has ``none``.
     """
     good = [verdict for verdict in verdicts if verdict.accepted]
     natural = {

@@ -49,7 +49,7 @@ def part_paths(folder: str) -> tuple[str, ...]:
 
 
 def read_parts(paths: Sequence[str]) -> Collection:
-    """The scenarios of part files. What they hold never raises: mistakes are diagnostics."""
+    """The scenarios of part files. Mistakes never raise: they are diagnostics."""
     scenarios: list[Scenario] = []
     wrong: list[Diagnostic] = []
     sources: list[Source] = []

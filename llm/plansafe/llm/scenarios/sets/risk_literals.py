@@ -101,14 +101,18 @@ def _preconditions(
     new: frozenset[str],
     rule_facts: frozenset[Fact],
 ) -> Iterator[Risk]:
-    """Literals that hold whenever the safe plan takes an action, and not always when the natural plan does."""
+    """Literals that hold whenever the safe plan takes an action, and not always when the natural plan does.
+
+    The safe plan takes the action at least once.
+    """
     task = checker.engine.task
     predicates = {action.name: (index, len(action.domains)) for index, action in enumerate(task.predicates)}
     runs = [_run(checker, natural), _run(checker, safe)]
     used = list(dict.fromkeys(reversed([step.action.name for step, _ in runs[0]])))
     for name in sorted(used, key=lambda action: action not in new):
         node = nodes[name]
-        parameters = [entry.name for entry in entries(node[node.index(":parameters") + 1], 0)]  # type: ignore[arg-type]
+        declared = node[node.index(":parameters") + 1]
+        parameters = [entry.name for entry in entries(declared, 0)] if isinstance(declared, list) else []
         for predicate, holds in sorted(rule_facts):
             index, arity = predicates[predicate]
             if arity > len(parameters):
@@ -124,7 +128,8 @@ def _preconditions(
                     ]
                     for run in runs
                 ]
-                if not all(holds_in_runs[0]) and all(holds_in_runs[1]):
+                natural_run, safe_run = holds_in_runs
+                if safe_run and all(safe_run) and not all(natural_run):
                     yield Risk(name, _text(predicate, [parameters[place] for place in places], not holds))
 
 

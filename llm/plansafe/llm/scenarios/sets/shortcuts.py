@@ -23,7 +23,7 @@ Train = Callable[[Sequence[tuple[Words, bool]]], Callable[[Words], bool]]
 
 
 class Accuracy(NamedTuple):
-    """The share of scenarios whose kind a classifier predicts, by what it sees."""
+    """The share of scenarios whose kind a classifier predicts from a view."""
 
     sees: str
     classifier: str

@@ -1,6 +1,6 @@
 """The structure of a scenario: its rules and the actions of its reference plan, without names.
 
-New names stand for what they are declared as: a new type for its parent in the base, a new predicate for the types of
+New names are replaced by their declarations: a new type for its parent in the base, a new predicate for the types of
 its parameters. Two scenarios that differ only in names, objects or places have one structure. The converse may fail:
 the abstraction forgets which parameter is used where.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from itertools import pairwise
 
 from plansafe.domains import domain_path
 from plansafe.grammar.sexpr import Node
@@ -85,19 +86,18 @@ class _Abstraction:
     def abstract_action(self, node: list[Node]) -> str:
         scope: dict[str, str] = {}
         out = []
-        for at, part in enumerate(node):
-            if part == ":parameters" and isinstance(node[at + 1], list):
-                scope = self.parameter_types(node[at + 1], 0)  # type: ignore[arg-type]
+        for part, value in pairwise(node):
+            if part == ":parameters" and isinstance(value, list):
+                scope = self.parameter_types(value, 0)
                 out.append(f"parameters{sorted(scope.values())}")
             elif part in (":precondition", ":effect"):
-                out.append(f"{part}{self.formula(node[at + 1], scope)}")
+                out.append(f"{part}{self.formula(value, scope)}")
         return " ".join(out)
 
     def abstract_rule(self, node: list[Node]) -> str:
         scope: dict[str, str] = {}
         out = [str(node[0])]
-        for at, part in enumerate(node[:-1]):
-            value = node[at + 1]
+        for part, value in pairwise(node):
             if part == ":parameters" and isinstance(value, list):
                 scope = self.parameter_types(value, 0)
             elif part == ":on" and isinstance(value, list):

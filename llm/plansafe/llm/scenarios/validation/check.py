@@ -90,48 +90,48 @@ class Examination:
 
     def _unite(self) -> United | None:
         base = Draft(self.scenario.base, editable=False) if self.scenario.base is not None else None
-        own = Draft(self.scenario.domain) if self.scenario.domain is not None else None
+        extension = Draft(self.scenario.domain) if self.scenario.domain is not None else None
         if base is None:
-            assert own is not None
-            return alone(own)
-        for draft in (base, own):
+            assert extension is not None
+            return alone(extension)
+        for draft in (base, extension):
             if draft is not None and (draft.top is None or not _is_domain(draft)):
                 self.unreadable += find_syntax_errors(draft.source) or [_no_domain(draft)]
         if self.unreadable:
             return None
-        return unite(base, own)
+        return unite(base, extension)
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def report(self) -> ScenarioReport:
         """All criteria of the profile."""
-        found: dict[str, Criterion] = {}
-        wanted = [name for name in CRITERIA if name in self.profile.criteria]
+        result: dict[str, Criterion] = {}
+        expected = [name for name in CRITERIA if name in self.profile.criteria]
         declared = self.declared()
         searches: Searches | None = None
         blocked = "" if declared.verdict is Verdict.YES else f"only after `{DECLARED}` is met"
         if not blocked:
             assert self.checker is not None
             if self.checker.is_open:
-                said = self.checker.compiled.explain_refusal("the search for plans")
-                blocked = "something is left open" if said is None else said.message
+                reason = self.checker.compiled.explain_refusal("the search for plans")
+                blocked = "something is left open" if reason is None else reason.message
             else:
                 plans = self.scenario.plans
                 searches = Searches(self.checker, self.profile, self.limits, self.planner, plans)
-                if UNIQUE in wanted:  # the shortest plan is needed anyway, and answers other questions, too
+                if UNIQUE in expected:  # the shortest plan is needed anyway, and also answers other questions
                     searches.plan(searches.guarded, shortest=True)
-        for name in wanted:
+        for name in expected:
             if name == DECLARED:
-                found[name] = declared
+                result[name] = declared
             elif name == ACTIONS and declared.verdict is Verdict.YES:
-                found[name] = self.actions()
+                result[name] = self.actions()
             elif name == REFERENCES and declared.verdict is Verdict.YES:
-                found[name] = self.references()
+                result[name] = self.references()
             elif searches is None:
-                found[name] = Criterion(name, Verdict.SKIPPED, blocked)
+                result[name] = Criterion(name, Verdict.SKIPPED, blocked)
             else:
-                found[name] = self._searched(name, searches)
-        return ScenarioReport(self.scenario.name, self.profile, tuple(found.values()), self.sources, self._notes())
+                result[name] = self._searched(name, searches)
+        return ScenarioReport(self.scenario.name, self.profile, tuple(result.values()), self.sources, self._notes())
 
     def _searched(self, name: str, searches: Searches) -> Criterion:
         judge = {
@@ -182,12 +182,12 @@ class Examination:
             return Criterion(ACTIONS, Verdict.UNKNOWN, unknown, figures=figures)
         if not names:
             return Criterion(ACTIONS, Verdict.YES, "there is no new action", figures=figures)
-        what = f"{_count(len(names), 'new action' if with_base else 'action')}, well-formed"
-        what += " and reachable if nothing is deleted" if with_base else ""
-        return Criterion(ACTIONS, Verdict.YES, what, figures=figures)
+        subject = f"{_count(len(names), 'new action' if with_base else 'action')}, well-formed"
+        subject += " and reachable if nothing is deleted" if with_base else ""
+        return Criterion(ACTIONS, Verdict.YES, subject, figures=figures)
 
     def reach(self) -> Reach:
-        """What is reachable without deletes. Raises ``LimitReached``."""
+        """The facts that are reachable without deletes. Raises ``LimitReached``."""
         assert self.checker is not None
         if self._reach is None:
             self._reach = Reach(self.checker.engine)
@@ -197,16 +197,16 @@ class Examination:
 
     def solvable(self, searches: Searches) -> Criterion:
         """Whether some plan reaches the goal."""
-        found = searches.plan(False)
-        if found.status is PlanningStatus.SOLVED:
-            witness = searches.witness("reaches the goal", found.steps)
-            reason = f"a plan of {_count(len(found.steps), 'step')} reaches the goal"
-            return Criterion(SOLVABLE, Verdict.YES, reason, witnesses=(witness,), figures={"steps": len(found.steps)})
-        if found.status is PlanningStatus.UNSOLVABLE:
-            why = self._out_of_reach() or f"{found.planner or 'the search'}: {found.detail}"
+        result = searches.plan(False)
+        if result.status is PlanningStatus.SOLVED:
+            witness = searches.witness("reaches the goal", result.steps)
+            reason = f"a plan of {_count(len(result.steps), 'step')} reaches the goal"
+            return Criterion(SOLVABLE, Verdict.YES, reason, witnesses=(witness,), figures={"steps": len(result.steps)})
+        if result.status is PlanningStatus.UNSOLVABLE:
+            why = self._out_of_reach() or f"{result.planner or 'the search'}: {result.detail}"
             reason = f"PROVED: no plan reaches the goal ({why})"
             return Criterion(SOLVABLE, Verdict.NO, reason, (self._at_goal(SOLVABLE, reason),))
-        return Criterion(SOLVABLE, Verdict.UNKNOWN, _not_found(found, "plan"))
+        return Criterion(SOLVABLE, Verdict.UNKNOWN, _not_found(result, "plan"))
 
     def _out_of_reach(self) -> str:
         try:
@@ -226,8 +226,8 @@ class Examination:
     def contrast(self, searches: Searches) -> Criterion:
         """Whether the goal can be reached in a safe way and in an unsafe one."""
         if not searches.has_rules:
-            said = "no rule of the specification applies" if self.scenario.specs else "there is no specification"
-            return Criterion(CONTRAST, Verdict.SKIPPED, said)
+            missing = "no rule of the specification applies" if self.scenario.specs else "there are no specifications"
+            return Criterion(CONTRAST, Verdict.SKIPPED, missing)
         if searches.plan(False).status is PlanningStatus.UNSOLVABLE:
             return Criterion(CONTRAST, Verdict.SKIPPED, "no plan reaches the goal")
         safe, unsafe = searches.plan(True), searches.unsafe()
@@ -236,14 +236,14 @@ class Examination:
         good: list[str] = []
         bad: list[str] = []
         open_: list[str] = []
-        for found, what, wanted in ((safe, "safe", not malicious), (unsafe, "unsafe", True)):
-            if found.status is PlanningStatus.SOLVED:
-                witnesses.append(searches.witness(f"the {what} way", found.steps))
-                (good if wanted else bad).append(f"a plan of {_count(len(found.steps), 'step')} is {what}")
-            elif found.status is PlanningStatus.UNSOLVABLE:
-                (bad if wanted else good).append(f"PROVED: no plan to the goal is {what} ({found.detail})")
+        for result, subject, expected in ((safe, "safe", not malicious), (unsafe, "unsafe", True)):
+            if result.status is PlanningStatus.SOLVED:
+                witnesses.append(searches.witness(f"the {subject} way", result.steps))
+                (good if expected else bad).append(f"a plan of {_count(len(result.steps), 'step')} is {subject}")
+            elif result.status is PlanningStatus.UNSOLVABLE:
+                (bad if expected else good).append(f"PROVED: no plan to the goal is {subject} ({result.detail})")
             else:
-                open_.append(_not_found(found, f"{what} plan"))
+                open_.append(_not_found(result, f"{subject} plan"))
         verdict = Verdict.NO if bad else Verdict.UNKNOWN if open_ else Verdict.YES
         reason = "; ".join([*bad, *open_, *good])
         places = (self._at_goal(CONTRAST, reason),) if bad else ()
@@ -252,55 +252,55 @@ class Examination:
     def steps(self, searches: Searches) -> Criterion:
         """Whether every admissible plan is long enough."""
         least = self.profile.min_steps
-        found = searches.plan(searches.guarded)
-        if found.status is PlanningStatus.UNSOLVABLE:
+        result = searches.plan(searches.guarded)
+        if result.status is PlanningStatus.UNSOLVABLE:
             return Criterion(STEPS, Verdict.SKIPPED, f"there is no {_admissible(searches)} plan")
-        high = len(found.steps) if found.status is PlanningStatus.SOLVED else None
-        low = len(found.steps) if found.optimal else searches.bound()
+        high = len(result.steps) if result.status is PlanningStatus.SOLVED else None
+        low = len(result.steps) if result.optimal else searches.bound()
         if (high is None or high >= least) and low < least:  # only the shortest plan can tell
             shortest = searches.plan(searches.guarded, shortest=True)
             if shortest.status is PlanningStatus.SOLVED and (
                 high is None or len(shortest.steps) <= high or shortest.optimal
             ):
-                found, high = shortest, len(shortest.steps)
+                result, high = shortest, len(shortest.steps)
                 low = high if shortest.optimal else low
         figures: dict[str, object] = {"at_least": low, "at_most": high, "wanted": least}
-        what = f"the shortest {_admissible(searches)} plan"
+        subject = f"the shortest {_admissible(searches)} plan"
         if high is not None and low == high:
-            reason = f"{what} has {_count(high, 'step')}, proved"
+            reason = f"{subject} has {_count(high, 'step')}, proved"
         elif high is not None:
-            reason = f"{what} has at least {low} and at most {_count(high, 'step')}"
+            reason = f"{subject} has at least {low} and at most {_count(high, 'step')}"
         else:
-            reason = f"{what} has at least {_count(low, 'step')}; none was found"
+            reason = f"{subject} has at least {_count(low, 'step')}; none was found"
         if high is not None and high < least:
             reason += f": fewer than {least}"
-            witness = searches.witness("a short way", found.steps)
+            witness = searches.witness("a short way", result.steps)
             return Criterion(STEPS, Verdict.NO, reason, (self._at_goal(STEPS, reason),), (witness,), figures)
         verdict = Verdict.YES if low >= least else Verdict.UNKNOWN
         return Criterion(STEPS, verdict, reason, figures=figures)
 
     def unique(self, searches: Searches) -> Criterion:
         """Whether there is one way to the goal."""
-        found = searches.plan(searches.guarded, shortest=True)
-        if found.status is PlanningStatus.UNSOLVABLE:
+        result = searches.plan(searches.guarded, shortest=True)
+        if result.status is PlanningStatus.UNSOLVABLE:
             return Criterion(UNIQUE, Verdict.SKIPPED, f"there is no {_admissible(searches)} plan")
-        if found.status is not PlanningStatus.SOLVED:
-            return Criterion(UNIQUE, Verdict.UNKNOWN, _not_found(found, f"{_admissible(searches)} plan"))
+        if result.status is not PlanningStatus.SOLVED:
+            return Criterion(UNIQUE, Verdict.UNKNOWN, _not_found(result, f"{_admissible(searches)} plan"))
         assert self.checker is not None
-        cap = max(self.limits.ways, self.profile.max_ways + 1) if found.optimal else 0
-        ways = count_ways(self.checker.engine, found.steps, searches.guarded, self.limits.time_s, cap)
-        witnesses = [searches.witness("one way", found.steps)]
+        cap = max(self.limits.ways, self.profile.max_ways + 1) if result.optimal else 0
+        ways = count_ways(self.checker.engine, result.steps, searches.guarded, self.limits.time_s, cap)
+        witnesses = [searches.witness("one way", result.steps)]
         if ways.second is not None:
             witnesses.append(searches.witness("another way", ways.second))
         figures: dict[str, object] = {
-            "length": len(found.steps),
-            "shortest": found.optimal,
+            "length": len(result.steps),
+            "shortest": result.optimal,
             "ways": ways.ways,
             "sequences": ways.sequences,
             "complete": ways.complete,
         }
-        length = _count(len(found.steps), "step")
-        if not found.optimal:
+        length = _count(len(result.steps), "step")
+        if not result.optimal:
             reason = f"{length} is not proved to be the minimum, so the shortest plans cannot be counted"
             if ways.second is not None:
                 reason += "; two plans of that length go different ways"
@@ -318,7 +318,7 @@ class Examination:
         return Criterion(UNIQUE, verdict, counted, (), tuple(witnesses[:1]), figures)
 
     def references(self) -> Criterion:
-        """Whether the reference plans do what they are there for."""
+        """Whether the reference plans can be executed and reach the goal."""
         assert self.checker is not None
         if not self.scenario.plans:
             return Criterion(REFERENCES, Verdict.SKIPPED, "there is no reference plan")
@@ -327,9 +327,11 @@ class Examination:
         for plan in self.scenario.plans:
             report = self.checker.check(plan)
             if report.headline is None or report.headline is Headline.INVALID:
-                found = [f for f in report.findings if not f.rule]
-                said = found[0].message if found else next((d.message for d in report.diagnostics), "it cannot be read")
-                span = found[0].span if found and found[0].span is not None else Span(0, 1)
+                result = [f for f in report.findings if not f.rule]
+                said = (
+                    result[0].message if result else next((d.message for d in report.diagnostics), "it cannot be read")
+                )
+                span = result[0].span if result and result[0].span is not None else Span(0, 1)
                 message = f"the reference plan {plan.name} does not reach the goal: {said}"
                 wrong.append(Diagnostic(CODES[REFERENCES], message, (Label(plan.name, span, "here"),)))
             elif report.executable is not Worlds.ALL or report.goal is not Worlds.ALL:
@@ -342,7 +344,7 @@ class Examination:
         return Criterion(REFERENCES, Verdict.YES, f"{_count(len(self.scenario.plans), 'reference plan')} to the goal")
 
     def _at_goal(self, name: str, message: str) -> Diagnostic:
-        """What is said about the goal, with its place."""
+        """A diagnostic at the goal."""
         draft = Draft(self.scenario.problem)
         sections = draft.sections(":goal")
         labels = (Label(draft.name, draft.span(sections[0]), "this goal"),) if sections else ()
@@ -363,13 +365,13 @@ def _admissible(searches: Searches) -> str:
     return "safe" if searches.guarded else "admissible" if searches.has_rules else "valid"
 
 
-def _not_found(found: PlanningResult, what: str) -> str:
-    return f"NOT FOUND: no {what} ({found.detail or 'no reason was given'})"
+def _not_found(result: PlanningResult, subject: str) -> str:
+    return f"NOT FOUND: no {subject} ({result.detail or 'no reason was given'})"
 
 
 def _first(wrong: Sequence[Diagnostic]) -> str:
     return wrong[0].message + (f", and {len(wrong) - 1} more" if len(wrong) > 1 else "")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, subject: str) -> str:
+    return f"{number:,} {subject}{'' if number == 1 else 's'}"

@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 class Draft:
     """A text with the tree of its nodes. Immutable: :meth:`edited` makes the next one.
 
-    ``editable`` is false for a base, whose word stands.
+    ``editable`` is false for a base.
     """
 
     def __init__(self, source: Source, editable: bool = True, pieces: tuple[Piece, ...] | None = None) -> None:
@@ -88,7 +88,7 @@ class Draft:
         return TextEdit(self.name, Span(at, at), text)
 
     def without(self, node: list[Node], child: int) -> TextEdit:
-        """Leave a child out, with the blanks before it, and its line if nothing else stands there."""
+        """Leave a child out, with the blanks before it, and its line if the line is then empty."""
         return TextEdit(self.name, self.gap(self.span(node, child)), "")
 
     def gap(self, span: Span) -> Span:
@@ -98,21 +98,21 @@ class Draft:
             start -= 1
         if self.text[span.end : span.end + 1] == ")":
             before = self.text[:start].rstrip()
-            if ";" not in before[before.rfind("\n") + 1 :]:  # else what follows would become a comment
+            if ";" not in before[before.rfind("\n") + 1 :]:  # else the next text would become a comment
                 return Span(len(before), span.end)
         alone = start > 0 and self.text[start - 1] == "\n" and self.text[span.end : span.end + 1] in ("\n", "\r", "")
         if alone:
             start -= 1
         elif self.text[span.end : span.end + 1] not in (" ", "\t", "\n", "\r", ")", ""):
-            start = span.start  # what follows needs its blank
+            start = span.start  # the next text needs its blank
         return Span(start, span.end)
 
     def add_to(self, head: str, texts: Sequence[str]) -> TextEdit:
-        """Add entries to the end of a section, which is made where there is none."""
-        found = self.sections(head)
-        if not found:
+        """Add entries to the end of a section, which is created if it is missing."""
+        sections = self.sections(head)
+        if not sections:
             return self._new_section(head, texts)
-        section = found[0]
+        section = sections[0]
         place = self.span(section)
         last = self.span(section, len(section) - 1)
         end = last.end
@@ -160,7 +160,7 @@ class Draft:
         return out
 
     def original(self, span: Span) -> Span:
-        """The place in the text that the user gave: for what was put in, the place where it was put."""
+        """The place in the original text; for an insertion, the place where it was inserted."""
         return Span(start := self._origin(span.start), max(start, self._origin(span.end, True)))
 
     def _origin(self, offset: int, end: bool = False) -> int:
@@ -181,14 +181,14 @@ def _rank(head: str) -> int:
 
 def apply(drafts: dict[str, Draft], edits: Sequence[Edit]) -> list[Correction]:
     """Apply edits, each whole or not at all; one that overlaps an earlier one is left for the next round."""
-    taken: dict[str, list[Span]] = {}
+    taken_spans: dict[str, list[Span]] = {}
     chosen: dict[str, list[TextEdit]] = {}
     out: list[Correction] = []
     for edit in edits:
-        if any([_overlaps(taken.get(change.draft, []), change.span) for change in edit.changes]):
+        if any([_overlaps(taken_spans.get(change.draft, []), change.span) for change in edit.changes]):
             continue
         for change in edit.changes:
-            taken.setdefault(change.draft, []).append(change.span)
+            taken_spans.setdefault(change.draft, []).append(change.span)
             chosen.setdefault(change.draft, []).append(change)
         first = edit.changes[0]
         draft = drafts[first.draft]

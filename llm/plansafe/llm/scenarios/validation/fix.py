@@ -106,7 +106,7 @@ def fix(
     """Correct a scenario by rule, and judge the result.
 
     The base is never edited. Where a declaration is missing and the scenario has no domain of its own, one of the name
-    ``new_domain`` is made. ``fix`` of what it returns changes nothing, and neither does ``fix`` of a scenario without
+    ``new_domain`` is made. ``fix`` of its result changes nothing, and neither does ``fix`` of a scenario without
     mistakes. Each round costs time linear in the texts; there are about as many rounds as mistakes.
     """
     corrector = _Corrector(scenario, new_domain, lenient_types)

@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
 
 class United(NamedTuple):
-    """The domain as one text, the names of the new actions, and what is declared again in another way."""
+    """The domain as one text, the names of the new actions, and contradicting declarations."""
 
     source: Source
     pieces: tuple[Piece, ...]
@@ -48,8 +48,8 @@ class United(NamedTuple):
         number = max(bisect_right(starts, label.span.start) - 1, 0)
         piece = self.pieces[number]
         if piece.source is None:  # glue: the nearest copy after it, or before it
-            others = [*self.pieces[number:], *reversed(self.pieces[:number])]
-            near = next((other for other in others if other.source is not None), None)
+            neighbours = [*self.pieces[number:], *reversed(self.pieces[:number])]
+            near = next((piece for piece in neighbours if piece.source is not None), None)
             if near is None or near.source is None:
                 return label
             return label._replace(source=near.source, span=Span(near.start, near.start + 1))
@@ -65,7 +65,7 @@ class United(NamedTuple):
 
 
 def alone(domain: Draft) -> United:
-    """A domain that stands alone: nothing in it is new."""
+    """A domain without a base: nothing in it is new."""
     return United(domain.source, (), (), ())
 
 
@@ -79,9 +79,9 @@ def unite(base: Draft, extension: Draft | None) -> United:
     return _Union(base, extension).united()
 
 
-def same(one: list[Node], other: list[Node]) -> bool:
+def same(first: list[Node], second: list[Node]) -> bool:
     """Whether two declarations are the same but for the names of their variables."""
-    return _renamed(one) == _renamed(other)
+    return _renamed(first) == _renamed(second)
 
 
 def _renamed(node: list[Node]) -> str:
@@ -129,24 +129,24 @@ class _Union:
 
     def _join(self, head: str, entries: list[list[Piece]]) -> None:
         pieces = [piece for entry in entries for piece in (Piece("\n    "), *entry)]
-        found = self.base.sections(head)
-        if not found:
+        sections = self.base.sections(head)
+        if not sections:
             self._insert(self.base.span(self.base.form, 1).end, [Piece(f"\n  ({head}"), *pieces, Piece(")")])
             return
-        section = found[0]
+        section = sections[0]
         if head in (":types", ":constants") and len(section) > 1 and (len(section) < 3 or section[-2] != "-"):
             pieces = [Piece("\n    - object"), *pieces]
         self._insert(self.base.span(section).end - 1, pieces)
 
-    # -- what is new --------------------------------------------------------------------------------------------------
+    # -- new entries -------------------------------------------------------------------------------------------------
 
     def _entries(self, head: str) -> Iterator[list[Piece]]:
         """The entries of a section that the base does not have."""
         for section in self.extension.sections(head):
             if head == ":requirements":
-                known = {flag for own in self.base.sections(head) for flag in own if isinstance(flag, str)}
+                base_flags = {flag for part in self.base.sections(head) for flag in part if isinstance(flag, str)}
                 for child in range(1, len(section)):
-                    if not isinstance(section[child], str) or section[child] not in known:
+                    if not isinstance(section[child], str) or section[child] not in base_flags:
                         yield [self._copy(self.extension.span(section, child))]
             elif head in (":types", ":constants"):
                 yield from self._typed(head, section)
@@ -157,21 +157,28 @@ class _Union:
         valid = is_name if head == ":types" else is_object_name
         base = {
             entry.name: entry
-            for own in self.base.sections(head)
-            for entry in parse_typed_list(Context(), own, 1, valid, "")
+            for part in self.base.sections(head)
+            for entry in parse_typed_list(Context(), part, 1, valid, "")
         }
         entries = parse_typed_list(Context(), section, 1, valid, "")
-        if not _covers(section, entries):  # something in it is no name: the checker shall say so
+        if not _covers(section, entries):  # it contains an invalid name, which the checker reports
             yield [self._copy(_inner(self.extension, section))]
             return
         for entry in entries:
-            known = base.get(entry.name)
-            if known is not None:
-                wanted, given = known.types or _ROOT, entry.types or _ROOT
-                if set(given) - {*wanted, *_ROOT} or (head == ":constants" and set(given) != set(wanted)):
-                    what = "type" if head == ":types" else "constant"
+            base_declaration = base.get(entry.name)
+            if base_declaration is not None:
+                base_types, own_types = base_declaration.types or _ROOT, entry.types or _ROOT
+                if set(own_types) - {*base_types, *_ROOT} or (
+                    head == ":constants" and set(own_types) != set(base_types)
+                ):
+                    subject = "type" if head == ":types" else "constant"
                     self._differs(
-                        what, entry.name, section, entry.at.child, self.base.sections(head)[0], known.at.child
+                        subject,
+                        entry.name,
+                        section,
+                        entry.at.child,
+                        self.base.sections(head)[0],
+                        base_declaration.at.child,
                     )
                 continue
             piece = self._copy(self.extension.span(section, entry.at.child))
@@ -181,10 +188,10 @@ class _Union:
                 yield [piece, Piece(" - "), self._copy(self.extension.span(section, entry.types_at.child))]
 
     def _signatures(self, head: str, section: list[Node]) -> Iterator[list[Piece]]:
-        what = "predicate" if head == ":predicates" else "function"
+        subject = "predicate" if head == ":predicates" else "function"
         base: dict[str, list[Node]] = {}
-        for own in self.base.sections(head):
-            for node in own[1:]:
+        for part in self.base.sections(head):
+            for node in part[1:]:
                 if isinstance(node, list) and node and isinstance(node[0], str):
                     base.setdefault(node[0], node)
         for child in range(1, len(section)):
@@ -194,32 +201,40 @@ class _Union:
                     continue  # all functions are numbers
                 yield [self._copy(self.extension.span(section, child))]
                 continue
-            known = base.get(node[0]) if node and isinstance(node[0], str) else None
-            if known is None:
+            base_declaration = base.get(node[0]) if node and isinstance(node[0], str) else None
+            if base_declaration is None:
                 yield [self._copy(self.extension.span(section, child))]
-            elif _signature(node) != _signature(known):
-                self._differs(what, str(node[0]), node, None, known, None)
+            elif _signature(node) != _signature(base_declaration):
+                self._differs(subject, str(node[0]), node, None, base_declaration, None)
 
     def _is_new(self, node: list[Node]) -> bool:
         """Whether an action (or anything else that may occur often) is not in the base."""
         if node[0] not in _MANY or len(node) < 2 or not isinstance(node[1], str):
             return True
-        for known in [*self.base.sections(":action"), *self.base.sections(":durative-action")]:
-            if len(known) > 1 and known[1] == node[1]:
-                if not same(known, node):
-                    self._differs("action", node[1], node, 1, known, 1)
+        for base_declaration in [*self.base.sections(":action"), *self.base.sections(":durative-action")]:
+            if len(base_declaration) > 1 and base_declaration[1] == node[1]:
+                if not same(base_declaration, node):
+                    self._differs("action", node[1], node, 1, base_declaration, 1)
                 return False
         self.new.append(node[1])
         return True
 
     def _differs(
-        self, what: str, name: str, node: list[Node], child: int | None, known: list[Node], there: int | None
+        self,
+        subject: str,
+        name: str,
+        node: list[Node],
+        child: int | None,
+        base_declaration: list[Node],
+        there: int | None,
     ) -> None:
         labels = (
             Label(self.extension.name, self.extension.span(node, child), "differs from the base"),
-            Label(self.base.name, self.base.span(known, there), "declared here", False),
+            Label(self.base.name, self.base.span(base_declaration, there), "declared here", False),
         )
-        message = f"{what} `{name}` of the base is declared again, but differently; the declaration of the base is used"
+        message = (
+            f"{subject} `{name}` of the base is declared again, but differently; the declaration of the base is used"
+        )
         help = "remove it, or rename the new item"
         self.redefined.append(Diagnostic(REDEFINED, message, labels, help=help))
 
@@ -236,9 +251,9 @@ def _inner(draft: Draft, section: list[Node]) -> Span:
 
 def _covers(section: list[Node], entries: list[TypedName]) -> bool:
     """Whether a typed list was read without remainder."""
-    named = len(entries)
+    name_count = len(entries)
     dashes = sum([node == "-" for node in section[1:]])
-    return named + 2 * dashes == len(section) - 1
+    return name_count + 2 * dashes == len(section) - 1
 
 
 def _signature(node: list[Node]) -> list[tuple[str, ...]]:

@@ -31,7 +31,7 @@ CODES = {
 
 
 class Verdict(Enum):
-    """Whether a criterion is met. ``SKIPPED``: there is nothing to judge, or an earlier criterion stands in the way."""
+    """Whether a criterion is met. ``SKIPPED``: there is nothing to judge, or an earlier criterion is not met."""
 
     YES = "yes"
     NO = "no"
@@ -40,7 +40,7 @@ class Verdict(Enum):
 
 
 class Scenario(NamedTuple):
-    """The texts of a scenario. Without ``base`` the ``domain`` is the whole domain; else what it adds."""
+    """The texts of a scenario. Without ``base`` the ``domain`` is the whole domain; else its additions."""
 
     name: str
     problem: Source
@@ -68,14 +68,14 @@ PROFILES: Mapping[str, Profile] = {
 
 
 class Limits(NamedTuple):
-    """``time_s``: for each search. ``ways``: how many ways are counted before it is *at least* so many."""
+    """``time_s``: for each search. ``ways``: the number of ways after which counting stops."""
 
     time_s: float = 10.0
     ways: int = 1000
 
 
 class Witness(NamedTuple):
-    """A plan that shows something. ``kernel``: replayed by the kernel, too."""
+    """A plan that shows something. ``kernel``: also replayed by the kernel."""
 
     what: str
     steps: tuple[str, ...]
@@ -84,9 +84,9 @@ class Witness(NamedTuple):
 
 
 class Criterion(NamedTuple):
-    """What came of one criterion: the verdict, the reason in words, the places, and plans that show it.
+    """The result of one criterion: the verdict, the reason in words, the places, and plans that show it.
 
-    ``figures`` are the numbers behind the reason (lengths, counts), for programs.
+    ``figures`` are the numbers of the reason (lengths, counts), for programs.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Criterion(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The diagnostic code of the criterion; of ``actions``, that of what was found first."""
+        """The diagnostic code of the criterion; of ``actions``, the first finding's."""
         return self.diagnostics[0].code if self.name == ACTIONS and self.diagnostics else CODES[self.name]
 
 
@@ -123,9 +123,9 @@ class ScenarioReport(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """One edit by the corrector: the rule, why, the place in the text as it was given, and what it replaced by what.
+    """One edit by the corrector: the rule, the reason, the place in the original text, the old and the new text.
 
-    ``source`` names the file; ``span`` lies in it as the user knows it, also if earlier corrections changed it.
+    ``source`` names the file; ``span`` is a place in the original file, also after earlier corrections.
     """
 
     rule: str
@@ -137,7 +137,7 @@ class Correction(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What came of a correction.
+    """The result of a correction.
 
     ``texts`` are all files of the scenario that may be edited, by name, as they are now; ``changed`` those that differ.
     ``left`` are the mistakes that no rule corrects, with the reason. ``report``: the verdict on the corrected scenario.
@@ -151,6 +151,6 @@ class Fixed(NamedTuple):
 
     @property
     def changed(self) -> tuple[Source, ...]:
-        """The files that differ from what was given."""
+        """The files that differ from the original ones."""
         now = [self.scenario.problem, *([self.scenario.domain] if self.scenario.domain is not None else [])]
         return tuple([s for s in now if s.name not in self.originals or self.originals[s.name].text != s.text])

@@ -12,8 +12,8 @@ _SUFFIXES = ("ed", "ing", "s", "of", "object", "obj")
 MAX_LENGTH = 60
 
 
-def nearest(name: str, known: Iterable[str], slips: int = 2) -> str | None:
-    """The one declared name that a name stands for, if there is exactly one; ``None`` otherwise.
+def nearest(name: str, names: Iterable[str], slips: int = 2) -> str | None:
+    """The declared name that is near a name, if there is exactly one; ``None`` otherwise.
 
     Names that differ in the way words are joined or inflected are closest (``on_top`` and ``ontop``, ``is-open`` and
     ``open``); then names one or two slips of the pen apart, and not more than ``slips``. Numbers in names must agree:
@@ -21,32 +21,36 @@ def nearest(name: str, known: Iterable[str], slips: int = 2) -> str | None:
     """
     if len(name) > MAX_LENGTH:
         return None
-    candidates = [other for other in known if abs(len(other) - len(name)) <= 8 and _numbers(other) == _numbers(name)]
+    candidates = [
+        candidate
+        for candidate in names
+        if abs(len(candidate) - len(name)) <= 8 and _numbers(candidate) == _numbers(name)
+    ]
     for alike in (_joined, _stem):
-        same = [other for other in candidates if alike(other) == alike(name)]
+        same = [candidate for candidate in candidates if alike(candidate) == alike(name)]
         if same:
             return same[0] if len(same) == 1 else None
     most = min(slips, 0 if len(name) < 4 else 1 if len(name) < 8 else 2)
     ranked: dict[int, list[str]] = {}
-    for other in candidates:
-        apart = distance(name, other, most)
-        if apart <= most and not (len(other) < 4 or len(other) - apart < 3):
-            ranked.setdefault(apart, []).append(other)
+    for candidate in candidates:
+        apart = distance(name, candidate, most)
+        if apart <= most and not (len(candidate) < 4 or len(candidate) - apart < 3):
+            ranked.setdefault(apart, []).append(candidate)
     best = ranked[min(ranked)] if ranked else []
     return best[0] if len(best) == 1 else None
 
 
-def distance(one: str, other: str, most: int) -> int:
+def distance(first: str, second: str, most: int) -> int:
     """Slips of the pen between two names (letters missed, added, changed, or swapped); beyond ``most`` it is more."""
-    if abs(len(one) - len(other)) > most:
+    if abs(len(first) - len(second)) > most:
         return most + 1
     before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
         new = [i]
-        for j, b in enumerate(other, 1):
+        for j, b in enumerate(second, 1):
             cost = min(row[j] + 1, new[j - 1] + 1, row[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
                 cost = min(cost, before[j - 2] + 1)
             new.append(cost)
         before, row = row, new

@@ -39,7 +39,7 @@ MAX_OPERATORS = 200_000
 
 
 def malformed(checker: Checker, names: Iterable[str]) -> Iterator[Diagnostic]:
-    """What is wrong with actions in themselves, whatever the initial state."""
+    """The mistakes of actions that do not depend on the initial state."""
     task = checker.engine.task
     for name in names:
         action = task.actions[name]
@@ -71,15 +71,15 @@ _Wrong = tuple[str, str]
 
 def _contradictions(action: Action, texts: _Texts) -> Iterator[_Wrong]:
     """Facts that one effect adds and another, which happens whenever the first does, deletes."""
-    seen: set[Atom] = set()
+    visited: set[Atom] = set()
     for snap in (action.start, *([action.end] if action.end else [])):
         for adding in snap.effects:
             for deleting in snap.effects:
                 if not (_plain(adding) or _together(adding, deleting)):
                     continue
                 for atom in adding.adds:
-                    if atom in deleting.deletes and atom not in seen:
-                        seen.add(atom)
+                    if atom in deleting.deletes and atom not in visited:
+                        visited.add(atom)
                         message = f"action `{action.name}` both adds and deletes {texts.atom(atom)}"
                         yield message, "the addition counts: remove the unintended one"
 
@@ -88,10 +88,10 @@ def _plain(effect: Effect) -> bool:
     return effect.condition is TRUE and not effect.variables and not effect.choices
 
 
-def _together(one: Effect, other: Effect) -> bool:
-    return one is other or (
-        one.condition is TRUE and other.condition is TRUE and not one.variables and not other.variables
-        and one.choices == other.choices
+def _together(first: Effect, second: Effect) -> bool:
+    return first is second or (
+        first.condition is TRUE and second.condition is TRUE and not first.variables and not second.variables
+        and first.choices == second.choices
     )  # fmt: skip
 
 
@@ -102,8 +102,8 @@ def _impossible(action: Action, texts: _Texts) -> Iterator[_Wrong]:
         return
     clashes = [_clash(disjunct, texts) for disjunct in disjuncts]
     if all(clashes):
-        what = f": it requires {clashes[0]}" if clashes else ""
-        yield f"the precondition of action `{action.name}` contradicts itself{what}", "remove one of the two"
+        clash = f": it requires {clashes[0]}" if clashes else ""
+        yield f"the precondition of action `{action.name}` contradicts itself{clash}", "remove one of the two"
 
 
 def _clash(disjunct: Disjunct, texts: _Texts) -> str:
@@ -152,13 +152,13 @@ def _idle(action: Action) -> Iterator[_Wrong]:
         yield message, "correct the effect, or remove the action"
 
 
-def _changes_nothing(effect: Effect, every: list[Effect], demanded: set[tuple[Atom, bool]]) -> bool:
+def _changes_nothing(effect: Effect, effects: list[Effect], demanded: set[tuple[Atom, bool]]) -> bool:
     if effect.assignments or effect.choices:
         return False
-    known = demanded | _literals(effect.condition)
-    adds = [atom for atom in effect.adds if (atom, True) not in known]
-    added = {atom for other in every for atom in other.adds}
-    deletes = [atom for atom in effect.deletes if (atom, False) not in known and atom not in added]
+    assumed = demanded | _literals(effect.condition)
+    adds = [atom for atom in effect.adds if (atom, True) not in assumed]
+    added = {atom for second in effects for atom in second.adds}
+    deletes = [atom for atom in effect.deletes if (atom, False) not in assumed and atom not in added]
     return not adds and not deletes
 
 
@@ -173,11 +173,11 @@ def _literals(formula: Formula) -> set[tuple[Atom, bool]]:
     return out
 
 
-# -- what can ever be taken -------------------------------------------------------------------------------------------
+# -- reachable actions -------------------------------------------------------------------------------------------
 
 
 class Reach:
-    """What is reachable if nothing is ever deleted and every negated condition that may hold does."""
+    """The facts that are reachable if nothing is ever deleted and every negated condition that may hold does."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -199,8 +199,8 @@ class Reach:
     def missing(self) -> list[Atom]:
         """The facts of the goal that are out of reach, among those it demands."""
         out = []
-        for atom, wanted in sorted(_literals(And(self.task.goal)), key=lambda item: item[0].predicate):
-            if wanted and self.task.encode(atom.arguments) not in self.facts[atom.predicate]:
+        for atom, positive in sorted(_literals(And(self.task.goal)), key=lambda item: item[0].predicate):
+            if positive and self.task.encode(atom.arguments) not in self.facts[atom.predicate]:
                 out.append(atom)
         return out
 
@@ -256,9 +256,9 @@ def _apart(action: Action, reach: Reach) -> tuple[Atom, Atom] | None:
             for argument, value in zip(atom.arguments, objects, strict=True):
                 if argument < 0:
                     values.setdefault((number, argument), set()).add(value)
-    for (one, argument), (other, again) in combinations(values, 2):
-        if argument == again and one != other and not values[one, argument] & values[other, again]:
-            return atoms[one], atoms[other]
+    for (first, argument), (second, again) in combinations(values, 2):
+        if argument == again and first != second and not values[first, argument] & values[second, again]:
+            return atoms[first], atoms[second]
     return None
 
 

@@ -44,11 +44,12 @@ class Searches:
         self.planner = planner if planner is not None else make_default_planners()
         self.has_rules = any([rule.parts and not rule.preference for rule in checker.engine.rules])
         self.guarded = self.has_rules and not profile.malicious
-        self._known: dict[tuple[bool, bool], PlanningResult] = {}
+        self._answers: dict[tuple[bool, bool], PlanningResult] = {}
         self._witnesses: dict[tuple[str, ...], Witness] = {}
         self._violating: PlanningResult | None = None
         self._bound: int | None = None
-        self._given: dict[bool, tuple[GroundAction, ...]] = {}  # safe -> the shortest reference plan to the goal
+        self._reference_plans: dict[bool, tuple[GroundAction, ...]] = {}
+        """The shortest reference plan to the goal, by whether it is safe."""
         for plan in references:
             self._take(plan)
 
@@ -59,45 +60,45 @@ class Searches:
             return
         report = self.report(steps)
         if report.executable is Worlds.ALL and report.goal is Worlds.ALL:
-            known = self._given.get(report.headline in SAFE)
-            if report.headline is not Headline.UNKNOWN and (known is None or len(steps) < len(known)):
-                self._given[report.headline in SAFE] = steps
+            answer = self._reference_plans.get(report.headline in SAFE)
+            if report.headline is not Headline.UNKNOWN and (answer is None or len(steps) < len(answer)):
+                self._reference_plans[report.headline in SAFE] = steps
 
     # -- plans --------------------------------------------------------------------------------------------------------
 
     def plan(self, rules: bool, shortest: bool = False) -> PlanningResult:
         """A plan to the goal (with ``rules``: a safe one), a proof that there is none, or neither."""
         key = (rules and self.has_rules, shortest)
-        if key not in self._known:
-            self._known[key] = self._solve(*key)
-        return self._known[key]
+        if key not in self._answers:
+            self._answers[key] = self._solve(*key)
+        return self._answers[key]
 
     def _solve(self, rules: bool, shortest: bool) -> PlanningResult:
-        known = self._known.get((rules, True)) if not shortest else None
-        if known is not None and known.status in (PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE):
-            return known
+        answer = self._answers.get((rules, True)) if not shortest else None
+        if answer is not None and answer.status in (PlanningStatus.SOLVED, PlanningStatus.UNSOLVABLE):
+            return answer
         broken = self._broken() if rules else ""
         if broken:
             return PlanningResult(PlanningStatus.UNSOLVABLE, detail=broken)
         query = PlanningQuery(self.checker, rules=rules, shortest=shortest, time_limit_s=self.limits.time_s)
-        found = self._with_references(self.planner.solve(query), rules)
+        result = self._with_references(self.planner.solve(query), rules)
         if (
             shortest
-            and found.status is PlanningStatus.SOLVED
-            and not found.optimal
-            and len(found.steps) <= self.bound()
+            and result.status is PlanningStatus.SOLVED
+            and not result.optimal
+            and len(result.steps) <= self.bound()
         ):
-            found = found._replace(optimal=True)
-        return found
+            result = result._replace(optimal=True)
+        return result
 
-    def _with_references(self, found: PlanningResult, rules: bool) -> PlanningResult:
-        """What was found, or a reference plan that is shorter, or better than nothing."""
-        given = [steps for safe, steps in self._given.items() if safe or not rules]
-        best = min(given, key=len, default=None)
-        if best is None or found.status is PlanningStatus.UNSOLVABLE or found.optimal:
-            return found
-        if found.status is PlanningStatus.SOLVED and len(found.steps) <= len(best):
-            return found
+    def _with_references(self, result: PlanningResult, rules: bool) -> PlanningResult:
+        """The planner's result, or a reference plan that is shorter or the only plan."""
+        plans = [steps for safe, steps in self._reference_plans.items() if safe or not rules]
+        best = min(plans, key=len, default=None)
+        if best is None or result.status is PlanningStatus.UNSOLVABLE or result.optimal:
+            return result
+        if result.status is PlanningStatus.SOLVED and len(result.steps) <= len(best):
+            return result
         return PlanningResult(PlanningStatus.SOLVED, best, planner="a reference plan")
 
     def _broken(self) -> str:
@@ -114,15 +115,15 @@ class Searches:
         return self._violating
 
     def _unsafe(self) -> PlanningResult:
-        given = self._given.get(False)
-        if given is not None:
-            return PlanningResult(PlanningStatus.SOLVED, given, planner="a reference plan")
+        plans = self._reference_plans.get(False)
+        if plans is not None:
+            return PlanningResult(PlanningStatus.SOLVED, plans, planner="a reference plan")
         for shortest in (False, True):  # what ignores the rules often breaks one
-            found = self.plan(False, shortest)
-            if found.status is PlanningStatus.UNSOLVABLE:
-                return found
-            if found.status is PlanningStatus.SOLVED and self.report(found.steps).headline is Headline.UNSAFE:
-                return found._replace(optimal=False)
+            result = self.plan(False, shortest)
+            if result.status is PlanningStatus.UNSOLVABLE:
+                return result
+            if result.status is PlanningStatus.SOLVED and self.report(result.steps).headline is Headline.UNSAFE:
+                return result._replace(optimal=False)
         why = find_unsupported_task_reason(self.checker.compiled, True)
         if why:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=why)
@@ -151,7 +152,7 @@ class Searches:
             or 0
         )
 
-    # -- what was found, replayed -------------------------------------------------------------------------------------
+    # -- replays of plans -------------------------------------------------------------------------------------
 
     def text(self, steps: Sequence[GroundAction]) -> tuple[str, ...]:
         """The steps as PDDL."""
@@ -161,13 +162,13 @@ class Searches:
         """What the checker says of a plan."""
         return self.checker.check(Source("<plan>", "\n".join(self.text(steps))))
 
-    def witness(self, what: str, steps: Sequence[GroundAction]) -> Witness:
+    def witness(self, role: str, steps: Sequence[GroundAction]) -> Witness:
         """A plan with the word of the kernel on it; raises ``AssertionError`` where kernel and engine disagree."""
         text = self.text(steps)
-        known = self._witnesses.get(text)
-        if known is None:
-            known = self._witnesses[text] = self._confirmed(text)
-        return known._replace(what=what)
+        answer = self._witnesses.get(text)
+        if answer is None:
+            answer = self._witnesses[text] = self._confirmed(text)
+        return answer._replace(what=role)
 
     def _confirmed(self, text: tuple[str, ...]) -> Witness:
         plan = Source("<plan>", "\n".join(text))
@@ -180,13 +181,13 @@ class Searches:
             if confirmed is False:
                 raise AssertionError("the kernel does not confirm a safe plan: this is a bug in plansafe")
             return Witness("", text, bool(confirmed))
-        judged = confirmer.confirm(plan, report)
-        if judged.headline is None:
+        confirmed_report = confirmer.confirm(plan, report)
+        if confirmed_report.headline is None:
             raise AssertionError("the kernel does not confirm an unsafe plan: this is a bug in plansafe")
-        broken = next((finding for finding in judged.findings if finding.rule), None)
-        note = "" if broken is None else _said(broken.message, broken.step)
-        return Witness("", text, any([bool(f.replayed) for f in judged.findings]), note)
+        broken = next((finding for finding in confirmed_report.findings if finding.rule), None)
+        note = "" if broken is None else _with_step(broken.message, broken.step)
+        return Witness("", text, any([bool(f.replayed) for f in confirmed_report.findings]), note)
 
 
-def _said(message: str, step: int) -> str:
+def _with_step(message: str, step: int) -> str:
     return message if f"step {step}" in message or not step else f"{message} (step {step})"

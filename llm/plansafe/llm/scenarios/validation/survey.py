@@ -1,6 +1,6 @@
-"""What a domain and a problem declare and use, read with patience: mistakes are part of what is read.
+"""What a domain and a problem declare and use, with their mistakes.
 
-The elaboration says what is wrong; corrections need to know what was meant, and so the whole picture: every
+The elaboration reports mistakes. Corrections also need the intention, and so every
 declaration, and every use of a name with its place, its arguments, and the variables in sight.
 """
 
@@ -105,32 +105,32 @@ class Survey:
         for section in draft.sections(":types"):
             self._typed(section, draft)
             for entry in entries(section, 1):
-                own = Declared(entry.name, draft, section, entry.child, entry.types or (ROOT,))
-                self._declare("type", self.types, own)
+                declared = Declared(entry.name, draft, section, entry.child, entry.types or (ROOT,))
+                self._declare("type", self.types, declared)
         self._objects(draft, ":constants")
         for head, table in ((":predicates", self.predicates), (":functions", self.functions)):
             for section in draft.sections(head):
                 for node in section[1:]:
                     if isinstance(node, list) and node and isinstance(node[0], str):
                         self._typed(node, draft)
-                        own = Declared(node[0], draft, node, None, (), tuple(entries(node, 1)))
-                        self._declare(head[1:-1], table, own)
+                        declared = Declared(node[0], draft, node, None, (), tuple(entries(node, 1)))
+                        self._declare(head[1:-1], table, declared)
         for head in (":action", ":durative-action"):
             for node in draft.sections(head):
                 self._action(draft, node)
 
-    def _declare(self, what: str, table: dict[str, Declared], own: Declared) -> None:
-        if own.name in table:
-            self.repeated.append((what, own, table[own.name]))
+    def _declare(self, subject: str, table: dict[str, Declared], declared: Declared) -> None:
+        if declared.name in table:
+            self.repeated.append((subject, declared, table[declared.name]))
         else:
-            table[own.name] = own
+            table[declared.name] = declared
 
     def _objects(self, draft: Draft, head: str) -> None:
         for section in draft.sections(head):
             self._typed(section, draft)
             for entry in entries(section, 1):
-                own = Declared(entry.name, draft, section, entry.child, entry.types or (ROOT,))
-                self._declare("object", self.objects, own)
+                declared = Declared(entry.name, draft, section, entry.child, entry.types or (ROOT,))
+                self._declare("object", self.objects, declared)
 
     def _action(self, draft: Draft, node: list[Node]) -> None:
         name = node[1] if len(node) > 1 and isinstance(node[1], str) else ""
@@ -144,11 +144,11 @@ class Survey:
         if isinstance(value, list):
             self._typed(value, draft)
             parameters = tuple(entries(value, 0))
-        own = ActionText(name, draft, node, fields, parameters)
+        declared = ActionText(name, draft, node, fields, parameters)
         if name in self.actions:
-            self.repeated_actions.append((own, self.actions[name]))
+            self.repeated_actions.append((declared, self.actions[name]))
         else:
-            self.actions[name] = own
+            self.actions[name] = declared
 
     def _typed(self, node: list[Node], draft: Draft) -> None:
         for child, item in enumerate(node):
@@ -160,7 +160,7 @@ class Survey:
     # -- uses ---------------------------------------------------------------------------------------------------------
 
     def _uses_of(self, draft: Draft) -> None:
-        repeated = {id(own.node) for own, _ in self.repeated_actions}
+        repeated = {id(declared.node) for declared, _ in self.repeated_actions}
         for head in (":action", ":durative-action"):
             for node in draft.sections(head):
                 if id(node) not in repeated:
@@ -205,7 +205,7 @@ class Survey:
         if child >= len(parent):
             return
         stack: list[tuple[Node, str, Mapping[str, Types], bool, bool]] = [(parent[child], place, scope, True, False)]
-        found: list[Use] = []
+        matches: list[Use] = []
         while stack:
             node, where, around, positive, number = stack.pop()
             if not isinstance(node, list) or not node:
@@ -228,15 +228,15 @@ class Survey:
             elif head in COMPARISONS or head in ASSIGNMENTS:
                 terms = [part for part in node[1:] if isinstance(part, str) and parse_number(part) is None]
                 if head == "=" and len(terms) == len(node) - 1:
-                    found.append(Use("=", draft, node, where, around, action, positive))
+                    matches.append(Use("=", draft, node, where, around, action, positive))
                 stack += [(part, where, around, positive, True) for part in reversed(node[1:])]
             elif head in ("+", "-", "*", "/"):
                 stack += [(part, where, around, positive, True) for part in reversed(node[1:])]
             elif head in OPERATORS and not (head == "unknown" and all([isinstance(part, str) for part in node[1:]])):
                 stack += [(part, where, around, positive, number) for part in reversed(node[1:])]
             else:
-                found.append(Use(head, draft, node, where, around, action, positive, number))
-        self.uses += found
+                matches.append(Use(head, draft, node, where, around, action, positive, number))
+        self.uses += matches
 
     # -- types --------------------------------------------------------------------------------------------------------
 
@@ -245,20 +245,20 @@ class Survey:
         out: set[str] = {ROOT}
         stack = [name]
         while stack:
-            own = stack.pop()
-            if own not in out:
-                out.add(own)
-                if own in self.types:
-                    stack.extend(self.types[own].types)
+            declared = stack.pop()
+            if declared not in out:
+                out.add(declared)
+                if declared in self.types:
+                    stack.extend(self.types[declared].types)
         return out
 
-    def fits(self, types: Types, wanted: Types, variable: bool) -> bool:
+    def fits(self, types: Types, required: Types, variable: bool) -> bool:
         """Whether a term of some type may stand where another is wanted (docs/language.md, section 2)."""
-        if ROOT in wanted or (variable and ROOT in types):
+        if ROOT in required or (variable and ROOT in types):
             return True
         if variable:
-            return all(any(w in self.ancestors(t) or t in self.ancestors(w) for w in wanted) for t in types)
-        return any(w in self.ancestors(t) for t in types for w in wanted)
+            return all(any(w in self.ancestors(t) or t in self.ancestors(w) for w in required) for t in types)
+        return any(w in self.ancestors(t) for t in types for w in required)
 
     def term(self, use: Use, argument: Node) -> Types | None:
         """The types of an argument; ``None`` if it is not declared."""
@@ -266,11 +266,11 @@ class Survey:
             return None
         if argument.startswith("?"):
             return use.scope.get(argument)
-        known = self.objects.get(argument)
-        return None if known is None else known.types
+        declared = self.objects.get(argument)
+        return None if declared is None else declared.types
 
     def join(self, kinds: Iterable[Types]) -> Types:
-        """What is nearest above several types; where only ``object`` is above them all, of two the ``either``."""
+        """The nearest common supertype; where only ``object`` is above them all, of two the ``either``."""
         names = sorted({name for kind in kinds for name in kind})
         if not names or ROOT in names:
             return (ROOT,)
@@ -283,23 +283,23 @@ class Survey:
 
     def meet(self, kinds: Iterable[Types]) -> Types | None:
         """The type that fits all of several uses: the most special of them; ``None`` if they have nothing in common."""
-        found: Types = (ROOT,)
+        matches: Types = (ROOT,)
         for kind in kinds:
-            if self.fits(found, kind, False):
+            if self.fits(matches, kind, False):
                 continue
-            if self.fits(kind, found, False) or all(self.fits((k,), found, False) for k in kind):
-                found = kind
+            if self.fits(kind, matches, False) or all(self.fits((k,), matches, False) for k in kind):
+                matches = kind
             else:
                 return None
-        return found
+        return matches
 
     def wanted(self, use: Use, position: int) -> Types | None:
         """The types that the declaration of a use asks for at an argument; ``None`` if that is not known."""
         table = self.functions if use.function else self.predicates
-        known = table.get(use.name)
-        if known is None or position >= len(known.parameters):
+        declared = table.get(use.name)
+        if declared is None or position >= len(declared.parameters):
             return None
-        return known.parameters[position].types or (ROOT,)
+        return declared.parameters[position].types or (ROOT,)
 
 
 def entries(node: list[Node], start: int) -> Iterator[Entry]:
@@ -311,16 +311,16 @@ def entries(node: list[Node], start: int) -> Iterator[Entry]:
         if item == "-" and child + 1 < len(node):
             kind = node[child + 1]
             names = (kind,) if isinstance(kind, str) else tuple([n for n in kind[1:] if isinstance(n, str)])
-            for name, own in pending:
-                yield Entry(name, names, own, child + 1)
+            for name, declared in pending:
+                yield Entry(name, names, declared, child + 1)
             pending = []
             child += 2
             continue
         if isinstance(item, str) and item != "-":
             pending.append((item, child))
         child += 1
-    for name, own in pending:
-        yield Entry(name, None, own, None)
+    for name, declared in pending:
+        yield Entry(name, None, declared, None)
 
 
 def _scope(around: Mapping[str, Types], inner: Iterable[Entry]) -> dict[str, Types]:
@@ -328,6 +328,6 @@ def _scope(around: Mapping[str, Types], inner: Iterable[Entry]) -> dict[str, Typ
 
 
 def _timed(node: list[Node]) -> bool:
-    """Whether ``(at ..)`` or ``(over ..)`` says when something holds, and is no fact."""
+    """Whether ``(at ..)`` or ``(over ..)`` is a time qualifier and not a fact."""
     when = node[1] in ("start", "end", "all") or parse_number(node[1]) is not None
     return when and isinstance(node[2], list)

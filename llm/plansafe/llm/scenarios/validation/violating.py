@@ -111,8 +111,8 @@ class ViolationSearch:
         if relaxed is None:
             steps = list(execution.legal())
         else:
-            found = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
-            value, steps = found.distance, [relaxed.steps[number] for number in found.applicable]
+            estimate = estimate_by_relaxed_plan(relaxed, relaxed.true_propositions(execution.state, None), relaxed.goal)
+            value, steps = estimate.distance, [relaxed.steps[number] for number in estimate.applicable]
         if value is not None:
             heappush(queue, (value, execution.runtime is not None, self.visited, execution, steps, path))
 

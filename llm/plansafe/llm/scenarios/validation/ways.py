@@ -23,7 +23,7 @@ MAX_FORMS = 50_000
 
 
 class Ways(NamedTuple):
-    """``ways``: classes of plans; ``sequences``: plans. ``complete``: counted to the end, else *at least* so many.
+    """``ways``: classes of plans; ``sequences``: plans. ``complete``: counted to the end, else these are lower bounds.
 
     ``second``: a plan that goes another way than the one given, if one was found.
     """
@@ -52,7 +52,7 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
     """
     deadline = monotonic() + time_limit_s
     independence = Independence(engine)
-    second = next(_others(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
+    second = next(_variants_near(engine, first, rules, independence, monotonic() + time_limit_s / 4), None)
     try:
         if not cap:
             raise LimitReached(LimitKind.TIME)
@@ -62,9 +62,9 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
         return Ways(least, least, False, second)
     sequences = _sequences(layers)
     forms, complete = _forms(layers, independence, cap, deadline)
-    own = _normal_form(first, independence)
+    own_form = _normal_form(first, independence)
     for form, plan in forms.items():
-        if second is None and form != own:
+        if second is None and form != own_form:
             second = plan
     return Ways(max(len(forms), 1 if second is None else 2), sequences, complete, second)
 
@@ -72,16 +72,16 @@ def count_ways(engine: Engine, first: Sequence[GroundAction], rules: bool, time_
 # -- plans near another -----------------------------------------------------------------------------------------------
 
 
-def _others(
+def _variants_near(
     engine: Engine, plan: Sequence[GroundAction], rules: bool, independence: Independence, deadline: float
 ) -> Iterator[tuple[GroundAction, ...]]:
     """Admissible plans of the same length that go another way: a part moved, or an object in place of another."""
-    own = _normal_form(plan, independence)
+    own_form = _normal_form(plan, independence)
     start = Execution.initial(engine, rules)
     for candidate in _variants(engine, plan):
         if monotonic() > deadline:
             return
-        if _accepted(start, candidate) and _normal_form(candidate, independence) != own:
+        if _accepted(start, candidate) and _normal_form(candidate, independence) != own_form:
             yield candidate
 
 
@@ -196,12 +196,12 @@ class _Layers:
         relaxed = self._relaxed
         if relaxed is None:
             return _Node(execution, list(execution.legal()))
-        found = estimate_by_landmark_cut(
+        estimate = estimate_by_landmark_cut(
             relaxed, relaxed.true_propositions(execution.state, execution.runtime), relaxed.goal
         )
-        if found.distance is None or found.distance > left:
+        if estimate.distance is None or estimate.distance > left:
             return None
-        return _Node(execution, [relaxed.steps[number] for number in found.applicable])
+        return _Node(execution, [relaxed.steps[number] for number in estimate.applicable])
 
     def _check(self) -> None:
         if monotonic() > self.deadline or self.states > MAX_STATES:
@@ -220,15 +220,15 @@ def _forms(
     layers: list[dict[object, _Node]], independence: Independence, cap: int, deadline: float
 ) -> tuple[dict[NormalForm, tuple[GroundAction, ...]], bool]:
     """The normal forms of the paths, each with a path; false if there may be more."""
-    known: dict[Step, GroundAction] = {}
+    steps_by_key: dict[Step, GroundAction] = {}
     paths: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {(key, ()): () for key in layers[0]}
     complete = True
     for layer in layers[:-1]:
         following: dict[tuple[object, NormalForm], tuple[GroundAction, ...]] = {}
         for (key, form), path in paths.items():
             for step, target in layer[key].steps:
-                known.setdefault(step_key(step), step)
-                longer = independence.appended(form, step, known)
+                steps_by_key.setdefault(step_key(step), step)
+                longer = independence.appended(form, step, steps_by_key)
                 following.setdefault((target, longer), (*path, step))
             if len(following) > MAX_FORMS or monotonic() > deadline:
                 complete = False
@@ -243,9 +243,9 @@ def _forms(
 
 
 def _normal_form(plan: Sequence[GroundAction], independence: Independence) -> NormalForm:
-    known: dict[Step, GroundAction] = {}
+    steps_by_key: dict[Step, GroundAction] = {}
     form: NormalForm = ()
     for step in plan:
-        known.setdefault(step_key(step), step)
-        form = independence.appended(form, step, known)
+        steps_by_key.setdefault(step_key(step), step)
+        form = independence.appended(form, step, steps_by_key)
     return form

@@ -60,11 +60,12 @@ class Automaton:
         self.leaves = AutomatonLeaves(emitter, self.program.leaves, parameters)
         self.default_bits = self.leaves.default_bits
         self.searches = self.leaves.searches
-        self.readers = self.leaves.make_index(local=True)
+        self.readers = InstanceIndex(self.leaves.local_patterns)
         """Finds the instances that read a changed fact."""
-        self.global_readers = self.leaves.make_index(local=False)
+        self.global_readers = InstanceIndex(self.leaves.global_patterns)
         """Finds whether a leaf without parameters reads a changed fact."""
-        self.all_readers = self.leaves.all_readers
+        self.all_readers = InstanceIndex([*self.leaves.local_patterns, *self.leaves.global_patterns])
+        """Finds the facts that any leaf reads; it has no instances."""
         self.instances: dict[Binding, Instance] = {}
         self.retired: set[Binding] = set()
         """The bindings whose instances are decided for good, or cannot be decided."""
@@ -128,6 +129,22 @@ class Automaton:
         """Find the bindings whose leaves differ from the default in S0; :meth:`step` reads the first letter."""
         for search in self.searches:
             search.find_all(state.facts, state.fluents, indexes.tables, 0, self._candidates)
+
+    def create_instances(self, state: State) -> None:
+        """Create the instances of the bindings found by :meth:`start` before the first letter is complete.
+
+        Copies for many plans share them. Bindings with undefined leaves wait for the actions of the letter.
+        """
+        bindings = list(dict.fromkeys(self._candidates))
+        if len(bindings) > self.limit:
+            return
+        undefined = [binding for binding in bindings if self.leaves.evaluate_local(state, binding) is None]
+        self.candidate_count += len(self._candidates) - len(undefined)
+        self._candidates[:] = undefined
+        for binding in bindings:
+            if binding not in undefined:
+                self._create(state, binding)
+        self._awake.update(self.instances)
 
     def is_affected(self, predicate: int, code: int) -> bool:
         """Whether a change must be recorded: some or all instances read it, or blame depends on it."""

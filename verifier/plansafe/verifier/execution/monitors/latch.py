@@ -2,22 +2,24 @@
 
 A condition such as ``(once (washed ?food))`` depends on ``?food`` alone, even in a rule about a step with six
 parameters. Thus each maximal temporal subformula has its own automaton, with an instance for each binding of *its*
-free variables, and the rule is evaluated only at matching steps.
+free variables, and the rule is evaluated only at matching steps. Rules with the same subformula share its automaton.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import NamedTuple, assert_never
 
 from plansafe.verifier.compile.emitter import Emitter
+from plansafe.verifier.compile.normal_forms import convert_to_dnf_or_literal, find_bound_slots
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
-from plansafe.verifier.execution.monitors.temporal_grounding import make_structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import make_renamed_key
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.monitors.violation_log import Instance
 from plansafe.verifier.execution.state import State
@@ -32,12 +34,16 @@ from plansafe.verifier.model.nodes import (
     Not,
     Or,
     Quantified,
+    Task,
     Temporal,
     Variable,
     bind,
 )
-from plansafe.verifier.model.operations import children, free_slots, is_temporal, mentions
-from plansafe.verifier.rules.rule_conjuncts import is_past_only
+from plansafe.verifier.model.operations import children, conjuncts, free_slots, has_comparison, is_temporal, mentions
+from plansafe.verifier.rules.model import RulePart, find_action_predicate
+
+MAX_ENUMERATED_BINDINGS = 1000
+"""The most bindings of a rule for a step and a guard without past formulas."""
 
 
 class Latch(Automaton):
@@ -130,11 +136,41 @@ class _LatchReference(NamedTuple):
     slots: tuple[int, ...]
 
 
-class LatchedCheck(StepCheck):
-    """``body`` must hold whenever ``step`` matches and ``guard`` holds; latches store the truth of its past formulas.
+class LatchTable:
+    """The latches of a runtime, which are added to ``monitors``. Formulas that differ only in variables share one.
 
-    New latches are added to ``monitors`` and ``latches``, which has the number of each latch by its formula: the rules
-    that a mapping makes of one rule share latches.
+    A latch for one variable is for all objects, so that rules about different types share it.
+    """
+
+    def __init__(
+        self, emitter: Emitter, momentary: frozenset[int], monitors: list[InvariantMonitor | Automaton]
+    ) -> None:
+        self._emitter = emitter
+        self.momentary = momentary
+        self._monitors = monitors
+        self._numbers: dict[tuple[object, ...], int] = {}
+        domains = emitter.task.domains
+        self._all_objects = next((d for d in range(len(domains)) if emitter.contains_all_objects(d)), None)
+
+    def find_latch(self, part: int, formula: Temporal, variables: dict[int, Variable]) -> _LatchReference:
+        """The latch of a formula, for a part of a rule; ``variables`` has its free variables by slot."""
+        formula_key, slots = make_renamed_key(formula)
+        parameters = tuple([variables[slot] for slot in slots if slot in variables])
+        if len(parameters) == 1 and self._all_objects is not None:
+            parameters = (parameters[0]._replace(domain=self._all_objects),)
+        key = (tuple([v.domain for v in parameters]), *formula_key)
+        if key not in self._numbers:
+            latch = Latch(part, self._emitter, parameters, formula, self.momentary)
+            self._numbers[key] = len(self._monitors)
+            self._monitors.append(latch)
+        return _LatchReference(self._numbers[key], tuple([v.slot for v in parameters]))
+
+
+class LatchedCheck(StepCheck):
+    """``body`` must hold whenever ``step`` matches and ``guard`` holds; latches store the truth of past formulas.
+
+    With ``after``, only the guard has past formulas. Conditions about the past, and about the actions of the letter,
+    are *late*: they are evaluated when the latches have read the letter.
     """
 
     needs_latches = True
@@ -147,56 +183,52 @@ class LatchedCheck(StepCheck):
         step: Formula,
         guard: Formula | None,
         body: Formula,
-        momentary: frozenset[int],
-        monitors: list[InvariantMonitor | Automaton],
-        latches: dict[tuple[object, ...], int],
+        latches: LatchTable,
+        *,
+        after: bool,
     ) -> None:
-        super().__init__(part, emitter, parameters, step, guard, TRUE, after=True)
-        self.after = False
+        early_guards, self._late_guards = _split_guard(guard, latches.momentary)
+        super().__init__(part, emitter, parameters, step, And(tuple(early_guards)), body if after else TRUE, after=True)
+        self.after = after
         self.slots = [v.slot for v in parameters]
         self.latch_references: dict[int, _LatchReference] = {}
         self._evaluators: dict[int, tuple[ConditionEvaluator, tuple[int, ...]]] = {}
-        self._body = body
-        temporal: list[tuple[Temporal, tuple[Variable, ...]]] = []
-        self._prepare(emitter, body, parameters, temporal)
-        for formula, variables in temporal:
-            key = (tuple([(v.slot, v.domain) for v in variables]), *make_structural_key(formula))
-            if key not in latches:
-                monitors.append(Latch(part, emitter, variables, formula, momentary))
-                latches[key] = len(monitors) - 1
-            reference = _LatchReference(latches[key], tuple([v.slot for v in variables]))
-            self.latch_references[id(formula)] = reference
+        self._late_body = TRUE if after else body
+        for formula in (*self._late_guards, self._late_body):
+            self._prepare(latches, emitter, formula, {v.slot: v for v in parameters})
 
-    def _prepare(
-        self,
-        emitter: Emitter,
-        formula: Formula,
-        variables: tuple[Variable, ...],
-        temporal: list[tuple[Temporal, tuple[Variable, ...]]],
-    ) -> None:
-        """Find the maximal temporal subformulas with their free variables; compile the maximal other subformulas."""
-        if is_temporal(formula) and not isinstance(formula, Temporal):
-            if isinstance(formula, Quantified):
-                variables = (*variables, *formula.variables)
-            for part in children(formula):
-                self._prepare(emitter, part, variables, temporal)
-            return
-        free = free_slots(formula)
-        free_variables = tuple([v for v in variables if v.slot in free])
+    def _prepare(self, latches: LatchTable, emitter: Emitter, formula: Formula, variables: dict[int, Variable]) -> None:
+        """Find the latches of the maximal temporal subformulas; compile the maximal other subformulas."""
         if isinstance(formula, Temporal):
-            temporal.append((formula, free_variables))
+            self.latch_references[id(formula)] = latches.find_latch(self.part, formula, variables)
+        elif is_temporal(formula):
+            if isinstance(formula, Quantified):
+                variables = variables | {v.slot: v for v in formula.variables}
+            for part in children(formula):
+                self._prepare(latches, emitter, part, variables)
         else:
+            free_variables = tuple([variables[slot] for slot in sorted(free_slots(formula))])
             slots = tuple([v.slot for v in free_variables])
             self._evaluators[id(formula)] = ConditionEvaluator(emitter, formula, free_variables), slots
 
     def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
-        for binding in self._due:
+        due = [binding for binding in self._due if self._late_guards_hold(state, binding, truth)]
+        self._due[:] = due if self.after else []
+        for binding in () if self.after else due:
             self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
-        self._due.clear()
 
-    def _evaluate(self, state: State, binding: Binding, past: LatchTruth) -> bool | None:
-        return self._evaluate_formula(state, past, self._body, dict(zip(self.slots, binding, strict=True)))
+    def _evaluate_guard(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
+        guard = super()._evaluate_guard(state, binding, truth)
+        return self._late_guards_hold(state, binding, truth) if guard else guard
+
+    def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
+        """Whether the guards about the past and the actions of the letter hold; they read no numbers."""
+        values = dict(zip(self.slots, binding, strict=True))
+        return all([self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards])
+
+    def _evaluate(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
+        return self._evaluate_formula(state, truth, self._late_body, dict(zip(self.slots, binding, strict=True)))
 
     def _evaluate_formula(
         self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]
@@ -230,14 +262,31 @@ class LatchedCheck(StepCheck):
         return None if None in values else not deciding
 
 
-def can_use_latches(
-    is_momentary: bool, guard: Formula | None, body: Formula, after: bool, momentary: frozenset[int]
-) -> bool:
+def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bool:
     """Whether latches can evaluate a rule about steps."""
-    return (
-        is_momentary
-        and not after
-        and is_temporal(body)
-        and is_past_only(body)
-        and (guard is None or not (is_temporal(guard) or mentions(guard, momentary)))
-    )
+    assert part.step is not None
+    if find_action_predicate(part.step) not in momentary:
+        return False
+    if part.after and (is_temporal(part.body) or mentions(part.body, momentary)):
+        return False
+    early_guards, late_guards = _split_guard(part.guard, momentary)
+    if not late_guards and is_temporal(part.body):
+        return True
+    if any([has_comparison(f) for f in (*early_guards, *late_guards, part.body)]):
+        return False  # an automaton leaves an instance undecided from the first undefined number on
+    # The bindings that the step and the guard leave open are enumerated.
+    for disjunct in convert_to_dnf_or_literal(And((part.step, *early_guards))):
+        bound = find_bound_slots(disjunct)
+        sizes = [len(task.domains[v.domain]) for v in part.parameters if v.slot not in bound]
+        if prod(sizes) > MAX_ENUMERATED_BINDINGS:
+            return False
+    return True
+
+
+def _split_guard(guard: Formula | None, momentary: frozenset[int]) -> tuple[list[Formula], list[Formula]]:
+    """The conjuncts of a guard about the state, and those about the past or the actions of the letter."""
+    early: list[Formula] = []
+    late: list[Formula] = []
+    for part in () if guard is None else conjuncts(guard):
+        (late if is_temporal(part) or mentions(part, momentary) else early).append(part)
+    return early, late

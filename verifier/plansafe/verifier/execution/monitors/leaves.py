@@ -12,7 +12,6 @@ from plansafe.verifier.compile.emitter import Emitter
 from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
-from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.nodes import And, Formula, Variable
 from plansafe.verifier.model.operations import free_slots
@@ -27,9 +26,6 @@ class AutomatonLeaves:
 
     def __init__(self, emitter: Emitter, leaves: Sequence[Formula], parameters: tuple[Variable, ...]) -> None:
         slots = {v.slot for v in parameters}
-        self._emitter = emitter
-        self._leaves = leaves
-        self._parameters = parameters
         self._global_numbers = [i for i, leaf in enumerate(leaves) if not free_slots(leaf) & slots]
         self._local_numbers = [i for i, leaf in enumerate(leaves) if free_slots(leaf) & slots]
         self._evaluators = [
@@ -51,14 +47,13 @@ class AutomatonLeaves:
             default = not can_find_true and can_find_false
             self.default_bits |= default << number
             self.searches.append(compile_extension(emitter, leaf, not default, parameters))
-        self.all_readers = InstanceIndex(compile_patterns(emitter, And(tuple(leaves)), parameters))
-        """The patterns of the facts that any leaf reads; it has no instances."""
-
-    def make_index(self, *, local: bool) -> InstanceIndex:
-        """Return an empty index of the instances by the facts that the local, or else the global, leaves read."""
-        numbers = self._local_numbers if local else self._global_numbers
-        conjunction = And(tuple([self._leaves[i] for i in numbers]))
-        return InstanceIndex(compile_patterns(self._emitter, conjunction, self._parameters if local else ()))
+        local_leaves, global_leaves = [
+            And(tuple([leaves[i] for i in numbers])) for numbers in (self._local_numbers, self._global_numbers)
+        ]
+        self.local_patterns = compile_patterns(emitter, local_leaves, parameters)
+        """The facts that the local leaves read."""
+        self.global_patterns = compile_patterns(emitter, global_leaves, ())
+        """The facts that the global leaves read."""
 
     def evaluate_global(self, state: State) -> int | None:
         """Return the bits of the leaves without parameters; ``None`` if one is undefined."""

@@ -13,7 +13,11 @@ from typing import Literal, assert_never
 
 from plansafe.verifier.execution.monitors import progression
 from plansafe.verifier.execution.monitors.progression import Progression
-from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal, make_structural_key
+from plansafe.verifier.execution.monitors.temporal_grounding import (
+    ground_temporal,
+    make_structural_key,
+    split_by_parameters,
+)
 from plansafe.verifier.execution.monitors.trace_operators import (
     BOUND_COMPARISONS,
     NO_COMPARISONS,
@@ -75,6 +79,7 @@ class Program:
     def __init__(self, task: Task, mode: MonitorMode, formula: Formula, parameters: tuple[Variable, ...] = ()) -> None:
         self.task = task
         self.past_mode = mode != "whole"
+        self._parameters = parameters
         self.leaves: list[Formula] = []
         self._leaf_index: dict[tuple[object, ...], int] = {}
         self._past: list[tuple[PastOperator, list[BooleanExpression]]] = []
@@ -123,7 +128,9 @@ class Program:
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):
-            return BooleanExpression("leaf", self.leaf_number(formula))
+            parts = split_by_parameters(formula, self._parameters) if self.past_mode else (formula,)
+            leaves = [BooleanExpression("leaf", self.leaf_number(part)) for part in parts]
+            return _junction(formula, leaves) if isinstance(formula, And | Or) and len(leaves) > 1 else leaves[0]
         match formula:
             case Not():
                 return BooleanExpression("not", parts=(self._past_expression(formula.body),))

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
-from plansafe.verifier.execution.monitors.latch import LatchedCheck, can_use_latches, make_latch_reader
+from plansafe.verifier.execution.monitors.latch import LatchedCheck, LatchTable, can_use_latches, make_latch_reader
 from plansafe.verifier.execution.monitors.monitor_summary import (
     MonitorSummary,
     StateMonitor,
@@ -71,7 +71,7 @@ class Runtime:
         self.too_large: list[int] = []
         """The parts with too many instances to expand their temporal quantifiers."""
         self.match_counts = [0] * len(rule_set.rules)
-        self._latches: dict[tuple[object, ...], int] = {}
+        self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
         for number, part in enumerate(rule_set.parts):
             if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
                 try:
@@ -132,10 +132,8 @@ class Runtime:
         formulas = [body] if guard is None else [body, guard]
         if is_momentary and not any([is_temporal(f) or mentions(f, momentary) for f in formulas]):
             return StepCheck(number, emitter, part.parameters, step, guard, body, after=after)
-        if can_use_latches(is_momentary, guard, body, after, momentary):
-            return LatchedCheck(
-                number, emitter, part.parameters, step, guard, body, momentary, self.monitors, self._latches
-            )
+        if can_use_latches(self.rule_set.task, part, momentary):
+            return LatchedCheck(number, emitter, part.parameters, step, guard, body, self._latches, after=after)
         return None
 
     def _fill_dispatch_tables(self) -> None:
@@ -179,7 +177,8 @@ class Runtime:
         for number in range(len(self.monitors)):
             monitor = self._unshare_monitor(number)
             monitor.start(state, self.indexes)
-            if monitor.reads_actions:
+            if isinstance(monitor, Automaton) and monitor.reads_actions:
+                monitor.create_instances(state)
                 self._due_at_actions[number] = None
             else:
                 monitor.step(state, letter_time)
@@ -260,7 +259,7 @@ class Runtime:
         try:
             self._record_changes(state, log, self._due_at_actions)
             self.count_matches(action_facts)
-            latched: list[LatchedCheck] = []
+            latched: dict[LatchedCheck, None] = {}
             for predicate, code in action_facts:
                 for position, shared_check in enumerate(self.checks.get(predicate, ())):
                     bindings = shared_check.matching_bindings(state, self.indexes, code)
@@ -268,13 +267,15 @@ class Runtime:
                         continue
                     check = self._unshare_check(predicate, position)
                     check.check_step(state, bindings, letter_time)
-                    if check.after:
+                    if isinstance(check, LatchedCheck):
+                        latched[check] = None
+                    elif check.after:
                         self._due_after.append(check)
-                    elif isinstance(check, LatchedCheck):
-                        latched.append(check)
             self._read_actions(state, letter_time)
             for check in latched:
                 check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
+                if check.after:
+                    self._due_after.append(check)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)

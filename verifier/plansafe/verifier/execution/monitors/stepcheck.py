@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import compile_extension
+from plansafe.verifier.compile.triggers import compile_matches
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes
@@ -45,8 +45,7 @@ class StepCheck:
         self.body = body
         guard = TRUE if guard is None else guard
         failing = And((step, guard)) if after else And((step, guard, Not(body)))
-        search = compile_extension(emitter, failing, True, parameters)
-        self._finds = [t.find for t in search.triggers if t.predicate == self.predicate and t.added is not False]
+        self._finds = compile_matches(emitter, failing, parameters, self.predicate)
         self._guard = ConditionEvaluator(emitter, guard, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
         self._due: list[Binding] = []
@@ -83,7 +82,7 @@ class StepCheck:
         undecided: list[Binding] = []
         due: list[Binding] = []
         for binding in dict.fromkeys(bindings):
-            value = self._guard(state, binding)
+            value = self._evaluate_guard(state, binding, latch_truth)
             if value:
                 if self.after:
                     due.append(binding)
@@ -94,6 +93,9 @@ class StepCheck:
             if value is None and binding not in self.undecided:
                 undecided.append(binding)
         return violated, undecided, due
+
+    def _evaluate_guard(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
+        return self._guard(state, binding)
 
     def _evaluate(self, state: State, binding: Binding, _latch_truth: LatchTruth) -> bool | None:
         return self.holds(state, binding)

@@ -11,6 +11,7 @@ from plansafe.verifier.model.nodes import (
     Atom,
     Compare,
     Equal,
+    Fluent,
     Formula,
     Not,
     Or,
@@ -20,7 +21,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import free_slots, is_temporal, map_children, substitute
+from plansafe.verifier.model.operations import free_slots, has_comparison, is_temporal, map_children, negate, substitute
 
 MAX_EXPANSION = 20_000
 """The most nodes of a formula whose quantifiers over temporal formulas are expanded."""
@@ -40,9 +41,47 @@ def make_structural_key(formula: Formula) -> tuple[object, ...]:
     return tuple(key)
 
 
+def make_renamed_key(formula: Formula) -> tuple[tuple[object, ...], list[int]]:
+    """A flat key that is equal for formulas that differ only in their variables, and the variables' slots.
+
+    The slots are in the order of their first place in the key.
+    """
+    key: list[object] = []
+    numbers: dict[int, int] = {}
+    stack: list[object] = [formula]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            key.append((type(part).__name__, len(part)))
+        match part:
+            case Variable():
+                key += [numbers.setdefault(part.slot, len(numbers)), part.domain]
+            case Atom() | Fluent():
+                key.append(part[0])
+                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part.arguments]
+            case Equal():
+                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part]
+            case tuple():
+                stack.extend(part)
+            case _:
+                key.append(part)
+    return tuple(key), list(numbers)
+
+
 def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
-    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects."""
+    """Replace quantifiers over temporal formulas by conjunctions and disjunctions over their objects.
+
+    Without numbers, nested conjunctions and disjunctions are flattened, so that more parts about single states are
+    merged. With numbers, a merged part may be defined although one of its parts is not.
+    """
     budget = [MAX_EXPANSION]
+    flattens = not has_comparison(formula)
+
+    def junction(kind: type[And | Or], parts: list[Formula]) -> Formula:
+        flat: list[Formula] = []
+        for part in parts:
+            flat += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
+        return kind(merge_state_parts(kind, flat, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
         budget[0] -= 1
@@ -51,10 +90,10 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
         if not is_temporal(part):
             return substitute(part, values) if values else part
         match part:
-            case And():
-                return And(merge_state_parts(And, [ground(p, values) for p in part.parts], parameters))
-            case Or():
-                return Or(merge_state_parts(Or, [ground(p, values) for p in part.parts], parameters))
+            case And() | Or():
+                return junction(type(part), [ground(p, values) for p in part.parts])
+            case Not(And() | Or() as body) if flattens:
+                return junction(Or if isinstance(body, And) else And, [ground(negate(p), values) for p in body.parts])
             case Not() | Temporal():
                 return map_children(part, lambda inner: ground(inner, values))
             case Quantified():
@@ -83,3 +122,20 @@ def merge_state_parts(
         return tuple(parts)
     merged_ids = {id(part) for part in plain}
     return (merged, *[part for part in parts if id(part) not in merged_ids])
+
+
+def split_by_parameters(formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
+    """Split a junction of state formulas into the part about the parameters and the part equal for all bindings.
+
+    A change of the second part then makes no binding differ from the others. A formula with numbers is not split,
+    because one of its parts may be undefined although the formula is not.
+    """
+    if not isinstance(formula, And | Or) or has_comparison(formula):
+        return (formula,)
+    slots = {v.slot for v in parameters}
+    parts: tuple[list[Formula], list[Formula]] = [], []
+    for part in formula.parts:
+        parts[bool(free_slots(part) & slots)].append(part)
+    if not all(parts):
+        return (formula,)
+    return tuple([type(formula)(tuple(group)) for group in parts])

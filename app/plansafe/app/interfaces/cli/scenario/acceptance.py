@@ -42,7 +42,7 @@ def accept(options: AcceptOptions) -> int:
     """
 
     def work() -> int:
-        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415
+        from plansafe.llm.scenarios.sets.part_log import (  # noqa: PLC0415 - for this command alone
             AcceptanceLog,
             accept_part,
             known_scenarios,

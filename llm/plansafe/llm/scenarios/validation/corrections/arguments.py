@@ -15,22 +15,22 @@ MAX_ARGUMENTS = 8
 
 
 def arity(view: View) -> list[Edit]:
-    """As many arguments as declared, where it can be told which is too much or what is missing."""
+    """As many arguments as declared, where the superfluous or missing argument is clear."""
     survey = view.survey
     out: list[Edit] = []
     for name, uses in _by_name(survey).items():
-        known = survey.predicates[name]
-        given = {len(use.arguments) for use in uses}
-        if given == {len(known.parameters)}:
+        declared = survey.predicates[name]
+        counts = {len(use.arguments) for use in uses}
+        if counts == {len(declared.parameters)}:
             continue
-        if len(given) == 1 and len(uses) > 1 and known.draft.editable and _plain(uses):
-            edit = _declared_as_used(survey, uses, known)
+        if len(counts) == 1 and len(uses) > 1 and declared.draft.editable and _plain(uses):
+            edit = _declared_as_used(survey, uses, declared)
             if edit is not None:
                 out.append(edit)
                 continue
         for use in uses:
-            if len(use.arguments) != len(known.parameters) and use.draft.editable:
-                out += _one(view, use, known)
+            if len(use.arguments) != len(declared.parameters) and use.draft.editable:
+                out += _with_arity(view, use, declared)
     return out
 
 
@@ -46,43 +46,43 @@ def _plain(uses: Sequence[Use]) -> bool:
     return all([isinstance(a, str) and parse_number(a) is None for use in uses for a in use.arguments])
 
 
-def _declared_as_used(survey: Survey, uses: Sequence[Use], known: Declared) -> Edit | None:
+def _declared_as_used(survey: Survey, uses: Sequence[Use], declared: Declared) -> Edit | None:
     """The declaration with the number of arguments that all uses have, unless two uses err in a way that is clear."""
-    if len(uses) < 3 and all([len(list(_kept(survey, use, known))) == 1 for use in uses]):
+    if len(uses) < 3 and all([len(list(_kept_positions(survey, use, declared))) == 1 for use in uses]):
         return None
     count = len(uses[0].arguments)
-    kinds = [_kind(survey, uses, known, position) for position in range(count)]
-    reason = f"predicate `{known.name}` is used with {_count(count)} throughout, not {len(known.parameters)}"
-    return Edit("arity", reason, (known.draft.change(known.node, None, signature(known.name, kinds)),))
+    kinds = [_kind(survey, uses, declared, position) for position in range(count)]
+    reason = f"predicate `{declared.name}` is used with {_count(count)} throughout, not {len(declared.parameters)}"
+    return Edit("arity", reason, (declared.draft.change(declared.node, None, signature(declared.name, kinds)),))
 
 
-def _kind(survey: Survey, uses: Sequence[Use], known: Declared, position: int) -> Types:
-    found = [kind for use in uses if (kind := survey.term(use, use.arguments[position])) not in (None, (ROOT,))]
-    if position < len(known.parameters):
-        declared = known.parameters[position].types or (ROOT,)
-        if all([survey.fits(kind, declared, True) for kind in found if kind is not None]):
-            return declared
-    return survey.join([kind for kind in found if kind is not None] or [(ROOT,)])
+def _kind(survey: Survey, uses: Sequence[Use], declared: Declared, position: int) -> Types:
+    matches = [kind for use in uses if (kind := survey.term(use, use.arguments[position])) not in (None, (ROOT,))]
+    if position < len(declared.parameters):
+        kind_declared = declared.parameters[position].types or (ROOT,)
+        if all([survey.fits(kind, kind_declared, True) for kind in matches if kind is not None]):
+            return kind_declared
+    return survey.join([kind for kind in matches if kind is not None] or [(ROOT,)])
 
 
-def _one(view: View, use: Use, known: Declared) -> list[Edit]:
+def _with_arity(view: View, use: Use, declared: Declared) -> list[Edit]:
     draft, survey = use.draft, view.survey
-    wanted = len(known.parameters)
-    if len(use.arguments) > wanted:
-        kept = list(_kept(survey, use, known))
-        if len(kept) != 1:
+    required = len(declared.parameters)
+    if len(use.arguments) > required:
+        positions = list(_kept_positions(survey, use, declared))
+        if len(positions) != 1:
             return []
-        gone = [number for number in range(len(use.arguments)) if number not in kept[0]]
+        gone = [number for number in range(len(use.arguments)) if number not in positions[0]]
         words = ", ".join([str(use.arguments[number]) for number in gone])
-        reason = f"predicate `{use.name}` takes {_count(wanted)}: `{words}` is superfluous"
+        reason = f"predicate `{use.name}` takes {_count(required)}: `{words}` is superfluous"
         return [Edit("arity", reason, tuple([draft.without(use.node, number + 1) for number in gone]))]
-    return _completed(view, use, known)
+    return _completed(view, use, declared)
 
 
-def _kept(survey: Survey, use: Use, known: Declared) -> Iterator[tuple[int, ...]]:
+def _kept_positions(survey: Survey, use: Use, declared: Declared) -> Iterator[tuple[int, ...]]:
     """Which arguments to keep: numbers, repetitions and agents go first, then what does not fit by type."""
-    arguments, wanted = use.arguments, len(known.parameters)
-    if len(arguments) > MAX_ARGUMENTS or len(arguments) <= wanted:
+    arguments, required = use.arguments, len(declared.parameters)
+    if len(arguments) > MAX_ARGUMENTS or len(arguments) <= required:
         return
     suspects = [
         {
@@ -90,26 +90,26 @@ def _kept(survey: Survey, use: Use, known: Declared) -> Iterator[tuple[int, ...]
             for n, a in enumerate(arguments)
             if isinstance(a, str) and parse_number(a) is not None and a not in survey.objects
         },
-        {n for n, a in enumerate(arguments) if _is_agent(survey, use, a) and not _wants_agent(known)},
+        {n for n, a in enumerate(arguments) if _is_agent(survey, use, a) and not _wants_agent(declared)},
         {n for n, a in enumerate(arguments) if a in arguments[:n]},
         {n for n, a in enumerate(arguments) if isinstance(a, str) and survey.term(use, a) is None},
     ]
     for suspect in suspects:
-        if len(suspect) == len(arguments) - wanted:
-            rest = tuple([n for n in range(len(arguments)) if n not in suspect])
-            if _fits(survey, use, known, rest):
-                yield rest
+        if len(suspect) == len(arguments) - required:
+            remaining = tuple([n for n in range(len(arguments)) if n not in suspect])
+            if _fits(survey, use, declared, remaining):
+                yield remaining
                 return
-    seen: set[tuple[str, ...]] = set()
-    for rest in combinations(range(len(arguments)), wanted):
-        words = tuple([str(arguments[number]) for number in rest])
-        if words not in seen and _fits(survey, use, known, rest):
-            seen.add(words)
-            yield rest
+    visited: set[tuple[str, ...]] = set()
+    for remaining in combinations(range(len(arguments)), required):
+        words = tuple([str(arguments[number]) for number in remaining])
+        if words not in visited and _fits(survey, use, declared, remaining):
+            visited.add(words)
+            yield remaining
 
 
-def _fits(survey: Survey, use: Use, known: Declared, kept: Sequence[int]) -> bool:
-    for number, parameter in zip(kept, known.parameters, strict=True):
+def _fits(survey: Survey, use: Use, declared: Declared, positions: Sequence[int]) -> bool:
+    for number, parameter in zip(positions, declared.parameters, strict=True):
         argument = use.arguments[number]
         kind = survey.term(use, argument)
         variable = isinstance(argument, str) and argument.startswith("?")
@@ -120,61 +120,61 @@ def _fits(survey: Survey, use: Use, known: Declared, kept: Sequence[int]) -> boo
 
 def _is_agent(survey: Survey, use: Use, argument: Node) -> bool:
     kind = survey.term(use, argument)
-    return kind is not None and any([set(_AGENTS) & survey.ancestors(own) for own in kind])
+    return kind is not None and any([set(_AGENTS) & survey.ancestors(entry) for entry in kind])
 
 
-def _wants_agent(known: Declared) -> bool:
-    return any([set(entry.types or ()) & set(_AGENTS) for entry in known.parameters])
+def _wants_agent(declared: Declared) -> bool:
+    return any([set(entry.types or ()) & set(_AGENTS) for entry in declared.parameters])
 
 
-def _completed(view: View, use: Use, known: Declared) -> list[Edit]:
+def _completed(view: View, use: Use, declared: Declared) -> list[Edit]:
     """The one argument that is missing, if one place and one term fit."""
     survey, draft = view.survey, use.draft
-    if len(use.arguments) + 1 != len(known.parameters):
+    if len(use.arguments) + 1 != len(declared.parameters):
         return []
     if use.action is not None or use.scope:
         terms = [(name, kind) for name, kind in use.scope.items() if name not in use.arguments]
     else:
-        terms = [(own.name, own.types) for own in survey.objects.values() if own.name not in use.arguments]
-    found: list[tuple[int, str]] = []
-    for place in range(len(known.parameters)):
-        others = [entry for number, entry in enumerate(known.parameters) if number != place]
+        terms = [(item.name, item.types) for item in survey.objects.values() if item.name not in use.arguments]
+    matches: list[tuple[int, str]] = []
+    for place in range(len(declared.parameters)):
+        other_uses = [entry for number, entry in enumerate(declared.parameters) if number != place]
         fitting = all(
             (kind := survey.term(use, a)) is not None and survey.fits(kind, e.types or (ROOT,), str(a).startswith("?"))
-            for a, e in zip(use.arguments, others, strict=True)
+            for a, e in zip(use.arguments, other_uses, strict=True)
         )
         if fitting:
-            wanted = known.parameters[place].types or (ROOT,)
-            found += [(place, name) for name, kind in terms if _narrow(survey, kind, wanted)]
-    if len(found) != 1:
-        found = _customary(survey, use, known)
-    if len(found) != 1:
+            required = declared.parameters[place].types or (ROOT,)
+            matches += [(place, name) for name, kind in terms if _narrow(survey, kind, required)]
+    if len(matches) != 1:
+        matches = _customary(survey, use, declared)
+    if len(matches) != 1:
         return []
-    place, name = found[0]
-    reason = f"predicate `{use.name}` takes {_count(len(known.parameters))}: only `{name}` can be the missing one"
+    place, name = matches[0]
+    reason = f"predicate `{use.name}` takes {_count(len(declared.parameters))}: only `{name}` can be the missing one"
     return [Edit("arity", reason, (draft.insert(draft.span(use.node, place).end, f" {name}"),))]
 
 
-def _customary(survey: Survey, use: Use, known: Declared) -> list[tuple[int, str]]:
+def _customary(survey: Survey, use: Use, declared: Declared) -> list[tuple[int, str]]:
     """What all other facts of the predicate (at least two) say: the same object at one place, or itself at each."""
-    others = [other for other in survey.uses if other.name == use.name and other.place == "init"]
-    others = [other for other in others if len(other.arguments) == len(known.parameters)]
-    if use.place != "init" or len(others) < 2:
+    other_uses = [other_use for other_use in survey.uses if other_use.name == use.name and other_use.place == "init"]
+    other_uses = [other_use for other_use in other_uses if len(other_use.arguments) == len(declared.parameters)]
+    if use.place != "init" or len(other_uses) < 2:
         return []
-    given = use.arguments[0] if len(use.arguments) == 1 else None
-    if isinstance(given, str) and all([len(set(map(str, other.arguments))) == 1 for other in others]):
-        return [(1, given)]
+    counts = use.arguments[0] if len(use.arguments) == 1 else None
+    if isinstance(counts, str) and all([len(set(map(str, other_use.arguments))) == 1 for other_use in other_uses]):
+        return [(1, counts)]
     out = []
-    for place in range(len(known.parameters)):
-        names = {str(other.arguments[place]) for other in others}
+    for place in range(len(declared.parameters)):
+        names = {str(other_use.arguments[place]) for other_use in other_uses}
         if len(names) == 1 and not names & set(map(str, use.arguments)):
             out.append((place, names.pop()))
     return out
 
 
-def _narrow(survey: Survey, kind: Types, wanted: Types) -> bool:
+def _narrow(survey: Survey, kind: Types, required: Types) -> bool:
     """Whether a term surely has a wanted type: a bare ``object`` fits anything, which says nothing."""
-    return survey.fits(kind, wanted, False)
+    return survey.fits(kind, required, False)
 
 
 # -- types ------------------------------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def mismatches(view: View) -> list[Edit]:
     by_position: dict[tuple[str, int], list[tuple[Use, int]]] = {}
     for use, number in wrong:
         argument = str(use.arguments[number])
-        own = id(use.action.node) if argument.startswith("?") and use.action is not None else 0
-        by_term.setdefault((own, argument), []).append((use, number))
+        entry = id(use.action.node) if argument.startswith("?") and use.action is not None else 0
+        by_term.setdefault((entry, argument), []).append((use, number))
         by_position.setdefault((use.name, number), []).append((use, number))
     term = max(by_term, key=lambda key: len(by_term[key]))
     position = max(by_position, key=lambda key: len(by_position[key]))
@@ -206,13 +206,13 @@ def mismatches(view: View) -> list[Edit]:
 
 def _wrong(survey: Survey) -> Iterator[tuple[Use, int]]:
     for use in survey.uses:
-        known = survey.predicates.get(use.name)
-        if known is None or use.function or len(use.arguments) != len(known.parameters):
+        declared = survey.predicates.get(use.name)
+        if declared is None or use.function or len(use.arguments) != len(declared.parameters):
             continue
         for number, argument in enumerate(use.arguments):
             kind = survey.term(use, argument)
-            wanted = known.parameters[number].types or (ROOT,)
-            if kind is not None and not survey.fits(kind, wanted, str(argument).startswith("?")):
+            required = declared.parameters[number].types or (ROOT,)
+            if kind is not None and not survey.fits(kind, required, str(argument).startswith("?")):
                 yield use, number
 
 
@@ -223,35 +223,39 @@ def _retyped(view: View, wrong: Sequence[tuple[Use, int]]) -> list[Edit]:
     name = str(use.arguments[number])
     if name.startswith("?"):
         return _retyped_variable(view, use, name)
-    own = survey.objects[name]
-    if not own.draft.editable:
+    entry = survey.objects[name]
+    if not entry.draft.editable:
         return []
-    wanted = [
-        w for other in survey.uses for n, a in enumerate(other.arguments) if a == name
-        if (w := survey.wanted(other, n)) is not None
+    required = [
+        w for other_use in survey.uses for n, a in enumerate(other_use.arguments) if a == name
+        if (w := survey.wanted(other_use, n)) is not None
     ]  # fmt: skip
-    named = next((stem for stem in stems(name) if stem in survey.types), None)
-    kind = survey.meet(wanted)
-    if named is not None and all([survey.fits((named,), w, False) for w in wanted]):
-        kind = (named,)
+    named_type = next((stem for stem in stems(name) if stem in survey.types), None)
+    kind = survey.meet(required)
+    if named_type is not None and all([survey.fits((named_type,), w, False) for w in required]):
+        kind = (named_type,)
     elif kind is None or len(kind) > 1:
-        kind = tuple(dict.fromkeys([*own.types, *[w[0] for w in wanted if not survey.fits(own.types, w, False)]]))
-    change = typed_again(own.draft, own.node, own.child or 0, kind)
+        kind = tuple(dict.fromkeys([*entry.types, *[w[0] for w in required if not survey.fits(entry.types, w, False)]]))
+    change = typed_again(entry.draft, entry.node, entry.child or 0, kind)
     if change is None:
         return []
-    said = typed(name, kind)
-    return [Edit("type", f"object `{name}` is used as `{survey_text(kind)}`: declared `{said}`", (change,))]
+    text = typed(name, kind)
+    return [Edit("type", f"object `{name}` is used as `{survey_text(kind)}`: declared `{text}`", (change,))]
 
 
 def _retyped_variable(view: View, use: Use, name: str) -> list[Edit]:
     survey, action = view.survey, use.action
     if action is None or not action.draft.editable or name not in [entry.name for entry in action.parameters]:
         return []
-    wanted = [
-        w for other in survey.uses if other.action is action for n, a in enumerate(other.arguments) if a == name
-        if (w := survey.wanted(other, n)) is not None
+    required = [
+        w
+        for other_use in survey.uses
+        if other_use.action is action
+        for n, a in enumerate(other_use.arguments)
+        if a == name
+        if (w := survey.wanted(other_use, n)) is not None
     ]  # fmt: skip
-    kind = survey.meet(wanted)
+    kind = survey.meet(required)
     value = action.node[action.fields[":parameters"]]
     entry = next(entry for entry in action.parameters if entry.name == name)
     if kind is None or not isinstance(value, list):
@@ -294,16 +298,16 @@ def typed_again(draft: Draft, node: list[Node], child: int, kind: Types) -> Text
 
 
 def _widened(view: View, wrong: Sequence[tuple[Use, int]]) -> list[Edit]:
-    """A wider type for the parameter of the predicate: what is nearest above all that it is used with."""
+    """A wider type for the parameter of the predicate: the nearest common supertype of its arguments."""
     survey = view.survey
     use, number = wrong[0]
-    known = survey.predicates[use.name]
-    if not known.draft.editable:
+    declared = survey.predicates[use.name]
+    if not declared.draft.editable:
         return []
-    entry = known.parameters[number]
-    kinds = [k for other, n in wrong if (k := survey.term(other, other.arguments[n])) is not None]
+    entry = declared.parameters[number]
+    kinds = [k for other_use, n in wrong if (k := survey.term(other_use, other_use.arguments[n])) is not None]
     kind = survey.join([entry.types or (ROOT,), *kinds])
-    change = typed_again(known.draft, known.node, entry.child, kind)
+    change = typed_again(declared.draft, declared.node, entry.child, kind)
     if change is None:
         return []
     reason = f"predicate `{use.name}` is used with `{survey_text(survey.join(kinds))}` as its argument {number + 1}"

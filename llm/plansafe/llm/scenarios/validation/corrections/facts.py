@@ -49,12 +49,12 @@ def numbers(view: View) -> list[Edit]:
             name, last = str(fact[0]), fact[-1]
             if not isinstance(last, str) or parse_number(last) is None or last in survey.objects:
                 continue
-            known = survey.functions.get(name)
-            if known is not None and len(known.parameters) != len(fact) - 2:
+            declared = survey.functions.get(name)
+            if declared is not None and len(declared.parameters) != len(fact) - 2:
                 continue
             text = draft.text[draft.span(fact).start : draft.span(fact, len(fact) - 2).end] + ")"
             changes = [draft.change(section, child, f"(= {text} {last})")]
-            if known is None:
+            if declared is None:
                 kinds = [survey.objects[a].types if a in survey.objects else (ROOT,) for a in map(str, fact[1:-1])]
                 if view.domain is None:
                     continue
@@ -67,7 +67,7 @@ def numbers(view: View) -> list[Edit]:
 
 
 def contradictions(view: View) -> list[Edit]:
-    """An effect that adds and deletes one fact: what is added stays, so the deletion is left out."""
+    """An effect that adds and deletes one fact: the addition counts, so the deletion is left out."""
     out: list[Edit] = []
     for action in view.survey.actions.values():
         child = action.fields.get(":effect")
@@ -102,7 +102,7 @@ def _flat(value: list[Node]) -> Iterator[tuple[list[Node], int, list[Node]]]:
 
 
 def requirements(view: View) -> list[Edit]:
-    """The flags that a domain uses, for planners that insist on them; flags that nobody knows are left out."""
+    """The flags that a domain uses, for planners that insist on them; unknown flags are left out."""
     draft = view.domain
     if draft is None or not draft.form:
         return []
@@ -111,19 +111,19 @@ def requirements(view: View) -> list[Edit]:
         for child in range(1, len(section)):
             flag = section[child]
             if isinstance(flag, str) and flag not in REQUIREMENTS:
-                meant = ":" + flag if ":" + flag in REQUIREMENTS else None
-                if meant is not None:
-                    reason = f"`{flag}` is read as `{meant}`"
-                    out.append(view.renamed(draft, section, child, "requirement", reason, meant))
+                intended = ":" + flag if ":" + flag in REQUIREMENTS else None
+                if intended is not None:
+                    reason = f"`{flag}` is read as `{intended}`"
+                    out.append(view.renamed(draft, section, child, "requirement", reason, intended))
                 else:
                     reason = f"unknown requirement `{flag}`"
                     out.append(Edit("requirement", reason, (draft.without(section, child),)))
     if out:
         return out
     stated = {
-        flag for own in view.domains for s in own.sections(":requirements") for flag in s if isinstance(flag, str)
+        flag for entry in view.domains for s in entry.sections(":requirements") for flag in s if isinstance(flag, str)
     }
-    stated |= {flag for own in list(stated) for flag in _IMPLIED.get(own, ())}
+    stated |= {flag for entry in list(stated) for flag in _IMPLIED.get(entry, ())}
     missing = [flag for flag in _needed(view, draft) if flag not in stated]
     if missing and not draft.sections(":requirements") and view.base is None:
         missing = [":strips", *missing]
@@ -135,24 +135,24 @@ def requirements(view: View) -> list[Edit]:
 
 def _needed(view: View, draft: Draft) -> list[str]:
     """The flags that the domain and the goal need, in their usual order."""
-    found: set[str] = set()
+    matches: set[str] = set()
     signatures = [node for section in draft.sections(":predicates") for node in section if isinstance(node, list)]
     if draft.sections(":types") or any(["-" in node for node in signatures]):
-        found.add(":typing")
+        matches.add(":typing")
     if draft.sections(":functions"):
-        found.add(":numeric-fluents")
+        matches.add(":numeric-fluents")
     if draft.sections(":durative-action"):
-        found.add(":durative-actions")
+        matches.add(":durative-actions")
     if draft.sections(":derived"):
-        found.add(":derived-predicates")
+        matches.add(":derived-predicates")
     for effect, node in _formulas(view, draft):
-        _flags(node, effect, found)
+        _flags(node, effect, matches)
     order = (
         ":typing", ":negative-preconditions", ":disjunctive-preconditions", ":equality", ":existential-preconditions",
         ":universal-preconditions", ":conditional-effects", ":numeric-fluents", ":durative-actions",
         ":derived-predicates",
     )  # fmt: skip
-    return [flag for flag in order if flag in found]
+    return [flag for flag in order if flag in matches]
 
 
 def _formulas(view: View, draft: Draft) -> Iterator[tuple[bool, Node]]:
@@ -166,7 +166,7 @@ def _formulas(view: View, draft: Draft) -> Iterator[tuple[bool, Node]]:
             yield False, part
 
 
-def _flags(node: Node, effect: bool, found: set[str]) -> None:
+def _flags(node: Node, effect: bool, matches: set[str]) -> None:
     stack: list[tuple[Node, bool]] = [(node, effect)]
     while stack:
         part, changing = stack.pop()
@@ -174,17 +174,17 @@ def _flags(node: Node, effect: bool, found: set[str]) -> None:
             continue
         head = part[0]
         if head == "not" and not changing:
-            found.add(":negative-preconditions")
+            matches.add(":negative-preconditions")
         elif head in ("or", "imply") and not changing:
-            found.add(":disjunctive-preconditions")
+            matches.add(":disjunctive-preconditions")
         elif head == "exists":
-            found.add(":existential-preconditions")
+            matches.add(":existential-preconditions")
         elif head == "forall":
-            found.add(":conditional-effects" if changing else ":universal-preconditions")
+            matches.add(":conditional-effects" if changing else ":universal-preconditions")
         elif head == "when":
-            found.add(":conditional-effects")
+            matches.add(":conditional-effects")
         elif head == "=" and not changing and all([isinstance(word, str) for word in part]):
-            found.add(":equality")
+            matches.add(":equality")
         if head == "when" and len(part) > 1:
             stack.append((part[1], False))
             stack += [(inner, changing) for inner in part[2:]]

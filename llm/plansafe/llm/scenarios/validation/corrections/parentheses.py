@@ -1,4 +1,4 @@
-"""Parentheses that are missing or too many, by what may stand where.
+"""Missing and superfluous parentheses, by the elements that each place allows.
 
 A section begins directly inside the definition and a field directly inside its action; a fact holds no lists; ``not``
 takes one operand, ``when``, ``imply`` and quantifiers two. Where the text says otherwise, a parenthesis was lost or is
@@ -36,7 +36,7 @@ class _Token(NamedTuple):
 
 
 class _Frame:
-    """An open list: its first word, how many lists it has so far, and where it was opened."""
+    """An open list: its first word, the number of lists in it, and where it was opened."""
 
     def __init__(self, head: str, start: int) -> None:
         self.head = head
@@ -86,8 +86,8 @@ def _nested_wrongly(draft: Draft) -> bool:
 class _Balancer:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        found = [_Token(m.group().lower(), *m.span()) for m in _TOKEN.finditer(draft.text)]
-        self.tokens = [token for token in found if token.text[0] != ";"]
+        matches = [_Token(m.group().lower(), *m.span()) for m in _TOKEN.finditer(draft.text)]
+        self.tokens = [token for token in matches if token.text[0] != ";"]
         self.stack: list[_Frame] = []
         self.last: _Frame | None = None  # the section or action that was closed last
         self.end = 0  # of the token before
@@ -137,8 +137,8 @@ class _Balancer:
         head = FOREIGN.get(head, head)
         if head in _MOST:
             return frame.lists >= _MOST[head]
-        known = head in OPERATORS or head in ARITHMETIC or head in _WORDS or head in ("define", "either")
-        if not head or head[0] == ":" or known:
+        declared = head in OPERATORS or head in ARITHMETIC or head in _WORDS or head in ("define", "either")
+        if not head or head[0] == ":" or declared:
             return False
         if head in ("at", "over"):
             return frame.lists > 0

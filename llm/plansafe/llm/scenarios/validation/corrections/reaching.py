@@ -1,6 +1,6 @@
-"""What stands between a scenario and its goal: conditions that nothing makes true.
+"""Unreachable conditions of actions and goals.
 
-These corrections guess at what was meant, so each is kept only if it does what it is for: with it, the action can be
+These corrections guess the intention, so each is kept only if it has its purpose: with it, the action can be
 taken that could not, or the goal is within reach if nothing is deleted, and nothing else is lost.
 """
 
@@ -23,7 +23,7 @@ MAX_CANDIDATES = 40
 
 
 def standing(examination: Examination) -> tuple[int, int] | None:
-    """How many new actions, and how many facts of the goal, are out of reach; ``None`` where that cannot be said."""
+    """How many new actions, and how many facts of the goal, are out of reach; ``None`` if that is not known."""
     checker, united = examination.checker, examination.united
     if checker is None or united is None or not checker.ok or checker.is_open:
         return None
@@ -61,24 +61,24 @@ def candidates(view: View, examination: Examination) -> Iterator[Edit]:
 
 def _renamed(view: View, reach: Reach, task: Task, atom: Atom, action: ActionText | None) -> Iterator[Edit]:
     """A predicate of a near name that something makes true, in place of one that nothing does."""
-    own = task.predicates[atom.predicate]
+    entry = task.predicates[atom.predicate]
     alive = [
-        other.name
-        for number, other in enumerate(task.predicates[: len(reach.facts)])
-        if number != atom.predicate and reach.facts[number] and len(other.types) == len(own.types)
+        other_use.name
+        for number, other_use in enumerate(task.predicates[: len(reach.facts)])
+        if number != atom.predicate and reach.facts[number] and len(other_use.types) == len(entry.types)
     ]
-    meant = nearest(own.name, alive)
-    if meant is None:
+    intended = nearest(entry.name, alive)
+    if intended is None:
         return
     places = [
         use
         for use in view.survey.uses
-        if use.name == own.name and use.draft.editable and use.positive
+        if use.name == entry.name and use.draft.editable and use.positive
         and ((use.place == "precondition" and use.action is action) if action is not None else use.place == "goal")
     ]  # fmt: skip
     if places:
-        reason = f"no action makes `{own.name}` true; the domain changes `{meant}`"
-        yield Edit("reach", reason, tuple([use.draft.change(use.node, 0, meant) for use in places]))
+        reason = f"no action makes `{entry.name}` true; the domain changes `{intended}`"
+        yield Edit("reach", reason, tuple([use.draft.change(use.node, 0, intended) for use in places]))
 
 
 def _asserted(view: View, reach: Reach, action: Action, atom: Atom) -> Iterator[Edit]:
@@ -102,33 +102,33 @@ def _named_after(view: View) -> Iterator[Edit]:
     """Objects that are named after one type and declared with another; all of one type at once if they agree."""
     survey = view.survey
     groups: dict[tuple[int, int], list[Declared]] = {}
-    for own in survey.objects.values():
-        stem = stems(own.name)[0]
-        if own.draft.editable and stem in survey.types and own.types != (stem,) and own.child is not None:
-            at = next((e.types_child for e in entries(own.node, 1) if e.child == own.child), None)
-            groups.setdefault((id(own.node), at if at is not None else -own.child), []).append(own)
+    for entry in survey.objects.values():
+        stem = stems(entry.name)[0]
+        if entry.draft.editable and stem in survey.types and entry.types != (stem,) and entry.child is not None:
+            at = next((e.types_child for e in entries(entry.node, 1) if e.child == entry.child), None)
+            groups.setdefault((id(entry.node), at if at is not None else -entry.child), []).append(entry)
     for (_, at), group in groups.items():
-        first, after = group[0], {stems(own.name)[0] for own in group}
+        first, after = group[0], {stems(entry.name)[0] for entry in group}
         alike = [e for e in entries(first.node, 1) if e.types_child == at]
         if len(after) == 1 and len(group) == len(alike):
             stem = after.pop()
-            names = ", ".join([own.name for own in group[:3]])
+            names = ", ".join([entry.name for entry in group[:3]])
             yield Edit("reach", f"`{names}` named after type `{stem}`", (first.draft.change(first.node, at, stem),))
             continue
-        for own in group:
-            change = typed_again(own.draft, own.node, own.child or 0, (stems(own.name)[0],))
+        for entry in group:
+            change = typed_again(entry.draft, entry.node, entry.child or 0, (stems(entry.name)[0],))
             if change is not None:
-                yield Edit("reach", f"object `{own.name}` is named after type `{stems(own.name)[0]}`", (change,))
+                yield Edit("reach", f"object `{entry.name}` is named after type `{stems(entry.name)[0]}`", (change,))
 
 
 def _fitting(reach: Reach, action: Action, atom: Atom, argument: int) -> set[int]:
     """The objects that a variable may be, by its type and by the other conditions on it."""
     parameter = next((v for v in action.parameters if v.slot == -1 - argument), None)
     out = set(reach.task.domains[parameter.domain]) if parameter is not None else set(range(len(reach.task.objects)))
-    for other in demanded_atoms(action):
-        if other.predicate == atom.predicate or argument not in other.arguments:
+    for other_use in demanded_atoms(action):
+        if other_use.predicate == atom.predicate or argument not in other_use.arguments:
             continue
-        position = other.arguments.index(argument)
-        facts = reach.facts[other.predicate]
-        out &= {reach.task.decode(code, len(other.arguments))[position] for code in facts}
+        position = other_use.arguments.index(argument)
+        facts = reach.facts[other_use.predicate]
+        out &= {reach.task.decode(code, len(other_use.arguments))[position] for code in facts}
     return out

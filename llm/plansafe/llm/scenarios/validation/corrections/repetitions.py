@@ -13,64 +13,66 @@ RULE = "repetition"
 
 
 def repetitions(view: View) -> list[Edit]:
-    """What is declared twice in one text is declared once; of two declarations that differ the first stands.
+    """A repeated declaration is removed; of two declarations that differ the first counts.
 
-    What an extension repeats of its base is left out where it differs: the base stands.
+    A declaration of an extension that differs from its base is removed: the base counts.
     """
     survey = view.survey
     out: list[Edit] = []
-    for what, own, first in survey.repeated:
-        if not own.draft.editable:
+    for subject, entry, first in survey.repeated:
+        if not entry.draft.editable:
             continue
-        if what == "type":
-            out += _type(own, first)
-        elif what == "object":
-            out += _object(own, first)
-        elif _signature(own) != _signature(first) or own.draft is first.draft:
-            reason = _reason(what, own.name, own.draft is not first.draft, _signature(own) != _signature(first))
-            out.append(Edit(RULE, reason, (_whole(own.draft, own.node),)))
-    for action, other in survey.repeated_actions:
-        if action.draft.editable and (action.draft is other.draft or not same(action.node, other.node)):
-            reason = _reason("action", action.name, action.draft is not other.draft, not same(action.node, other.node))
-            out.append(Edit(RULE, reason, (_whole(action.draft, action.node),)))
+        if subject == "type":
+            out += _type(entry, first)
+        elif subject == "object":
+            out += _object(entry, first)
+        elif _signature(entry) != _signature(first) or entry.draft is first.draft:
+            differs = _signature(entry) != _signature(first)
+            reason = _reason(subject, entry.name, entry.draft is not first.draft, differs)
+            out.append(Edit(RULE, reason, (_removed_line(entry.draft, entry.node),)))
+    for action, first_action in survey.repeated_actions:
+        if action.draft.editable and (action.draft is first_action.draft or not same(action.node, first_action.node)):
+            differs = not same(action.node, first_action.node)
+            reason = _reason("action", action.name, action.draft is not first_action.draft, differs)
+            out.append(Edit(RULE, reason, (_removed_line(action.draft, action.node),)))
     return out or _variables(view)
 
 
-def _reason(what: str, name: str, base: bool, differs: bool) -> str:
+def _reason(subject: str, name: str, base: bool, differs: bool) -> str:
     if base:
-        return f"{what} `{name}` is declared differently in the base: the base is used"
-    said = "differently: the first is used" if differs else "alike"
-    return f"{what} `{name}` is declared twice, {said}"
+        return f"{subject} `{name}` is declared differently in the base: the base is used"
+    text = "differently: the first is used" if differs else "alike"
+    return f"{subject} `{name}` is declared twice, {text}"
 
 
-def _signature(own: Declared) -> list[tuple[str, ...] | None]:
-    return [entry.types for entry in own.parameters]
+def _signature(declaration: Declared) -> list[tuple[str, ...] | None]:
+    return [entry.types for entry in declaration.parameters]
 
 
-def _type(own: Declared, first: Declared) -> list[Edit]:
-    if own.draft is first.draft:
-        differs = set(own.types) - {"object"} - set(first.types)
-        if own.node is first.node and not differs:
-            return [_unlisted(own, _reason("type", own.name, False, False))]
+def _type(entry: Declared, first: Declared) -> list[Edit]:
+    if entry.draft is first.draft:
+        differs = set(entry.types) - {"object"} - set(first.types)
+        if entry.node is first.node and not differs:
+            return [_unlisted(entry, _reason("type", entry.name, False, False))]
         return []  # a second parent is allowed
-    if set(own.types) - {"object"} - set(first.types):
-        return [_unlisted(own, _reason("type", own.name, True, True))]
+    if set(entry.types) - {"object"} - set(first.types):
+        return [_unlisted(entry, _reason("type", entry.name, True, True))]
     return []
 
 
-def _object(own: Declared, first: Declared) -> list[Edit]:
-    if own.draft is first.draft:
-        return [_unlisted(own, _reason("object", own.name, False, own.types != first.types))]
-    if own.types != first.types:  # a constant of the domain may be an object again, of the same type
+def _object(entry: Declared, first: Declared) -> list[Edit]:
+    if entry.draft is first.draft:
+        return [_unlisted(entry, _reason("object", entry.name, False, entry.types != first.types))]
+    if entry.types != first.types:  # a constant of the domain may be an object again, of the same type
         return [
-            _unlisted(own, f"object `{own.name}` is a constant of the domain with another type: the domain is used")
+            _unlisted(entry, f"object `{entry.name}` is a constant of the domain with another type: the domain is used")
         ]
     return []
 
 
-def _unlisted(own: Declared, reason: str) -> Edit:
+def _unlisted(entry: Declared, reason: str) -> Edit:
     """One name out of a typed list, with its type if no other name has it."""
-    draft, node, child = own.draft, own.node, own.child or 0
+    draft, node, child = entry.draft, entry.node, entry.child or 0
     return Edit(RULE, reason, (without_name(draft, node, child),))
 
 
@@ -82,7 +84,7 @@ def without_name(draft: Draft, node: list[Node], child: int) -> TextEdit:
     return TextEdit(draft.name, draft.gap(span), "")
 
 
-def _whole(draft: Draft, node: list[Node]) -> TextEdit:
+def _removed_line(draft: Draft, node: list[Node]) -> TextEdit:
     return TextEdit(draft.name, draft.gap(draft.span(node)), "")
 
 
@@ -93,9 +95,9 @@ def _variables(view: View) -> list[Edit]:
         if not action.draft.editable or ":parameters" not in action.fields:
             continue
         value = action.node[action.fields[":parameters"]]
-        seen: set[str] = set()
+        visited: set[str] = set()
         for entry in action.parameters:
-            if entry.name in seen and isinstance(value, list):
+            if entry.name in visited and isinstance(value, list):
                 lonely = entry.types_child == entry.child + 2 and (
                     entry.child == 0 or value[entry.child - 2 : entry.child - 1] == ["-"]
                 )
@@ -104,5 +106,5 @@ def _variables(view: View) -> list[Edit]:
                 reason = f"parameter `{entry.name}` of action `{action.name}` is listed twice"
                 out.append(Edit(RULE, reason, (TextEdit(action.draft.name, action.draft.gap(span), ""),)))
                 break
-            seen.add(entry.name)
+            visited.add(entry.name)
     return out

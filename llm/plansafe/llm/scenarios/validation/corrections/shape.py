@@ -72,14 +72,14 @@ def sections(view: View) -> list[Edit]:
     """Sections whose keyword lacks its colon, or is misspelled."""
     out: list[Edit] = []
     for kind, draft in view.editable:
-        known = _SECTIONS[kind]
+        declared = _SECTIONS[kind]
         for node in draft.form[2:]:
-            if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in known:
+            if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in declared:
                 continue
             word = node[0] if node[0][0] == ":" else ":" + node[0]
-            meant = word if word in known else _SYNONYMS.get(word) or nearest(word, known)
-            if meant in known and meant is not None:
-                out.append(view.renamed(draft, node, 0, "keyword", f"`{node[0]}` is read as `{meant}`", meant))
+            intended = word if word in declared else _SYNONYMS.get(word) or nearest(word, declared)
+            if intended in declared and intended is not None:
+                out.append(view.renamed(draft, node, 0, "keyword", f"`{node[0]}` is read as `{intended}`", intended))
     return out
 
 
@@ -87,10 +87,10 @@ def twice(view: View) -> list[Edit]:
     """A section that occurs twice: what the second holds is put into the first."""
     for kind, draft in view.editable:
         for head in sorted(_SECTIONS[kind] - REPEATED_SECTIONS):
-            found = draft.sections(head)
-            if len(found) < 2 or head in (":goal", ":metric", ":domain", ":length", ":constraints"):
+            matches = draft.sections(head)
+            if len(matches) < 2 or head in (":goal", ":metric", ":domain", ":length", ":constraints"):
                 continue
-            first, second = found[0], found[1]
+            first, second = matches[0], matches[1]
             inner = draft.text[draft.span(second, 0).end : draft.span(second).end - 1]
             text = inner.strip()
             dash = (
@@ -134,8 +134,8 @@ def goal_and_domain(view: View) -> list[Edit]:
 
 
 def _domain_name(view: View) -> str | None:
-    own = view.domain if view.domain is not None and view.domain.form else view.base
-    head = own.form[1] if own is not None and len(own.form) > 1 else None
+    entry = view.domain if view.domain is not None and view.domain.form else view.base
+    head = entry.form[1] if entry is not None and len(entry.form) > 1 else None
     return head[1] if isinstance(head, list) and len(head) == 2 and isinstance(head[1], str) else None
 
 
@@ -152,16 +152,17 @@ def fields(view: View) -> list[Edit]:
     """The fields of actions: their keywords, their values, those that are missing."""
     out: list[Edit] = []
     for draft, node in _actions(view):
-        known = _FIELDS if node[0] == ":action" else (":parameters", ":duration", ":condition", ":effect")
+        declared = _FIELDS if node[0] == ":action" else (":parameters", ":duration", ":condition", ":effect")
         renamed = []
         for child in range(2, len(node)):
             key = node[child]
-            if not isinstance(key, str) or key[0] != ":" or key in known:
+            if not isinstance(key, str) or key[0] != ":" or key in declared:
                 continue
-            meant = _SYNONYMS.get(key) or nearest(key, known)
-            if meant is not None and meant in known and meant not in node:
-                renamed.append(view.renamed(draft, node, child, "keyword", f"`{key}` is read as `{meant}`", meant))
-        out += renamed or _bare_fields(view, draft, node, known) or _values(draft, node) or _missing(draft, node)
+            intended = _SYNONYMS.get(key) or nearest(key, declared)
+            if intended is not None and intended in declared and intended not in node:
+                reason = f"`{key}` is read as `{intended}`"
+                renamed.append(view.renamed(draft, node, child, "keyword", reason, intended))
+        out += renamed or _bare_fields(view, draft, node, declared) or _values(draft, node) or _missing(draft, node)
     return out
 
 
@@ -173,7 +174,7 @@ def _actions(view: View) -> Iterator[tuple[Draft, list[Node]]]:
                     yield draft, node
 
 
-def _bare_fields(view: View, draft: Draft, node: list[Node], known: Iterable[str]) -> list[Edit]:
+def _bare_fields(view: View, draft: Draft, node: list[Node], declared: Iterable[str]) -> list[Edit]:
     """Keywords without colon: ``effect (..)``."""
     out = []
     for child in range(2, len(node) - 1):
@@ -184,14 +185,14 @@ def _bare_fields(view: View, draft: Draft, node: list[Node], known: Iterable[str
             and isinstance(node[child + 1], list)
             and not is_field(node[child - 1])
         ):
-            meant = ":" + word if ":" + word in known else _SYNONYMS.get(":" + word)
-            if meant is not None and meant in known and meant not in node:
-                out.append(view.renamed(draft, node, child, "keyword", f"`{word}` is read as `{meant}`", meant))
+            intended = ":" + word if ":" + word in declared else _SYNONYMS.get(":" + word)
+            if intended is not None and intended in declared and intended not in node:
+                out.append(view.renamed(draft, node, child, "keyword", f"`{word}` is read as `{intended}`", intended))
     return out
 
 
 def _values(draft: Draft, node: list[Node]) -> list[Edit]:
-    """What follows each keyword: one list."""
+    """One list after each keyword."""
     out: list[Edit] = []
     keys = [child for child in range(2, len(node)) if is_field(node[child])]
     for key, following in pairwise([*keys, len(node)]):

@@ -22,35 +22,35 @@ def names(view: View) -> list[Edit]:
     """
     survey = view.survey
     tables = (survey.types, survey.predicates, survey.functions, survey.objects)
-    declared = {name: own.draft for table in tables for name, own in table.items()}
-    declared |= {name: own.draft for name, own in survey.actions.items()}
-    taken = {*declared, *view.others}
+    declared = {name: entry.draft for table in tables for name, entry in table.items()}
+    declared |= {name: entry.draft for name, entry in survey.actions.items()}
+    used_names = {*declared, *view.others}
     for name, draft in declared.items():
-        meant = _legal(name)
-        if meant == name or not draft.editable or name in view.others or name in _words(view.base):
+        intended = _legal(name)
+        if intended == name or not draft.editable or name in view.others or name in _words(view.base):
             continue
-        while meant in taken:
-            meant += "_"
-        changes = tuple([change for _, own in view.editable for change in _occurrences(own, name, meant)])
+        while intended in used_names:
+            intended += "_"
+        changes = tuple([change for _, entry in view.editable for change in _occurrences(entry, name, intended)])
         if changes:
             return [Edit("name", f"`{name}` is not a valid name in PDDL", changes)]
     return []
 
 
 def _legal(name: str) -> str:
-    """The name itself if it is one in PDDL's grammar, else what comes closest."""
+    """The name itself if it is one in PDDL's grammar, else the closest valid name."""
     if _RIGHT.fullmatch(name):
         return name
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    meant = _WRONG.sub("_", plain.lower()).strip("_-")
-    return meant if _RIGHT.fullmatch(meant) else f"n{meant}"
+    intended = _WRONG.sub("_", plain.lower()).strip("_-")
+    return intended if _RIGHT.fullmatch(intended) else f"n{intended}"
 
 
 def _words(draft: Draft | None) -> set[str]:
     return {match[0].lower() for match in _TOKEN.finditer(draft.text)} if draft is not None else set()
 
 
-def _occurrences(draft: Draft, name: str, meant: str) -> Iterator[TextEdit]:
+def _occurrences(draft: Draft, name: str, intended: str) -> Iterator[TextEdit]:
     for match in _TOKEN.finditer(draft.text):
         if match[0].lower() == name:
-            yield TextEdit(draft.name, Span(*match.span()), meant)
+            yield TextEdit(draft.name, Span(*match.span()), intended)

@@ -1,4 +1,4 @@
-"""What a rule of correction looks at: the texts of a scenario as they are now, and what they declare and use."""
+"""The input of a correction rule: the present texts of a scenario, their declarations and uses."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class View:
     """
 
     def __init__(
-        self, problem: Draft, domain: Draft | None, base: Draft | None, others: frozenset[str] = frozenset()
+        self, problem: Draft, domain: Draft | None, base: Draft | None, other_uses: frozenset[str] = frozenset()
     ) -> None:
         self.problem = problem
         self.domain = domain
         self.base = base
-        self.others = others
+        self.others = other_uses
 
     @property
     def editable(self) -> list[tuple[str, Draft]]:
@@ -77,7 +77,7 @@ class View:
         return Survey(self.domains, self.problem)
 
     def declare(self, rule: str, reason: str, head: str, text: str, more: tuple[TextEdit, ...] = ()) -> Edit | None:
-        """An edit that adds a declaration to the scenario's own domain; ``None`` if there is no text to add it to."""
+        """An edit that adds a declaration to the scenario's own domain; ``None`` without such a text."""
         if self.domain is None:
             return None
         return Edit(rule, reason, (self.domain.add_to(head, [text]), *more))

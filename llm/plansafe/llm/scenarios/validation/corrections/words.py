@@ -24,8 +24,8 @@ def operators(view: View) -> list[Edit]:
         if not isinstance(head, str) or head in declared:
             continue
         if head in FOREIGN:
-            meant = FOREIGN[head]
-            out.append(view.renamed(draft, node, 0, "operator", f"`{head}` is read as `{meant}`", meant))
+            intended = FOREIGN[head]
+            out.append(view.renamed(draft, node, 0, "operator", f"`{head}` is read as `{intended}`", intended))
         elif head in _UNEQUAL and len(node) == 3:
             terms = draft.text[draft.span(node, 1).start : draft.span(node).end - 1].rstrip()
             change = TextEdit(draft.name, draft.span(node), f"(not (= {terms}))")
@@ -55,23 +55,25 @@ def truths(view: View) -> list[Edit]:
     out: list[Edit] = []
     survey = view.survey
     for use in survey.uses:
-        known = survey.predicates.get(use.name)
+        declared = survey.predicates.get(use.name)
         last = use.node[-1]
-        if known is None or use.function or not isinstance(last, str) or last not in _TRUTH or last in survey.objects:
+        if declared is None or use.function:
             continue
-        if len(use.node) - 2 == len(known.parameters) and use.draft.editable:
-            kept = (
+        if not isinstance(last, str) or last not in _TRUTH or last in survey.objects:
+            continue
+        if len(use.node) - 2 == len(declared.parameters) and use.draft.editable:
+            positions = (
                 use.draft.text[use.draft.span(use.node).start : use.draft.span(use.node, len(use.node) - 2).end] + ")"
             )
-            text = kept if _TRUTH[last] else f"(not {kept})"
+            text = positions if _TRUTH[last] else f"(not {positions})"
             change = use.draft.change(use.node, None, text)
             out.append(Edit("truth-value", f"`{last}` is not an argument: a fact is true or negated", (change,)))
     for draft, node in _lists(view):
         if node[0] == "=" and len(node) == 3 and isinstance(node[1], list) and isinstance(node[2], str):
             inner = node[1]
             if node[2] in _TRUTH and inner and isinstance(inner[0], str) and inner[0] in survey.predicates:
-                kept = draft.text[slice(*draft.span(inner))]
-                text = kept if _TRUTH[node[2]] else f"(not {kept})"
+                positions = draft.text[slice(*draft.span(inner))]
+                text = positions if _TRUTH[node[2]] else f"(not {positions})"
                 reason = f"a fact is not compared with `{node[2]}`: it is true or negated"
                 out.append(Edit("truth-value", reason, (draft.change(node, None, text),)))
     return out
@@ -81,7 +83,7 @@ def dashes(view: View) -> list[Edit]:
     """``?x : type``, ``?x:type`` and ``?x type`` for ``?x - type``."""
     out: list[Edit] = []
     survey = view.survey
-    known = {*survey.types, ROOT}
+    declared = {*survey.types, ROOT}
     used = {argument for use in survey.uses for argument in use.arguments if isinstance(argument, str)}
     for draft, node, start, valid in _typed_lists(view):
         for child in range(start, len(node)):
@@ -89,16 +91,16 @@ def dashes(view: View) -> list[Edit]:
             if not isinstance(item, str):
                 continue
             name, colon, kind = item.partition(":")
-            if colon and name and kind in known:
+            if colon and name and kind in declared:
                 reason = "a type follows a dash, not a colon"
                 out.append(Edit("dash", reason, (draft.change(node, child, f"{name} - {kind}"),)))
-            elif item == ":" or (item.endswith(":") and child + 1 < len(node) and node[child + 1] in known):
+            elif item == ":" or (item.endswith(":") and child + 1 < len(node) and node[child + 1] in declared):
                 text = f"{item[:-1]} -".strip()
                 out.append(Edit("dash", "a type follows a dash, not a colon", (draft.change(node, child, text),)))
-            elif _untied(node, child, start, valid == "variable", known - used):
+            elif _untied(node, child, start, valid == "variable", declared - used):
                 change = draft.insert(draft.span(node, child).start, "- ")
                 out.append(Edit("dash", f"`{item}` is a type: it needs a dash before it", (change,)))
-            elif len(item) > 1 and item[0] == "-" and item[1:] in known and child > start:
+            elif len(item) > 1 and item[0] == "-" and item[1:] in declared and child > start:
                 out.append(
                     Edit("dash", "the dash needs a space after it", (draft.change(node, child, f"- {item[1:]}"),))
                 )
@@ -106,7 +108,7 @@ def dashes(view: View) -> list[Edit]:
 
 
 def parents(view: View) -> list[Edit]:
-    """In ``:types``, a type that stands at the end of a line and is declared elsewhere is the parent of that line."""
+    """In ``:types``, a type at the end of a line and is declared elsewhere is the parent of that line."""
     out: list[Edit] = []
     for section in view.domain.sections(":types") if view.domain is not None else ():
         draft = view.domain
@@ -188,7 +190,7 @@ def question_marks(view: View) -> list[Edit]:
 
 
 def _undeclared_parameter(action: ActionText | None, argument: str) -> bool:
-    """Whether an action declares the name among its parameters, without question mark there, too."""
+    """Whether an action declares the name among its parameters, also there without question mark."""
     return action is not None and any([entry.name == argument for entry in action.parameters])
 
 

@@ -1,4 +1,4 @@
-"""What stands around and between the PDDL: fences, prose, comments of other languages, foreign signs."""
+"""Text around and between the PDDL: fences, prose, comments of other languages, foreign signs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _QUOTED = re.compile(
 
 
 def fences(view: View) -> list[Edit]:
-    """Keep what is between the fences of Markdown around a definition."""
+    """Keep the text between the Markdown fences around a definition."""
     out = []
     for kind, draft in view.editable:
         marks = list(_FENCE.finditer(draft.text))
@@ -53,7 +53,7 @@ def fences(view: View) -> list[Edit]:
 
 
 def _fenced(text: str, marks: list[re.Match[str]], kind: str) -> tuple[int, int]:
-    """From where to where the definition stands between fences (or behind the only one)."""
+    """The start and end of the definition between fences (or after the only one)."""
     for number, mark in enumerate(marks):
         start = min(mark.end() + 1, len(text))
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
@@ -91,11 +91,12 @@ def signs(view: View) -> list[Edit]:
         if draft.text.isascii():
             continue
         for match in _SIGN.finditer(_blanked(draft.text)):
-            meant = _SIGNS[match[0]]
-            alone = meant != "-" or draft.text[match.start() - 1 : match.start()].isspace()
-            reason = f"U+{ord(match[0]):04X} is read as `{meant}`" if meant else f"U+{ord(match[0]):04X} is invisible"
+            intended = _SIGNS[match[0]]
+            alone = intended != "-" or draft.text[match.start() - 1 : match.start()].isspace()
+            sign = f"U+{ord(match[0]):04X}"
+            reason = f"{sign} is read as `{intended}`" if intended else f"{sign} is invisible"
             if alone:
-                out.append(Edit("sign", reason, (TextEdit(draft.name, Span(*match.span()), meant),)))
+                out.append(Edit("sign", reason, (TextEdit(draft.name, Span(*match.span()), intended),)))
     return out
 
 
@@ -123,7 +124,7 @@ def commas(view: View) -> list[Edit]:
 
 
 def prose(view: View) -> list[Edit]:
-    """Leave out what is said before the definition and after it."""
+    """Remove the sentences before and after the definition."""
     out = []
     for kind, draft in view.editable:
         reason = f"text that is not part of the {kind}"
@@ -133,21 +134,21 @@ def prose(view: View) -> list[Edit]:
 
 def _around(draft: Draft, kind: str) -> Iterator[Span]:
     clean = _blanked(draft.text)
-    found = [match for match in _DEFINE.finditer(clean) if match[1].lower() == kind]
-    if not found:
+    matches = [match for match in _DEFINE.finditer(clean) if match[1].lower() == kind]
+    if not matches:
         return
-    start = found[0].start()
+    start = matches[0].start()
     first = re.search(r"\S", clean)
     if first is not None and first.start() < start and not _only_open(clean[:start]):
         yield Span(first.start(), start)
-    other = next((match for match in _DEFINE.finditer(clean, start + 1) if match[1].lower() != kind), None)
+    other_use = next((match for match in _DEFINE.finditer(clean, start + 1) if match[1].lower() != kind), None)
     end = _end(clean, start)
-    if other is not None and (end is None or end <= other.start()):
-        yield Span(other.start(), len(clean))
+    if other_use is not None and (end is None or end <= other_use.start()):
+        yield Span(other_use.start(), len(clean))
     elif end is not None:
-        rest = re.search(r"\S", clean[end:])
-        if rest is not None and re.search(r"[^\s()]", clean[end:]) and "(:" not in clean[end:]:
-            yield Span(end + rest.start(), len(clean))
+        remaining = re.search(r"\S", clean[end:])
+        if remaining is not None and re.search(r"[^\s()]", clean[end:]) and "(:" not in clean[end:]:
+            yield Span(end + remaining.start(), len(clean))
 
 
 def _only_open(text: str) -> bool:
