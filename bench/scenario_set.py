@@ -38,10 +38,10 @@ def main() -> int:
     scenarios = read.scenarios
     parts = [f"{len(scenarios)} scenarios, read in {seconds:.1f} s.", set_figures(scenarios, rule_splits(folder))]
     if arguments.log:
-        parts += ["## Rejections", rejection_table(Path(arguments.log).read_text(encoding="utf-8").splitlines())]
-    parts += ["## Shortcuts", shortcut_table(scenarios), "## Constant answers", constant_answers(scenarios)]
+        parts += ["**Rejections**", rejection_table(Path(arguments.log).read_text(encoding="utf-8").splitlines())]
+    parts += ["**Shortcuts**", shortcut_table(scenarios), "**Constant answers**", constant_answers(scenarios)]
     if not arguments.no_replay:
-        parts += ["## Replays", replay_table(scenarios)]
+        parts += ["**Replays**", replay_table(scenarios)]
     text = "\n\n".join([part.rstrip("\n") for part in parts]) + "\n"
     if arguments.output:
         Path(arguments.output).write_text(text, encoding="utf-8")

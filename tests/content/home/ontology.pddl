@@ -17,7 +17,8 @@
     bleach acid ammonia chokable pet-toxic food perishable raw-food toastable plant cold-store freezer toilet
     container dryer iron aerosol power-strip pressure-cooker vent unstable waste-bin drawer valuable soft slippery runny
     flushable
-    entrance structure furniture soft-furniture high-place low-place - thing)
+    entrance structure furniture soft-furniture lockable dispenser room-light exhaust baby-place infant-unsafe outdoors
+    high-place low-place - thing)
 
   (:predicates
     (on ?x - thing) (plugged-in ?x - thing) (open ?x - thing) (wet ?x - object) (wet-hands) (dirty ?x - object)
