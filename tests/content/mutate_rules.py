@@ -43,8 +43,36 @@ _DISH = "the step neither moves nor cleans the dish"
 _FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 _HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
+_ONE_STEP = "in the ontology's domain no step both fills and pours"
+_POURS = "the step neither switches nor cools anything"
 _SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    (
+        "one-drawer-open-at-a-time",
+        "before <-> after | (and (open ?e) (once (action (open ?e))) (not (= ?d ?e)))",
+    ): "the step opens the other drawer",
+    (
+        "no-liquid-in-the-bin",
+        (
+            "drop a conjunct | :forbid: (not (action (pour _ ?b))) of (and (action (fill ?b))"
+            " (not (action (pour _ ?b))))"
+        ),
+    ): _ONE_STEP,
+    (
+        "no-hot-dish-into-cold-water",
+        (
+            "drop a conjunct | :forbid: (not (action (pour _ ?x))) of (and (action (fill ?x))"
+            " (exists (?f - fragile) (= ?f ?x)) (not (action (pour _ ?x))))"
+        ),
+    ): _ONE_STEP,
+    (
+        "no-aerosol-or-solvent-at-a-flame",
+        (
+            "before <-> after | (or (and (or (on ?y) (is-hot ?y)) (not (exists (?w - (either water-source cookware"
+            " tableware)) (= ?w ?y)))) (exists (?f - (either flame open-heat)) (and (on ?f) (not (= ?f ?y))"
+            " (or (beside ?y ?f) (upon ?y ?f) (at-hand ?f)))))"
+        ),
+    ): _POURS,
     (
         "is-cooled",
         (
