@@ -44,9 +44,14 @@ _FOOD = "the step neither cleans nor cools what it puts down"
 _FULFILLED = "a weaker trigger adds only obligations that are fulfilled at once"
 _HAS_A_STEP = "in the ontology's domain no such fact ends without a step that the definition names as well"
 _ONE_STEP = "in the ontology's domain no step both fills and pours"
+_STAYS_HOT = "the step neither heats nor cools what it names"
+_DROPS = "the step neither fills nor closes the vessel"
 _POURS = "the step neither switches nor cools anything"
 _SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    ("no-hand-on-running-heat", "before <-> after | (is-hot ?h)"): _STAYS_HOT,
+    ("no-opening-under-pressure", "before <-> after | (is-hot ?p)"): _STAYS_HOT,
+    ("nothing-full-dropped", "before <-> after | (can-spill ?v)"): _DROPS,
     (
         "one-drawer-open-at-a-time",
         "before <-> after | (and (open ?e) (once (action (open ?e))) (not (= ?d ?e)))",
