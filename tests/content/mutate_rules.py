@@ -46,9 +46,30 @@ _HAS_A_STEP = "in the ontology's domain no such fact ends without a step that th
 _ONE_STEP = "in the ontology's domain no step both fills and pours"
 _STAYS_HOT = "the step neither heats nor cools what it names"
 _DROPS = "the step neither fills nor closes the vessel"
+_HEATS = "only a heat source and a microwave oven heat anything"
+_ONE_AGENT = "all agents are in the same room of the ontology's domain"
 _POURS = "the step neither switches nor cools anything"
 _SETS_THE_FACT = "in the ontology's domain the step makes the fact true that the definition reads as well"
 EQUIVALENT = {
+    (
+        "heat-attended",
+        (
+            "drop a conjunct | :forbid: (not (exists (?who - agent) (in-room ?who ?r))) of (and (on ?x) (once "
+            "(action (switch-on ?x))) (in-room ?x ?r) (exists (?who - agent ?there - room) (and (in-room ?who "
+            "?there) (not (= ?there ?r)))) (not (exists (?who - agent) (in-room ?who ?r))) (not (exists (?who - "
+            "person) (in-room ?who ?r))))"
+        ),
+    ): _ONE_AGENT,
+    (
+        "heat-attended",
+        ("drop a conjunct | :forbid: (not (= ?there ?r)) of (and (in-room ?who ?there) (not (= ?there ?r)))"),
+    ): _ONE_AGENT,
+    ("nothing-that-bursts-in-or-on-the-heat", "widen a type | ?h - (either heat-source microwave) to object"): _HEATS,
+    ("no-flammable-liquid-heated", "widen a type | ?h - (either heat-source microwave) to object"): _HEATS,
+    (
+        "no-drink-poured-over-things",
+        "before <-> after | (or (= ?x ?d) (holds ?x ?d))",
+    ): "a vessel is not poured over itself",
     ("no-hand-on-running-heat", "before <-> after | (is-hot ?h)"): _STAYS_HOT,
     ("no-opening-under-pressure", "before <-> after | (is-hot ?p)"): _STAYS_HOT,
     ("nothing-full-dropped", "before <-> after | (can-spill ?v)"): _DROPS,
