@@ -168,10 +168,6 @@ EQUIVALENT = {
     ("nothing-broken-with-food-in-it", "before <-> after | (is-at ?x ?y)"): "the step does not move the food",
     ("nothing-moved-under-what-falls", "before <-> after | (upon ?y ?x)"): "the step moves only what is below",
     (
-        "nothing-toxic-poured-into-food",
-        "before <-> after | (or (= ?v ?f) (or (holds ?v ?f) (is-at ?f ?v)))",
-    ): "the step adds no food",
-    (
         "no-cleaners-mixed",
         (
             "drop an alternative | :forbid: (action (pour ?u ?v)) of (or (or (holds ?v ?u) (is-at ?u ?v)) "
